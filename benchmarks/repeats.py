@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, settle
+from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, majority_forecast
 from jurors.evaluate.latent.models import find_repeated_jurors, possible_repeats
 
 ITEMS, ANSWERS, BLIND, STEADY = 1000, 5, 0.22, 0.95
@@ -139,7 +139,7 @@ def print_foretold(draws: int) -> None:
 
 def _foretold(rng: np.random.Generator, shape: Shape, times: int) -> tuple[list[float], list[float]]:
     counts, many, chance = _patterns(rng, shape, 500, times)
-    told = settle(counts, many).settled.T @ many / many.sum()
+    told = majority_forecast(counts, many).settled.T @ many / many.sum()
     best = np.maximum(chance, 1 - chance)
     true = [
         sum(comb(k, j) * best**j * (1 - best) ** (k - j) for j in range(k // 2 + 1, k + 1)).mean()

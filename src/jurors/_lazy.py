@@ -1,34 +1,31 @@
-"""`LazyField`: a field of a result that may be given as a function, and is worked out when somebody first reads it."""
+"""Fields of frozen dataclasses that are computed when they are first read.
+
+Naming every number of a large jury, or testing its errors for correlation, takes as long as grading it, and few callers
+read everything. Such a field may be given as a function without arguments instead of a value. A `cached_property` does
+not do here: the value comes from outside, through the constructor, and the field has its place in the signature, in
+`dataclasses.replace` and in copies, like any other.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Class = TypeVar("_Class", bound=type)
 
 
 class LazyField:
-    """A field that may be given as a function: it is called when somebody first reads the field.
+    """A descriptor that holds a value, or a function that returns it and is called at the first reading.
 
-    Set on the class after it was made a dataclass, so that everything else (its signature, `replace`, copies) is as of
-    any other field. Where a result is to be pickled before anybody looked, the function must be picklable.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class Card:
-    ...     score: float
-    >>> Card.score = LazyField("score")
-    >>> card = Card(lambda: print("worked out") or 0.5)
-    >>> card.score, card.score
-    worked out
-    (0.5, 0.5)
+    What was given, and later the value, lies under the field's own name in the instance's `__dict__`, so that pickling
+    and copying need nothing special; a result pickled before the first reading needs a picklable function.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def __get__(self, result: Any, owner: type | None = None) -> Any:
-        if result is None:  # of the class itself
+        if result is None:  # read from the class itself
             return self
         value = vars(result)[self.name]
         if callable(value):
@@ -37,3 +34,42 @@ class LazyField:
 
     def __set__(self, result: Any, value: Any) -> None:
         vars(result)[self.name] = value
+
+
+def lazy_fields(*names: str) -> Callable[[_Class], _Class]:
+    """Make these fields of a dataclass lazy; the decorator stands above `@dataclass`.
+
+    Returns
+    -------
+    callable
+        A class decorator, which returns the same class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @lazy_fields("score")
+    ... @dataclass(frozen=True)
+    ... class Card:
+    ...     score: float
+    >>> card = Card(lambda: print("computed") or 0.5)
+    >>> card.score, card.score
+    computed
+    (0.5, 0.5)
+    """
+
+    def decorate(cls: _Class) -> _Class:
+        for name in names:
+            setattr(cls, name, LazyField(name))
+        return cls
+
+    return decorate
+
+
+def as_given(result: Any, name: str) -> Any:
+    """What a lazy field was given, without computing it: to hand it on unread, as `dataclasses.replace` would not."""
+    return vars(result)[name]
+
+
+def is_computed(result: Any, name: str) -> bool:
+    """Whether a `cached_property` of this object has been computed already."""
+    return name in vars(result)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jurors.evaluate.dependence import fit_factor
-from jurors.evaluate.latent.panel import _heard_once
+from jurors.evaluate.latent.panel import merge_copies
 from jurors.evaluate.partition import joint_counts
 from jurors.sketch import Sketch, pairs
 from jurors.sketch import pairs as incidence
@@ -92,7 +92,7 @@ def test_blocks_of_a_long_panel_score_and_count_as_the_whole(sketch: Sketch, mon
     np.testing.assert_allclose(data.counts(mass), whole[1], rtol=1e-12)
 
 
-def test_a_copy_is_heard_once_in_every_part(sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = _heard_once(sketch.tuples, {5: 2, 7: 2})
+def test_a_copy_ismerge_copies_in_every_part(sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = merge_copies(sketch.tuples, {5: 2, 7: 2})
     monkeypatch.setattr(pairs, "_PART_VOTES", 50)
-    assert np.array_equal(_heard_once(sketch.tuples, {5: 2, 7: 2}).codes, whole.codes)
+    assert np.array_equal(merge_copies(sketch.tuples, {5: 2, 7: 2}).codes, whole.codes)

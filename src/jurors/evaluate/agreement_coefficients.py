@@ -1,4 +1,56 @@
-"""Alpha, kappas, AC1/2, ICC, W."""
+"""Coefficients of agreement with intervals over items: alpha, kappas, AC1 and AC2, ICC, Kendall's W.
+
+In: votes by decision tuple and how many items each tuple has. Out: `Coefficient` for the whole jury, `PairKappa` for
+all pairs.
+
+Intervals. The standard error is that of Gwet (2014) and of the infinitesimal jackknife: a coefficient κ is a smooth
+function of sums over the n items, and φ_t is its derivative by the weight of item t:
+    error² = Σ_t φ_t² / (n (n - 1)).
+Items are what was sampled; the jurors are these. The interval is symmetric for log(1 - κ), so that it never passes 1:
+    1 - (1 - κ) exp(± t_(n-1) error / (1 - κ)).
+`benchmarks/agreement_intervals.py` shows how often such intervals hold what many items give.
+
+Unordered labels, in exact fractions (`ExactAgreement`). With n_tl votes for label l among the n_t votes of tuple t,
+over the items with at least two votes:
+    agreement              P_o = mean of Σ_l n_tl (n_tl - 1) / (n_t (n_t - 1))
+    Fleiss' kappa          (P_o - P_e) / (1 - P_e),  P_e = Σ π_l²,  π_l = mean of n_tl / n_t over items with a vote
+    Gwet's AC1             the same with P_e = Σ π_l (1 - π_l) / (R - 1)
+    Krippendorff's alpha   1 - D_o / D_e, nominal, from coincidences of the items with at least two votes
+(Gwet's forms for missing votes; with none missing, Fleiss' own.)
+
+Agreement beyond chance with weights (`BeyondChance`). With r_tk of the r_t votes on item t for label k, weights w_kl (1
+on the diagonal) and π_k the mean of r_tk / r_t:
+    P_o = mean of Σ_kl r_tk (w_kl r_tl - 1) / (r_t (r_t - 1)) over items of two votes or more
+    Fleiss    P_e = Σ w_kl π_k π_l
+    Gwet      P_e = Σ w_kl · Σ π_k (1 - π_k) / (q (q - 1)), q labels
+(Gwet 2014, chapters 2 to 5, also for missing votes.)
+
+Krippendorff's alpha: 1 - D_o / D_e, for labels, levels, numbers and ratios, with missing votes. With n_v votes for
+value v among the N votes of items with two or more, and r_t votes on item t:
+    D_o = A / N,  A = Σ_t Σ_{two votes of t} δ² / (r_t - 1);   D_e = Q / (N (N - 1)),  Q = Σ_vw n_v n_w δ²_vw.
+Numbers: δ² = (v - w)², and both sums follow from Σ x and Σ x². Levels: Krippendorff's sum of n_g between v and w is the
+distance of their mid-ranks, so that ordinal alpha is interval alpha of the ranks: no table of values by values.
+
+Intraclass correlations: the share of the variance of numbers that is between items, in McGraw and Wong's six forms.
+ICC(1): jurors differ from item to item (votes may be missing); ICC(A,1): one juror's number, jurors' levels count as
+disagreement; ICC(C,1): they do not. ICC(1,k), ICC(A,k), ICC(C,k): the same of the mean of all k jurors. Intervals are
+their F intervals (McGraw and Wong 1996, table 7), for errors that are normal.
+
+Kendall's W: how far jurors put the items in one order, whatever numbers they give them; corrected for ties. With R_jt
+the mid-rank of item t among juror j's numbers, over the items on which all m jurors voted:
+    W = Σ_t (Σ_j R_jt - mean)² / (m Σ_j Σ_t (R_jt - mean)²)
+which is Kendall's formula with his correction for ties. m (n - 1) W is Friedman's statistic. Jurors who order at random
+have W = 1 / m on average, not 0.
+
+Each pair's kappa (`pair_kappas`), and the mean of all pairs, from one table of labels by labels per pair. With p_ab the
+share of a pair's common items called a by the first and b by the second, and weights w (1 for the same):
+    κ = (Σ w p - Σ w p_a. p_.b) / (1 - Σ w p_a. p_.b);  the influence of an item called a and b is
+    φ_ab = [w_ab - Σ w p - (1 - κ) (w̄_a. + w̄_.b - 2 Σ w p_a. p_.b)] / (1 - Σ w p_a. p_.b)
+which is Fleiss, Cohen and Everitt's (1969) variance. All tables come from one sparse product of the votes, some jurors
+at a time; an item's influence on the mean is the sum over its pairs. Of numbers (`number_pairs`), correlation and
+kappa with quadratic weights, which is Lin's concordance: κ = 1 - E(x - y)² / (V_x + V_y + (m_x - m_y)²) over the items
+that both gave a number, from sums of x, y, x², y² and xy.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +67,11 @@ from jurors._numeric import Floats, Integers
 from jurors.evaluate.partition import vote_counts
 from jurors.sketch import Sketch
 
-# `Coefficient`: a number that says how much jurors agree, and how far other items would move it.
-#
-# The standard error is that of Gwet (2014) and of the infinitesimal jackknife: a coefficient κ is a smooth function of
-# sums over the n items, and φ_t says how far it moves when item t weighs more:
-#     error² = Σ_t φ_t² / (n (n - 1)).
-# Items are what was sampled; the jurors are these. The interval is symmetric for log(1 - κ), so that it never passes 1:
-#     1 - (1 - κ) exp(± t_(n-1) error / (1 - κ)).
-# `benchmarks/agreement_intervals.py` says how often such intervals hold what many items give.
-
-
-_NOTHING = 1e-12  # rounding, where nothing moves a coefficient
+_NOTHING = 1e-12  # rounding, where no item has influence
+_MOST_WORK = 2_000_000_000  # votes x values of ratios, which have no shortcut
+_BLOCK_CELLS = 1 << 22
+_TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
+_PAIR_KAPPAS_MOST_WORK = 4_000_000_000  # multiplications for an item's influence on the mean
 Weights = Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"]
 
 
@@ -43,7 +89,7 @@ class Coefficient:
     interval: Literal["items", "F", None] = None  #: by the jackknife over items, or by F ratios of mean squares
 
     def over_items(self, influence: Floats, counts: NDArray[Any], level: float) -> Self:
-        """The same with the interval of the jackknife, from how far each tuple's items move it."""
+        """The same with the interval of the jackknife, from the influence of each tuple's items."""
         squares = np.asarray(counts.astype(np.float64) @ influence**2)
         error = float(standard_error(squares, np.asarray(self.items, dtype=np.float64)))
         if self.value is None or np.isnan(error):
@@ -53,26 +99,31 @@ class Coefficient:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {
-            "name": self.name,
-            "weights": self.weights,
-            "value": None if self.value is None else float(self.value),
-            "low": self.low,
-            "high": self.high,
-            "standard_error": self.error,
-            "interval": self.interval,
-            "items": self.items,
-        }
+        value = None if self.value is None else float(self.value)
+        ends = {"low": self.low, "high": self.high, "standard_error": self.error, "interval": self.interval}
+        return {"name": self.name, "weights": self.weights, "value": value, **ends, "items": self.items}
 
 
 def standard_error(squares: Floats, items: Floats) -> Floats:
-    """That of the infinitesimal jackknife, from Σ_t φ_t² over so many items; NaN where no item differs from another."""
+    """That of the infinitesimal jackknife, from Σ_t φ_t² over so many items.
+
+    Returns
+    -------
+    array
+        NaN where no item differs from another.
+    """
     error = np.sqrt(squares / np.where(items > 1, items * (items - 1), np.nan))
     return np.where(error > _NOTHING, error, np.nan)
 
 
 def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) -> tuple[Floats, Floats]:
-    """The interval of a coefficient with this standard error, from so many items; NaN where there is no error."""
+    """The interval of a coefficient with this standard error, from so many items.
+
+    Returns
+    -------
+    low, high : arrays
+        NaN where there is no error.
+    """
     free = np.where(items > 1, items - 1, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = special.stdtrit(free, (1 + level) / 2) * error / (1 - value)
@@ -80,14 +131,7 @@ def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) ->
     return np.asarray(low), np.asarray(high)
 
 
-# Agreement of unordered labels in exact fractions, from counts of decision tuples.
-#
-# With n_tl votes for label l among the n_t votes of tuple t, over the items with at least two votes:
-#     agreement              P_o = mean of Σ_l n_tl (n_tl - 1) / (n_t (n_t - 1))
-#     Fleiss' kappa          (P_o - P_e) / (1 - P_e),  P_e = Σ π_l²,  π_l = mean of n_tl / n_t over items with a vote
-#     Gwet's AC1             the same with P_e = Σ π_l (1 - π_l) / (R - 1)
-#     Krippendorff's alpha   1 - D_o / D_e, nominal, from coincidences of the items with at least two votes
-# (Gwet's forms for missing votes; with none missing, Fleiss' own.)
+# -- unordered labels, exactly --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -101,11 +145,29 @@ class ExactAgreement:
 
     @classmethod
     def of(cls, sketch: Sketch) -> ExactAgreement:
-        """Of all the items of a sketch."""
-        agreement, shares = _agreement(sketch), _label_shares(sketch)
-        fleiss, size = sum((share**2 for share in shares), Fraction(0)), len(sketch.labels)
+        """The coefficients of all the items of a sketch."""
+        votes, size = vote_counts(sketch), len(sketch.labels)
+        # sums over items, for each number n of votes: of items, of alike pairs, and of votes for each label
+        items = {n: row[0] for n, row in _by_votes(sketch, np.ones((sketch.tuples.rows, 1), dtype=np.int64)).items()}
+        alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
+        by_label = _by_votes(sketch, votes)
+        paired = sum(count for n, count in items.items() if n > 1)
+        pairs = sum((Fraction(row[0], n * (n - 1)) for n, row in alike.items() if n > 1), Fraction(0))
+        agreement = pairs / paired if paired else None
+        # π_l: every item with a vote counts once, however many votes it has
+        voted = sum(count for n, count in items.items() if n)
+        columns = zip(*([Fraction(x, n) for x in row] for n, row in by_label.items() if n), strict=True)
+        shares = [sum(column, Fraction(0)) / max(voted, 1) for column in columns]
+        fleiss = sum((share**2 for share in shares), Fraction(0))
         gwet = (1 - fleiss) / (size - 1) if size > 1 else Fraction(1)
-        return cls(agreement, _beyond_chance(agreement, fleiss), _alpha(sketch), _beyond_chance(agreement, gwet))
+        # coincidences of the items with at least two votes
+        cast = [sum(column) for column in zip(*(row for n, row in by_label.items() if n > 1), strict=True)]
+        total, by_chance = int(sum(cast)), sum(n * (n - 1) for n in cast)
+        alpha = None
+        if total >= 2 and by_chance != total * (total - 1):
+            same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
+            alpha = 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
+        return cls(agreement, _beyond_chance(agreement, fleiss), alpha, _beyond_chance(agreement, gwet))
 
 
 def _beyond_chance(observed: Fraction | None, chance: Fraction) -> Fraction | None:
@@ -113,7 +175,7 @@ def _beyond_chance(observed: Fraction | None, chance: Fraction) -> Fraction | No
 
 
 def _by_votes(sketch: Sketch, values: NDArray[Any]) -> dict[int, list[int]]:
-    """Σ_t w_t values_t (tuples x columns) exactly, apart for each number of votes n_t."""
+    """Σ_t w_t values_t (tuples x columns) exactly, separately for each number of votes n_t."""
     cast = vote_counts(sketch).sum(axis=1)
     largest = int(values.max(initial=0)) * max(int(sketch.counts.sum(dtype=object)), 1)
     kind = object if largest > 1 << 62 else np.int64
@@ -123,53 +185,18 @@ def _by_votes(sketch: Sketch, values: NDArray[Any]) -> dict[int, list[int]]:
     return {int(n): [int(x) for x in row] for n, row in zip(sizes, sums, strict=True)}
 
 
-def _items_by_votes(sketch: Sketch) -> dict[int, int]:
-    ones = np.ones((sketch.tuples.rows, 1), dtype=np.int64)
-    return {n: row[0] for n, row in _by_votes(sketch, ones).items()}
-
-
-def _agreement(sketch: Sketch) -> Fraction | None:
-    votes = vote_counts(sketch)
-    alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
-    items = sum(count for n, count in _items_by_votes(sketch).items() if n > 1)
-    total = sum((Fraction(row[0], n * (n - 1)) for n, row in alike.items() if n > 1), Fraction(0))
-    return total / items if items else None
-
-
-def _label_shares(sketch: Sketch) -> list[Fraction]:
-    """π_l: every item with a vote counts once, however many votes it has."""
-    votes = _by_votes(sketch, vote_counts(sketch))
-    items = sum(count for n, count in _items_by_votes(sketch).items() if n)
-    by_label = zip(*([Fraction(x, n) for x in row] for n, row in votes.items() if n), strict=True)
-    return [sum(column, Fraction(0)) / max(items, 1) for column in by_label]
-
-
-def _alpha(sketch: Sketch) -> Fraction | None:
-    votes = vote_counts(sketch)
-    alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
-    by_label = [row for n, row in _by_votes(sketch, votes).items() if n > 1]
-    cast = [sum(column) for column in zip(*by_label, strict=True)]
-    total = int(sum(cast))
-    same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
-    by_chance = sum(n * (n - 1) for n in cast)
-    if total < 2 or by_chance == total * (total - 1):
-        return None
-    expected = Fraction(by_chance, total * (total - 1))
-    return 1 - (1 - same / total) / (1 - expected)
-
-
-# Agreement beyond chance of the whole jury: raw agreement, Fleiss' kappa, Gwet's AC1 and AC2, with weights.
-#
-# With r_tk of the r_t votes on item t for label k, weights w_kl (1 on the diagonal) and π_k the mean of r_tk / r_t:
-#     P_o = mean of Σ_kl r_tk (w_kl r_tl - 1) / (r_t (r_t - 1)) over items of two votes or more
-#     Fleiss    P_e = Σ w_kl π_k π_l
-#     Gwet      P_e = Σ w_kl · Σ π_k (1 - π_k) / (q (q - 1)), q labels
-# (Gwet 2014, chapters 2 to 5, also for missing votes.)
+# -- agreement beyond chance, with weights --------------------------------------------------------------------------
 
 
 def label_weights(weights: Weights, size: int) -> Floats:
     """How much two of some ordered labels agree, from 1 for the same to 0 for the ends.
 
+    Returns
+    -------
+    (labels, labels) array
+
+    Examples
+    --------
     >>> label_weights("linear", 3).tolist(), label_weights("ordinal", 3).round(2).tolist()[0]
     ([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]], [1.0, 0.67, 0.0])
     """
@@ -215,7 +242,7 @@ class BeyondChance:
         return self._corrected(name, scale * float(shares @ (1 - shares)), -2 * scale * shares, level)
 
     def _corrected(self, name: str, chance: float, slope: Floats, level: float) -> Coefficient:
-        """(P_o - P_e) / (1 - P_e); `slope` is how P_e moves with each label's share."""
+        """(P_o - P_e) / (1 - P_e); `slope` is the derivative of P_e by each label's share."""
         alike, is_pair = self._alike()
         cast = self.votes.sum(axis=1)
         voted = cast > 0
@@ -243,16 +270,7 @@ class BeyondChance:
         return np.asarray(shares / max(float(weight.sum()), 1.0))
 
 
-# Krippendorff's alpha: 1 - D_o / D_e, for labels, levels, numbers and ratios, with missing votes.
-#
-# With n_v votes for value v among the N votes of items with two or more, and r_t votes on item t:
-#     D_o = A / N,  A = Σ_t Σ_{two votes of t} δ² / (r_t - 1);   D_e = Q / (N (N - 1)),  Q = Σ_vw n_v n_w δ²_vw.
-# Numbers: δ² = (v - w)², and both sums follow from Σ x and Σ x². Levels: Krippendorff's sum of n_g between v and w is
-# the distance of their mid-ranks, so that ordinal alpha is interval alpha of the ranks: no table of values by values.
-
-
-_MOST_WORK = 2_000_000_000  # votes x values of ratios, which have no shortcut
-_BLOCK_CELLS = 1 << 22
+# -- Krippendorff's alpha -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -266,10 +284,10 @@ class PairableVotes:
 
     @classmethod
     def of(cls, row: NDArray[Any], code: NDArray[Any], values: Floats, counts: NDArray[Any]) -> PairableVotes:
-        """Votes as (tuple, position in `values`)."""
+        """From votes as (tuple, position in `values`)."""
         cast = np.bincount(row, minlength=len(counts))
-        kept = cast[row] > 1
-        return cls(row[kept].astype(np.int64), code[kept].astype(np.int64), values, np.where(cast > 1, counts, 0))
+        paired = cast[row] > 1
+        return cls(row[paired].astype(np.int64), code[paired].astype(np.int64), values, np.where(cast > 1, counts, 0))
 
     @property
     def weight(self) -> Floats:
@@ -292,8 +310,8 @@ class PairableVotes:
 
 
 @dataclass(frozen=True)
-class _Apart:
-    """Disagreement: of each tuple, of all by chance, and how a vote more for each value moves both sums."""
+class _Disagreement:
+    """Disagreement of each tuple and of all by chance, and the derivatives of both by a vote more for each value."""
 
     observed: Floats
     chance: float
@@ -301,98 +319,98 @@ class _Apart:
     chance_slope: Floats
 
 
-def krippendorff_alpha(said: PairableVotes, weights: Weights, level: float) -> Coefficient:
-    """Alpha with its interval over items; None where all say the same.
+def krippendorff_alpha(pairable: PairableVotes, weights: Weights, level: float) -> Coefficient:
+    """Alpha with its interval over items.
+
+    Returns
+    -------
+    Coefficient
+        Without a value where all votes are the same.
 
     Examples
     --------
     >>> row, code = np.repeat(np.arange(4), 2), np.array([0, 0, 1, 1, 2, 1, 2, 2])
-    >>> said = PairableVotes.of(row, code, np.array([1.0, 2.0, 3.0]), np.ones(4, dtype=np.int64))
-    >>> [round(krippendorff_alpha(said, weights, 0.95).value, 4) for weights in ("nominal", "ordinal", "interval")]
+    >>> votes = PairableVotes.of(row, code, np.array([1.0, 2.0, 3.0]), np.ones(4, dtype=np.int64))
+    >>> [round(krippendorff_alpha(votes, weights, 0.95).value, 4) for weights in ("nominal", "ordinal", "interval")]
     [0.6667, 0.79, 0.8205]
     """
-    name, items = "krippendorff_alpha", int(said.counts.sum())
-    total = float(said.votes.sum())
-    apart = _APART[weights](said) if items else None
-    if apart is None or apart.chance <= 1e-12 * total**2:
+    name, items = "krippendorff_alpha", int(pairable.counts.sum())
+    total = float(pairable.votes.sum())
+    measure = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}[weights]
+    disagreement = measure(pairable) if items else None
+    if disagreement is None or disagreement.chance <= 1e-12 * total**2:
         return Coefficient(name, weights, None, items)
-    observed = float(said.counts @ apart.observed)
-    value = 1 - observed * (total - 1) / apart.chance
-    through = said.by_row((apart.observed_slope / observed if observed else apart.observed_slope)[said.code])
-    moved = apart.observed / (observed or 1.0) + through + said.cast / total
-    moved -= said.by_row(apart.chance_slope[said.code]) / apart.chance
-    influence = -observed * total / apart.chance * moved * items
-    return Coefficient(name, weights, value, items).over_items(influence, said.counts, level)
+    observed = float(pairable.counts @ disagreement.observed)
+    value = 1 - observed * (total - 1) / disagreement.chance
+    slope = disagreement.observed_slope / observed if observed else disagreement.observed_slope
+    moved = disagreement.observed / (observed or 1.0) + pairable.by_row(slope[pairable.code]) + pairable.cast / total
+    moved -= pairable.by_row(disagreement.chance_slope[pairable.code]) / disagreement.chance
+    influence = -observed * total / disagreement.chance * moved * items
+    return Coefficient(name, weights, value, items).over_items(influence, pairable.counts, level)
 
 
-def _nominal(said: PairableVotes) -> _Apart:
-    size, votes = len(said.values), said.votes
-    cells, times = np.unique(said.row * size + said.code, return_counts=True)
-    cast = said.cast
-    same = _sums(cells // size, times.astype(np.float64) ** 2, len(said.counts))
+def _nominal(pairable: PairableVotes) -> _Disagreement:
+    size, votes = len(pairable.values), pairable.votes
+    cells, times = np.unique(pairable.row * size + pairable.code, return_counts=True)
+    cast = pairable.cast
+    same = _sums(cells // size, times.astype(np.float64) ** 2, len(pairable.counts))
     total = float(votes.sum())
-    none = np.zeros(size)
-    return _Apart(_per_vote(cast**2 - same, cast), float(total**2 - votes @ votes), none, 2 * (total - votes))
+    chance = float(total**2 - votes @ votes)
+    return _Disagreement(_per_vote(cast**2 - same, cast), chance, np.zeros(size), 2 * (total - votes))
 
 
-def _interval(said: PairableVotes) -> _Apart:
-    votes = said.votes
-    x = said.values - float(votes @ said.values) / float(votes.sum())  # what is common to all would cost digits
-    return _squared(said, x)
+def _interval(pairable: PairableVotes) -> _Disagreement:
+    votes = pairable.votes
+    x = pairable.values - float(votes @ pairable.values) / float(votes.sum())  # what is common to all would cost digits
+    return _squared(pairable, x)
 
 
-def _squared(said: PairableVotes, x: Floats) -> _Apart:
-    votes, cast, told = said.votes, said.cast, x[said.code]
+def _squared(pairable: PairableVotes, x: Floats) -> _Disagreement:
+    """Squared distances of the numbers `x` of the values."""
+    votes, cast, number = pairable.votes, pairable.cast, x[pairable.code]
     total, first, second = float(votes.sum()), float(votes @ x), float(votes @ x**2)
-    observed = 2 * (cast * said.by_row(told**2) - said.by_row(told) ** 2)
+    observed = 2 * (cast * pairable.by_row(number**2) - pairable.by_row(number) ** 2)
     slope = 2 * (second + total * x**2 - 2 * x * first)
-    return _Apart(_per_vote(observed, cast), 2 * (total * second - first**2), np.zeros(len(x)), slope)
+    return _Disagreement(_per_vote(observed, cast), 2 * (total * second - first**2), np.zeros(len(x)), slope)
 
 
-def _ordinal(said: PairableVotes) -> _Apart:
-    """Ranks move with the votes, too: a vote more for a value lifts all values above it."""
-    votes, cast = said.votes, said.cast
+def _ordinal(pairable: PairableVotes) -> _Disagreement:
+    """Ranks change with the votes, too: a vote more for a value lifts all values above it."""
+    votes, cast = pairable.votes, pairable.cast
     x = np.cumsum(votes) - votes / 2 - float(votes.sum()) / 2
-    flat = _squared(said, x)
-    told = x[said.code]
-    pull = said.weight * _per_vote(4 * (cast[said.row] * told - said.by_row(told)[said.row]), cast[said.row])
-    by_value = _sums(said.code, pull, len(x))
+    flat = _squared(pairable, x)
+    rank, of_vote = x[pairable.code], cast[pairable.row]
+    pull = pairable.weight * _per_vote(4 * (of_vote * rank - pairable.by_row(rank)[pairable.row]), of_vote)
+    by_value = _sums(pairable.code, pull, len(x))
     by_chance = 4 * votes * (float(votes.sum()) * x - float(votes @ x))
-    return _Apart(flat.observed, flat.chance, lifted(by_value), flat.chance_slope + lifted(by_chance))
+    return _Disagreement(flat.observed, flat.chance, lifted(by_value), flat.chance_slope + lifted(by_chance))
 
 
 def lifted(slope: Floats) -> Floats:
-    """How a vote more for each value moves what moves so with the mid-ranks (last axis: the values in order)."""
+    """The derivative by a vote more for each value, from that by the mid-ranks (last axis: the values in order)."""
     above = np.flip(np.cumsum(np.flip(slope, -1), -1), -1)
     return np.asarray(above - slope / 2)
 
 
-def _ratio(said: PairableVotes) -> _Apart | None:
+def _ratio(pairable: PairableVotes) -> _Disagreement | None:
     """((v - w) / (v + w))²: for numbers that are never negative."""
-    size = len(said.values)
-    if float(said.values.min(initial=0)) < 0 or len(said.row) * size > _MOST_WORK or size**2 > _MOST_WORK // 10:
+    row, code, values, size = pairable.row, pairable.code, pairable.values, len(pairable.values)
+    if float(values.min(initial=0)) < 0 or len(row) * size > _MOST_WORK or size**2 > _MOST_WORK // 10:
         return None
-    sums = np.add.outer(said.values, said.values)
-    away = np.divide(np.subtract.outer(said.values, said.values), sums, out=np.zeros_like(sums), where=sums > 0) ** 2
-    within = np.empty(len(said.row))
-    for start in range(0, len(said.row), step := max(_BLOCK_CELLS // max(size, 1), 1)):
-        within[start : start + step] = _met(said, away, start, start + step)
-    slope = 2 * away @ said.votes
-    return _Apart(
-        _per_vote(said.by_row(within), said.cast), float(said.votes @ slope / 2), np.zeros(size), np.asarray(slope)
-    )
-
-
-def _met(said: PairableVotes, away: Floats, start: int, stop: int) -> Floats:
-    """For some votes, the distances to all votes of the same tuple, added up."""
-    from scipy.sparse import csr_array
-
-    rows, place = np.unique(said.row[start:stop], return_inverse=True)
-    first, last = np.searchsorted(said.row, rows), np.searchsorted(said.row, rows, side="right")
-    ends = np.concatenate([[0], np.cumsum(last - first)])
-    picked = np.arange(ends[-1]) + np.repeat(first - ends[:-1], last - first)
-    table = csr_array((np.ones(len(picked)), said.code[picked], ends), shape=(len(rows), len(away)))
-    return np.asarray((table @ away)[place, said.code[start:stop]])
+    sums = np.add.outer(values, values)
+    distance = np.divide(np.subtract.outer(values, values), sums, out=np.zeros_like(sums), where=sums > 0) ** 2
+    within = np.empty(len(row))  # of each vote, the distances to all votes of the same tuple, added up
+    step = max(_BLOCK_CELLS // max(size, 1), 1)
+    for block in (slice(start, start + step) for start in range(0, len(row), step)):
+        rows, place = np.unique(row[block], return_inverse=True)
+        first, last = np.searchsorted(row, rows), np.searchsorted(row, rows, side="right")
+        ends = np.concatenate([[0], np.cumsum(last - first)])
+        picked = np.arange(ends[-1]) + np.repeat(first - ends[:-1], last - first)
+        table = sparse.csr_array((np.ones(len(picked)), code[picked], ends), shape=(len(rows), size))
+        within[block] = (table @ distance)[place, code[block]]
+    slope = 2 * distance @ pairable.votes
+    observed, chance = _per_vote(pairable.by_row(within), pairable.cast), float(pairable.votes @ slope / 2)
+    return _Disagreement(observed, chance, np.zeros(size), np.asarray(slope))
 
 
 def _sums(places: NDArray[Any], values: Floats, size: int) -> Floats:
@@ -403,18 +421,16 @@ def _per_vote(sums: Floats, cast: Floats) -> Floats:
     return np.divide(sums, cast - 1, out=np.zeros_like(sums), where=cast > 1)
 
 
-_APART = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}
-
-
-# Intraclass correlations: the share of the variance of numbers that is between items, in McGraw and Wong's six forms.
-#
-# ICC(1): jurors differ from item to item (votes may be missing); ICC(A,1): one juror's number, jurors' levels count as
-# disagreement; ICC(C,1): they do not. ICC(1,k), ICC(A,k), ICC(C,k): the same of the mean of all k jurors. Intervals are
-# their F intervals (McGraw and Wong 1996, table 7), for errors that are normal.
+# -- intraclass correlations ----------------------------------------------------------------------------------------
 
 
 def one_way(row: NDArray[np.integer], value: Floats, counts: Integers, level: float) -> Iterator[Coefficient]:
-    """ICC(1) and ICC(1,k); with missing votes, k is the average of votes per item that Donner and Koval (1980) take."""
+    """ICC(1) and ICC(1,k); with missing votes, k is the average of votes per item that Donner and Koval (1980) take.
+
+    Yields
+    ------
+    Coefficient
+    """
     cast = np.bincount(row, minlength=len(counts)).astype(np.float64)
     weight = np.where(cast > 0, counts, 0).astype(np.float64)
     items, total = float(weight.sum()), float(weight @ cast)
@@ -431,7 +447,12 @@ def one_way(row: NDArray[np.integer], value: Floats, counts: Integers, level: fl
 
 
 def two_way(codes: NDArray[np.integer], values: Floats, counts: Integers, level: float) -> Iterator[Coefficient]:
-    """ICC(A,1), ICC(C,1), ICC(A,k), ICC(C,k), of items on which every juror voted."""
+    """ICC(A,1), ICC(C,1), ICC(A,k), ICC(C,k), of items on which every juror voted.
+
+    Yields
+    ------
+    Coefficient
+    """
     table, weight = values[codes], counts.astype(np.float64)
     items, width = float(weight.sum()), codes.shape[1]
     names, number = ("icc_a1", "icc_ak", "icc_c1", "icc_ck"), int(items)
@@ -497,34 +518,27 @@ def _absolute(
     if single is None or not e or not b:
         yield from (Coefficient(name, None, x, items) for name, x in zip(names, (single, average), strict=True))
         return
-    low, high = _satterthwaite(single, squares, of_jurors, level)
-    yield Coefficient(names[0], None, single, items, low, high, interval="F")
-    low, high = (k * x / (1 + (k - 1) * x) for x in (low, high))
-    yield Coefficient(names[1], None, average, items, low, high, interval="F")
-
-
-def _satterthwaite(single: float, squares: _Squares, of_jurors: float, level: float) -> tuple[float, float]:
-    b, e, k, n = squares.between, squares.rest, squares.votes, squares.free_between + 1
     a, c = k * single / (n * (1 - single)), 1 + k * single * (n - 1) / (n * (1 - single))
     free = (a * of_jurors + c * e) ** 2 / ((a * of_jurors) ** 2 / (k - 1) + (c * e) ** 2 / squares.free_rest)
     tail = (1 + level) / 2
     up, down = special.fdtri(n - 1, free, tail), special.fdtri(free, n - 1, tail)
     rest = k * of_jurors + (k * n - k - n) * e
-    low = n * (b - up * e) / (up * rest + n * b)
-    high = n * (down * b - e) / (rest + n * down * b)
-    return float(low), float(high)
+    low = float(n * (b - up * e) / (up * rest + n * b))
+    high = float(n * (down * b - e) / (rest + n * down * b))
+    yield Coefficient(names[0], None, single, items, low, high, interval="F")
+    low, high = (k * x / (1 + (k - 1) * x) for x in (low, high))
+    yield Coefficient(names[1], None, average, items, low, high, interval="F")
 
 
-# Kendall's W: how far jurors put the items in one order, whatever numbers they give them; corrected for ties.
-#
-# With R_jt the mid-rank of item t among juror j's numbers, over the items on which all m jurors voted:
-#     W = Σ_t (Σ_j R_jt - mean)² / (m Σ_j Σ_t (R_jt - mean)²)
-# which is Kendall's formula with his correction for ties. m (n - 1) W is Friedman's statistic. Jurors who order at
-# random have W = 1 / m on average, not 0.
+# -- Kendall's W ----------------------------------------------------------------------------------------------------
 
 
 def kendall_w(codes: NDArray[Any], size: int, counts: Integers, level: float) -> Coefficient:
     """W with its interval over items; codes (tuples x jurors) are positions in `size` values in order.
+
+    Returns
+    -------
+    Coefficient
 
     Examples
     --------
@@ -534,47 +548,33 @@ def kendall_w(codes: NDArray[Any], size: int, counts: Integers, level: float) ->
     width, items = codes.shape[1], int(counts.sum())
     if items < 2 or width < 2:
         return Coefficient("kendall_w", None, None, items)
-    votes, weight = _votes(codes, size, counts), counts.astype(np.float64)
-    ranks = np.cumsum(votes, axis=1) - votes / 2 - items / 2  # around 0: the mean rank of everybody
+    weight = counts.astype(np.float64)
+    votes = _by_value(codes, weight[:, None], (width, size))  # how many items each juror gave each value
+    ranks = np.cumsum(votes, axis=1) - votes / 2 - items / 2  # around 0, the mean rank
     jurors = np.arange(width)
-    told = ranks[jurors, codes]
-    total = told.sum(axis=1)
-    own = float((votes * ranks**2).sum())
-    together = float(weight @ total**2)
-    if not own:
+    given = ranks[jurors, codes]
+    total = given.sum(axis=1)
+    within = float((votes * ranks**2).sum())  # squares of jurors' ranks, and of their sums over jurors
+    between = float(weight @ total**2)
+    if not within:
         return Coefficient("kendall_w", None, None, items)
-    value = together / (width * own)
+    value = between / (width * within)
     pulled = _by_value(codes, 2 * (weight * total)[:, None], votes.shape)
-    with_together, with_own = (lifted(slope) for slope in (pulled, 2 * votes * ranks))
-    moved = (total**2 + with_together[jurors, codes].sum(axis=1)) / together if together else total
-    moved = moved - ((told**2) + with_own[jurors, codes]).sum(axis=1) / own
+    between_slope, within_slope = (lifted(slope) for slope in (pulled, 2 * votes * ranks))
+    moved = (total**2 + between_slope[jurors, codes].sum(axis=1)) / between if between else total
+    moved = moved - ((given**2) + within_slope[jurors, codes]).sum(axis=1) / within
     return Coefficient("kendall_w", None, value, items).over_items(value * moved * items, counts, level)
 
 
-def _votes(codes: NDArray[Any], size: int, counts: Integers) -> Floats:
-    """Jurors x values: how many items each juror gave each value."""
-    return _by_value(codes, counts.astype(np.float64)[:, None], (codes.shape[1], size))
-
-
 def _by_value(codes: NDArray[Any], values: Floats, shape: tuple[int, ...]) -> Floats:
+    """Jurors x values: the sum of `values` over the tuples to which each juror gave each value."""
     places = codes + np.arange(shape[0]) * shape[1]
     weights = np.broadcast_to(values, codes.shape).ravel()
     sums = np.bincount(places.ravel(), weights=weights, minlength=shape[0] * shape[1])
     return np.asarray(sums.reshape(shape), dtype=np.float64)
 
 
-# Each pair's kappa with its standard error, and the mean of all pairs: from one table of labels by labels per pair.
-#
-# With p_ab the share of a pair's common items called a by the first and b by the second, and weights w (1 for the
-# same):
-#     κ = (Σ w p - Σ w p_a. p_.b) / (1 - Σ w p_a. p_.b);  an item called a and b moves it by
-#     φ_ab = [w_ab - Σ w p - (1 - κ) (w̄_a. + w̄_.b - 2 Σ w p_a. p_.b)] / (1 - Σ w p_a. p_.b)
-# which is Fleiss, Cohen and Everitt's (1969) variance. All tables come from one sparse product of the votes, some
-# jurors at a time; an item's move of the mean is the sum over its pairs.
-
-
-_TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
-_PAIR_KAPPAS_MOST_WORK = 4_000_000_000  # multiplications for an item's move of the mean
+# -- kappas of pairs ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -590,50 +590,51 @@ class PairKappa:
 def pair_kappas(
     sketch: Sketch, first: Integers, second: Integers, weights: Sequence[Weights], level: float
 ) -> list[PairKappa]:
-    """These kappas of these pairs (positions of jurors, sorted)."""
+    """These kappas of these pairs (positions of jurors, sorted).
+
+    Returns
+    -------
+    list of PairKappa
+        One for each of the weights.
+    """
     size, width = len(sketch.labels), len(sketch.jurors)
-    row, juror, said = sketch.tuples.triples()
+    row, juror, code = sketch.tuples.triples()
     shape = (sketch.tuples.rows, width * size)
-    one_hot = sparse.csr_array((np.ones(len(row)), (row, juror.astype(np.int64) * size + said)), shape=shape)
+    one_hot = sparse.csr_array((np.ones(len(row)), (row, juror.astype(np.int64) * size + code)), shape=shape)
     counts = sketch.counts.astype(np.float64)
-    similar = [label_weights(one, size) for one in weights]
+    similar = [label_weights(kind, size) for kind in weights]
     kappa, error = np.full((2, len(weights), len(first)), np.nan)
     is_mean = len(row) * width * size <= _PAIR_KAPPAS_MOST_WORK
     influence = np.zeros((len(weights), len(counts)))
-    for jurors, pairs in _blocks(first, width, size):
-        tables = _tables(one_hot, counts, jurors, (first[pairs], second[pairs]), size)
+    step = max(_TABLE_CELLS // (width * size**2), 1)
+    for start in range(0, width, step):  # some jurors at a time, and the pairs whose first juror is among them
+        begin, end = np.searchsorted(first, (start, start + step))
+        if begin == end:
+            continue
+        jurors, pairs = range(start, min(start + step, width)), slice(int(begin), int(end))
+        some = one_hot[:, jurors.start * size : jurors.stop * size]
+        whole = ((sparse.diags_array(counts) @ some).T @ one_hot).toarray().reshape(len(jurors), size, -1, size)
+        place = first[pairs] - start, slice(None), second[pairs], slice(None)
+        tables = np.asarray(whole[place])  # pairs x labels x labels: items by the votes of the two
+        items = tables.sum(axis=(1, 2))
         for k, close in enumerate(similar):
             kappa[k, pairs], moved = _kappas(tables, close)
-            items = tables.sum(axis=(1, 2))
-            error[k, pairs] = _errors(tables, moved, items)
+            error[k, pairs] = standard_error((tables * moved**2).sum(axis=(1, 2)), items)
             if is_mean:
-                spread = _spread(moved / items[:, None, None], jurors, (first[pairs], second[pairs]), width, size)
-                influence[k] += _moves(one_hot, jurors, spread, size)
+                spread = np.zeros((len(jurors), size, width, size))
+                spread[place] = np.nan_to_num(moved / items[:, None, None])
+                by_cell = spread.reshape(len(jurors) * size, width * size)
+                influence[k] += _sum_over_pairs(one_hot, jurors, by_cell, size)
     return [
-        PairKappa(one, kappa[k], error[k], mean_kappa(one, kappa[k], influence[k] if is_mean else None, sketch, level))
-        for k, one in enumerate(weights)
+        PairKappa(
+            kind, kappa[k], error[k], mean_kappa(kind, kappa[k], influence[k] if is_mean else None, sketch, level)
+        )
+        for k, kind in enumerate(weights)
     ]
 
 
-def _blocks(first: Integers, width: int, size: int) -> Iterator[tuple[range, slice]]:
-    """Jurors in consecutive ranges, and where the pairs stand whose first juror is among them."""
-    step = max(_TABLE_CELLS // (width * size**2), 1)
-    for start in range(0, width, step):
-        ends = np.searchsorted(first, (start, start + step))
-        if ends[0] < ends[1]:
-            yield range(start, min(start + step, width)), slice(int(ends[0]), int(ends[1]))
-
-
-def _tables(one_hot: Any, counts: Floats, jurors: range, pairs: tuple[Integers, Integers], size: int) -> Floats:
-    """Pairs x labels x labels: items by what the two said."""
-    some = one_hot[:, jurors.start * size : jurors.stop * size]
-    product = (sparse.diags_array(counts) @ some).T @ one_hot
-    whole = product.toarray().reshape(len(jurors), size, -1, size)
-    return np.asarray(whole[pairs[0] - jurors.start, :, pairs[1], :])
-
-
 def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:
-    """Each pair's kappa, and how far an item moves it by what the two said of it."""
+    """Each pair's kappa, and the influence of an item on it by the votes of the two."""
     shares = tables / tables.sum(axis=(1, 2), keepdims=True)
     left, right = shares.sum(axis=2), shares.sum(axis=1)
     near_right, near_left = right @ close.T, left @ close
@@ -645,20 +646,8 @@ def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:
     return kappa, moved / room[:, None, None]
 
 
-def _errors(tables: Floats, moved: Floats, items: Floats) -> Floats:
-    squares = (tables * moved**2).sum(axis=(1, 2))
-    return standard_error(squares, items)
-
-
-def _spread(moved: Floats, jurors: range, pairs: tuple[Integers, Integers], width: int, size: int) -> Floats:
-    """The same by (juror, label) of the first, of the second."""
-    spread = np.zeros((len(jurors), size, width, size))
-    spread[pairs[0] - jurors.start, :, pairs[1], :] = np.nan_to_num(moved)
-    return spread.reshape(len(jurors) * size, width * size)
-
-
-def _moves(one_hot: Any, jurors: range, spread: Floats, size: int) -> Floats:
-    """Each tuple's sum over its pairs."""
+def _sum_over_pairs(one_hot: Any, jurors: range, spread: Floats, size: int) -> Floats:
+    """Each tuple's sum over its pairs of `spread` by (juror, label) of the first and of the second."""
     moves = np.empty(one_hot.shape[0])
     step = max(_BLOCK_CELLS // one_hot.shape[1], 1)
     for start in range(0, len(moves), step):
@@ -669,7 +658,12 @@ def _moves(one_hot: Any, jurors: range, spread: Floats, size: int) -> Floats:
 
 
 def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch: Sketch, level: float) -> Coefficient:
-    """The mean of the pairs' kappas, with its interval over items from how far each tuple moves the sum."""
+    """The mean of the pairs' kappas, with its interval over items from each tuple's influence on the sum.
+
+    Returns
+    -------
+    Coefficient
+    """
     known = kappa[~np.isnan(kappa)]
     name = "mean_kappa"
     if not len(known):
@@ -678,12 +672,6 @@ def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch
     if influence is None:
         return mean
     return mean.over_items(influence * sketch.items / len(known), sketch.counts, level)
-
-
-# Each pair's agreement in numbers: correlation, and kappa with quadratic weights, which is Lin's concordance.
-#
-# Of the items that both gave a number: κ = 1 - E(x - y)² / (V_x + V_y + (m_x - m_y)²), from sums of x, y, x², y² and
-# xy.
 
 
 @dataclass(frozen=True)
@@ -695,25 +683,29 @@ class NumberPairs:
 
 
 def number_pairs(sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float) -> NumberPairs:
-    """Of these pairs (positions of jurors, sorted by the first)."""
+    """Correlation and quadratic kappa of these pairs (positions of jurors, sorted by the first).
+
+    Returns
+    -------
+    NumberPairs
+    """
     codes = sketch.tuples.codes
     x, gave = np.where(codes >= 0, (values - values.mean())[codes], 0.0), codes >= 0
     kappa, error, correlation = np.full((3, len(first)), np.nan)
     influence = np.zeros(len(codes))
     for juror in np.unique(first):
         pairs = slice(*np.searchsorted(first, (juror, juror + 1)))
-        one = _Beside(
-            x[:, juror, None], x[:, second[pairs]], gave[:, juror, None] & gave[:, second[pairs]], sketch.counts
-        )
-        kappa[pairs], correlation[pairs], moved = one.kappa(), one.correlation(), one.moved()
-        error[pairs] = one.error(moved)
-        influence += np.nan_to_num(moved / one.items).sum(axis=1)
+        others, both = x[:, second[pairs]], gave[:, juror, None] & gave[:, second[pairs]]
+        compared = _Concordance(x[:, juror, None], others, both, sketch.counts)
+        kappa[pairs], correlation[pairs], moved = compared.kappa(), compared.correlation(), compared.influence()
+        error[pairs] = standard_error((compared.weight * moved**2).sum(axis=0), compared.items)
+        influence += np.nan_to_num(moved / compared.items).sum(axis=1)
     mean: Coefficient = mean_kappa("quadratic", kappa, influence, sketch, level)
     return NumberPairs(correlation, PairKappa("quadratic", kappa, error, mean))
 
 
-class _Beside:
-    """One juror's numbers beside those of others, around the means of the items that both gave a number."""
+class _Concordance:
+    """One juror's numbers and those of others, around the means of the items that both gave a number."""
 
     def __init__(self, one: Floats, others: Floats, both: NDArray[np.bool_], counts: Integers) -> None:
         self.weight = np.where(both, counts[:, None], 0).astype(np.float64)
@@ -732,16 +724,12 @@ class _Beside:
         spread = np.sqrt(self._mean(self.one**2) * self._mean(self.others**2))
         return np.asarray(self._mean(self.one * self.others) / np.where(spread > 0, spread, np.nan))
 
-    def moved(self) -> Floats:
-        """How far each item moves each kappa."""
-        apart, chance = self.one - self.others + self.gap, self._chance
+    def influence(self) -> Floats:
+        """Of each item on each kappa."""
+        difference, chance = self.one - self.others + self.gap, self._chance
         by_chance = self.one**2 + self.others**2 + self.gap**2 + 2 * self.gap * (self.one - self.others) - chance
-        moves = -(apart**2 - self._observed) / chance + self._observed / chance**2 * by_chance
+        moves = -(difference**2 - self._observed) / chance + self._observed / chance**2 * by_chance
         return np.where(self.both, moves, 0.0)
-
-    def error(self, moved: Floats) -> Floats:
-        """The kappas' standard errors."""
-        return standard_error((self.weight * moved**2).sum(axis=0), self.items)
 
     @property
     def _observed(self) -> Floats:

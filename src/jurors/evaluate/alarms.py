@@ -1,4 +1,9 @@
-"""Alarm, catalogue."""
+"""`Alarm`, what an answer says about the jurors, and the catalogue of all kinds of alarms.
+
+An alarm is returned, never raised, and never hidden by clamping a number. The catalogue says of every kind how severe
+it can be, what it means, and what to do about it. It is the only list: an `Alarm` of another kind or level cannot be
+made, the tables of `docs/guides/reading-the-report.md` are printed from it, and the page's advice is read from it.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,6 @@ from typing import Any, Literal, TypeAlias
 from jurors.errors import SketchError
 from jurors.results import Table, json_ready
 from jurors.votes import Label
-
-# Every kind of alarm: how loud it can be, what it means, and what to do about it.
-#
-# The only list: an `Alarm` of another kind or level cannot be made, the tables of `docs/guides/reading-the-report.md`
-# are printed from it, and the page's advice is read from it.
-
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
@@ -33,13 +32,12 @@ class AlarmKind:
     """One kind of alarm."""
 
     name: str
-    levels: tuple[Level, ...]  #: the loudest first
+    levels: tuple[Level, ...]  #: the most severe first
     meaning: str
     advice: str  #: what to do, `{who}` being the jurors it names
     remark: str = ""  #: what it says of a juror, in a few words
-    about: AlarmScope = (
-        "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups; a stream
-    )
+    #: any grades; the votes; three jurors with three labels or more; bounds; groups; a stream
+    about: AlarmScope = "any"
 
 
 _ALARM: tuple[Level, ...] = ("alarm",)
@@ -537,28 +535,25 @@ KINDS: dict[str, AlarmKind] = {kind.name: kind for kind in _KINDS}
 
 
 def table_of_kinds(about: AlarmScope) -> Table:
-    """The kinds of one subject, as the docs print them."""
-    rows = [
-        (f"`{kind.name}`", ", ".join(kind.levels), kind.meaning, _plain(kind.advice))
-        for kind in KINDS.values()
-        if kind.about == about
-    ]
+    """The kinds of one subject, as the docs print them.
+
+    Returns
+    -------
+    Table
+        One row per kind.
+    """
+    rows = []
+    for kind in (kind for kind in KINDS.values() if kind.about == about):
+        advice = kind.advice.format(who="the jurors it names")
+        rows.append((f"`{kind.name}`", ", ".join(kind.levels), kind.meaning, advice[0].lower() + advice[1:]))
     return Table(("kind", "level", "what it means", "what to do"), tuple(rows), is_prose=True)
-
-
-def _plain(advice: str) -> str:
-    text = advice.format(who="the jurors it names")
-    return text[0].lower() + text[1:]
-
-
-# `Alarm`: what an answer says about the jurors. Returned, never raised, and never hidden by clamping.
 
 
 @dataclass(frozen=True, slots=True)
 class AlarmPair:
-    """Two jurors that an alarm names, and by how many standard errors they stand out.
+    """Two jurors that an alarm names, and by how many standard errors they are outliers.
 
-    Above 0 they agree too often (they err together), below 0 too seldom (they avoid each other's errors).
+    Above 0 they agree too often (errors are correlated), below 0 too seldom (negatively correlated).
     """
 
     first: str
@@ -589,10 +584,10 @@ class Alarm:
     level: Level
     message: str
     value: float | None = None  #: how much, where there is a number to it
-    jurors: tuple[str, ...] = ()  #: whom it concerns, where it concerns somebody
+    jurors: tuple[str, ...] = ()  #: which jurors it concerns, where it concerns some
     labels: tuple[Label, ...] = ()  #: which labels it concerns, where it concerns some
-    pairs: tuple[AlarmPair, ...] = ()  #: the pairs that stand out, most of all first
-    chance: float | None = None  #: how often, at most, independent jurors look so: where that could be said
+    pairs: tuple[AlarmPair, ...] = ()  #: the outlying pairs, the farthest first
+    chance: float | None = None  #: how often, at most, independent jurors look so: where that is known
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or self.level not in KINDS[self.kind].levels:
@@ -600,31 +595,35 @@ class Alarm:
 
     @property
     def sentence(self) -> str:
-        """The message with its full stop; some end in a question of their own."""
+        """The message with its full stop; some end in a question mark."""
         return self.message if self.message.endswith(("?", ".")) else f"{self.message}."
 
     def to_dict(self) -> dict[str, Any]:
         """The alarm as JSON."""
-        return {
-            "kind": self.kind,
-            "level": self.level,
-            "message": self.message,
-            "value": self.value,
-            "jurors": list(self.jurors),
-            "labels": [json_ready(label) for label in self.labels],
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "chance": self.chance,
-        }
+        document = {name: getattr(self, name) for name in self.__slots__}
+        labels, pairs = [json_ready(label) for label in self.labels], [pair.to_dict() for pair in self.pairs]
+        return document | {"jurors": list(self.jurors), "labels": labels, "pairs": pairs}
 
     def _repr_html_(self) -> str:
         return f"<p><b>{escape(self.level)}</b> {escape(self.kind)}: {escape(self.sentence)}</p>"
 
 
 def sort_by_severity(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
-    """Loudest first, otherwise in their order."""
+    """The most severe first, otherwise in their order.
+
+    Returns
+    -------
+    tuple of Alarm
+    """
     return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))
 
 
 def highest_level(alarms: tuple[Alarm, ...]) -> Level | None:
-    """The highest level among the alarms."""
+    """The highest level among the alarms.
+
+    Returns
+    -------
+    str or None
+        None without alarms.
+    """
     return max((alarm.level for alarm in alarms), key=LEVELS.index, default=None)

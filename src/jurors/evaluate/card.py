@@ -1,4 +1,7 @@
-"""How an `Evaluation` and a `KeyedEvaluation` read: the blocks and columns of the report card."""
+"""The report card: how an `Evaluation` and a `KeyedEvaluation` print, as blocks of text and as columns of a table.
+
+`card_blocks` and `score_tables` are what `print(result)` shows; `card_columns` is what `to_frame` and CSV hold.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,27 @@ if TYPE_CHECKING:
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
 _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
 _MOST_PAIRS = 60
-FEW_GOLD = 20  #: gold labels that anybody can afford
+FEW_GOLD = 20  #: gold labels that every user can afford
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
 CALIBRATED = "as real juries go"
 _SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
+_COLUMNS = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
+_REAL_COLUMNS = (
+    "calibrated_score", "calibrated_score_low", "calibrated_score_high", "calibrated_accuracy",
+    "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
+)  # fmt: skip
+_ABSTENTION_COLUMNS = ("abstention", "abstention_low", "abstention_high")
+_LEVEL_COLUMNS = ("mean_error", "bias", "weighted_agreement")
+_REPEAT_COLUMNS = ("self_agreement", "self_agreement_low", "self_agreement_high")
 
 
 def percent(value: Any) -> str:
-    """A share as a percentage with one decimal; a dash where there is none."""
+    """A share as a percentage with one decimal; a dash where there is none.
+
+    Returns
+    -------
+    str
+    """
     if value is None or value != value:
         return "–"
     if isinstance(value, complex):
@@ -33,20 +49,37 @@ def percent(value: Any) -> str:
 
 
 def percent_range(ends: tuple[float, float]) -> str:
-    """An interval in percent."""
+    """An interval in percent; empty where there is none.
+
+    Returns
+    -------
+    str
+    """
     low, high = ends
     return "" if low != low else f"{low * 100:z.1f} – {high * 100:z.1f}"
 
 
 def card_tables(evaluation: Evaluation) -> list[Table]:
-    """Jurors and prevalences as real juries go, then what independence would make of them."""
+    """Jurors and prevalences as real juries go, then if errors were independent.
+
+    Returns
+    -------
+    list of Table
+    """
     e, real = evaluation, evaluation.as_real
-    if real is None:
-        shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, None)])]
-        graded = [] if e.solution is None else [*shown, _juror_table(e), *abstention_tables(e)]
-        return [*graded, *repeat_tables(e.repeats)]
+    if real is None and e.solution is None:
+        return repeat_tables(e.repeats)
     shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, real)])]
-    tables = [_real_table(e, real), *shown, *abstention_tables(e), *repeat_tables(e.repeats)]
+    if real is None:
+        return [*shown, _juror_table(e), *abstention_tables(e), *repeat_tables(e.repeats)]
+    labels, level = _shown_labels(e), _level(e)
+    heads = ("juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level))
+    rows = []
+    for j in e.jurors[:_MOST_ROWS]:
+        score = percent(real.score[j]), percent_range(real.interval_of("score", j))
+        rows.append((j, *score, *_accuracy_cells(real, j, labels)))
+    calibrated = Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+    tables = [calibrated, *shown, *abstention_tables(e), *repeat_tables(e.repeats)]
     return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
 
 
@@ -69,19 +102,14 @@ def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
     return Table(heads, shown, right=tuple(range(1, len(heads))))
 
 
-def _real_table(e: Evaluation, real: Calibrated) -> Table:
-    """Every juror's score and accuracies as real juries go."""
-    labels, level = _shown_labels(e), _level(e)
-    heads = ["juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level)]
-    rows = []
-    for j in e.jurors[:_MOST_ROWS]:
-        score = percent(real.score[j]), percent_range(real.interval_of("score", j))
-        rows.append((j, *score, *_accuracy_cells(real, j, labels)))
-    return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
-
-
 def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS) -> list[Table]:
-    """Of ordered levels: how far off every juror is, and to which side; None for `most` leaves nobody out."""
+    """Of ordered levels: how far off every juror is, and to which side; at most so many jurors.
+
+    Returns
+    -------
+    list of Table
+        Empty for labels without order.
+    """
     if e.ordered is None:
         return []
     rows = []
@@ -108,43 +136,54 @@ def _juror_table(e: Evaluation, title: str = "") -> Table:
 
 
 def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Table]:
-    """How often each juror abstains on which true label, where somebody does; None for `most` leaves nothing out."""
-    if (away := e.abstentions) is None:
+    """How often each juror abstains on which true label; at most so many jurors, all where `most` is None.
+
+    Returns
+    -------
+    list of Table
+        Empty where no juror abstains.
+    """
+    if (rates := e.abstentions) is None:
         return []
     labels = e.labels if most is None else e.labels[:_MOST_LABELS]
     heads = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
     rows = []
     for j in e.jurors[:most]:
-        share = away.abstained[j] / away.asked[j] if away.asked[j] else None
-        ends = [away.interval[j][a] or (float("nan"),) * 2 for a in labels]
-        cells = [
-            x for a, pair in zip(labels, ends, strict=True) for x in (percent(away.rate[j][a]), percent_range(pair))
-        ]
-        rows.append((j, f"{away.asked[j]:,}", percent(share), *cells))
+        items = rates.asked[j]
+        cells = [f"{items:,}", percent(rates.abstained[j] / items if items else None)]
+        for a in labels:
+            cells += percent(rates.rate[j][a]), percent_range(rates.interval[j][a] or (float("nan"),) * 2)
+        rows.append((j, *cells))
     title = "how often jurors abstain, by the true label"
     return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
 
 
-def repeat_tables(steady: SelfAgreement | None, most: int | None = _MOST_ROWS) -> list[Table]:
-    """How steady jurors are who were asked again, where somebody was; by a key, also how right majorities are."""
-    if steady is None:
+def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) -> list[Table]:
+    """How consistent jurors are who answered items several times; by a key, also how right majorities are.
+
+    Returns
+    -------
+    list of Table
+        Empty where no juror did.
+    """
+    if repeats is None:
         return []
     heads = ["juror", "items", "answers each", "ties", "agrees with itself"]
-    heads += [f"{steady.level * 100:g}%", "beyond chance"]
-    what, part = ("right", steady.right) if steady.right else ("settled", steady.settled)
-    heads += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if steady.ceiling else [])
+    heads += [f"{repeats.level * 100:g}%", "beyond chance"]
+    what, part = ("right", repeats.right) if repeats.right else ("settled", repeats.settled)
+    heads += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
     rows = []
-    for j in list(steady.agreement)[:most]:
-        asked = f"{steady.items[j]:,}", f"{steady.times[j]:.1f}".removesuffix(".0"), f"{steady.ties[j]:,}"
-        agrees = percent(steady.agreement[j]), percent_range(steady.interval[j]), _decimal(steady.alpha[j])
-        more = [part[j][k] for k in MAJORITY_SIZES] + ([steady.ceiling[j]] if steady.ceiling else [])
-        rows.append((j, *asked, *agrees, *map(percent, more)))
+    for j in list(repeats.agreement)[:most]:
+        times = f"{repeats.items[j]:,}", f"{repeats.times[j]:.1f}".removesuffix(".0"), f"{repeats.ties[j]:,}"
+        agrees = percent(repeats.agreement[j]), percent_range(repeats.interval[j]), _decimal(repeats.alpha[j])
+        more = [part[j][k] for k in MAJORITY_SIZES] + ([repeats.ceiling[j]] if repeats.ceiling else [])
+        rows.append((j, *times, *agrees, *map(percent, more)))
     title = "how steady jurors are who were asked again"
     return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
 
 
 def _shown_labels(e: Evaluation) -> tuple[Any, ...] | None:
-    """The labels that have columns of their own; None where they are too many."""
+    """The labels that have a column each; None where they are too many."""
     return () if e.exam else e.labels if len(e.labels) <= _MOST_LABELS else None
 
 
@@ -164,7 +203,12 @@ def _accuracy_cells(grades: Evaluation | Calibrated, juror: str, labels: tuple[A
 
 
 def verdict_sentences(e: Evaluation) -> list[str]:
-    """What is known, in plain words: how good the best juror is at least and at most, and what gold would buy."""
+    """What is known, in plain words: how good the best juror is at least and at most, and what gold would gain.
+
+    Returns
+    -------
+    list of str
+    """
     real = e.as_real
     if real is None:
         return []
@@ -176,12 +220,18 @@ def verdict_sentences(e: Evaluation) -> list[str]:
 
 
 def gold_clause(e: Evaluation, juror: str) -> str:
-    """How far a few gold labels would narrow a score; nothing where that is not known, or they would not help."""
+    """How far a few gold labels would narrow a score, as a clause.
+
+    Returns
+    -------
+    str
+        Empty where that is not known, or they would not help.
+    """
     real = e.as_real
     if real is None or e.items < 2 * FEW_GOLD:
         return ""
-    now, foretold = real.interval_of("score", juror), real.with_gold(FEW_GOLD)
-    then = float("nan") if foretold is None else foretold[juror]
+    now, forecast = real.interval_of("score", juror), real.with_gold(FEW_GOLD)
+    then = float("nan") if forecast is None else forecast[juror]
     if not then < _WORTH * (now[1] - now[0]) / 2:
         return ""
     more = " more" if real.shared_error.gold_items else ""
@@ -189,17 +239,25 @@ def gold_clause(e: Evaluation, juror: str) -> str:
 
 
 def heading(e: Evaluation) -> str:
-    """One line: how many jurors and items, which labels, which method."""
-    labels = (
-        f"labels {format_names(e.labels, 8)}"
-        if e.ordered is None
-        else f"levels {format_names(e.labels, 8, between=' < ')}"
-    )
+    """One line: how many jurors and items, which labels, which method.
+
+    Returns
+    -------
+    str
+    """
+    labels = f"labels {format_names(e.labels, 8)}"
+    if e.ordered is not None:
+        labels = f"levels {format_names(e.labels, 8, between=' < ')}"
     return f"{len(e.jurors)} jurors, {e.items:,} items, {labels}; method: {e.method}"
 
 
 def footnotes(e: Evaluation) -> list[str]:
-    """How the numbers were chosen, what the labels would cost, and what was left out of the table."""
+    """How the numbers were selected, what the labels would cost, and what was left out of the table.
+
+    Returns
+    -------
+    list of str
+    """
     lines = []
     if len(e.jurors) > _MOST_ROWS and e.solution is not None:
         lines.append(f"… and {len(e.jurors) - _MOST_ROWS} more jurors; --format csv or json has them all.")
@@ -217,7 +275,7 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
     if not e.exam:
         lines += wrong_label_lines(e)
-    if e.exam:
+    else:
         lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
         lines.append("of every question were shuffled.")
     return lines
@@ -237,7 +295,12 @@ _REPEATED_LINES = (
 
 
 def basis_lines(e: Evaluation) -> list[str]:
-    """What the calibrated numbers are made from, or that there are none."""
+    """What the calibrated numbers are computed from, or that there are none.
+
+    Returns
+    -------
+    list of str
+    """
     if e.calibrated is None:
         return ["Errors are taken for independent: nothing here is calibrated."] if e.solution is not None else []
     shared = e.calibrated.shared_error
@@ -257,33 +320,55 @@ def basis_lines(e: Evaluation) -> list[str]:
 
 
 def basis_name(real: Calibrated) -> str:
-    """Whose posteriors were calibrated, in words."""
+    """Which posteriors were calibrated, in words.
+
+    Returns
+    -------
+    str
+    """
     return {"latent": "panel model", "majority": "majority vote"}.get(real.basis, f"method {real.basis}")
 
 
 def wrong_label_lines(e: Evaluation) -> list[str]:
-    """How many of the best labels are wrong: as real juries go, and if errors were independent."""
-    plain = e.partition.expected_errors / e.items if e.partition is not None and e.solution is not None else None
+    """How many of the best labels are wrong: as real juries go, and if errors were independent.
+
+    Returns
+    -------
+    list of str
+    """
+    known = e.partition is not None and e.solution is not None
+    plain = e.partition.expected_errors / e.items if e.partition is not None and known else float("nan")
     real = e.as_real
     if real is None:
-        if plain is None or plain != plain:
+        if plain != plain:
             return []
         return [f"Best labels: {plain * e.items:z,.0f} of {e.items:,} expected to be wrong ({plain:z.1%})."]
-    beside = "" if plain is None or plain != plain else f"; if independent, {plain:z.1%}"
+    independent = "" if plain != plain else f"; if independent, {plain:z.1%}"
     low, high = real.interval_of("wrong_labels")
     return [
         f"Best labels: {real.wrong_labels * e.items:,.0f} of {e.items:,} expected to be wrong "
-        f"({percent(real.wrong_labels)}, between {low * 100:.1f} and {percent(high)}{beside})."
+        f"({percent(real.wrong_labels)}, between {low * 100:.1f} and {percent(high)}{independent})."
     ]
 
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
-    """One line an alarm, loudest first."""
+    """One line an alarm, the most severe first.
+
+    Returns
+    -------
+    list of str
+    """
     return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in sort_by_severity(alarms)]
 
 
 def card_blocks(e: Evaluation) -> list[Block]:
-    """The report card, to read."""
+    """The report card, to read.
+
+    Returns
+    -------
+    list of blocks
+        Lines, tables and notes.
+    """
     is_single = any(alarm.kind == "single_label" for alarm in e.alarms)
     why = "Nobody can be graded where nobody disagrees." if is_single else "No real evaluation explains these counts."
     nothing = [] if e.solution else [why]
@@ -292,50 +377,32 @@ def card_blocks(e: Evaluation) -> list[Block]:
 
 
 def card_columns(e: Evaluation) -> Columns:
-    """One row per juror and label; of an exam, whose labels mean nothing, per juror."""
+    """One row per juror and label; of an exam, whose labels mean nothing, per juror.
+
+    Returns
+    -------
+    Columns
+    """
     rows: list[tuple[Any, ...]] = []
     for j in e.jurors if e.solution is not None else ():
+        again: tuple[Any, ...] = ()
+        if e.repeats is not None:
+            again = e.repeats.agreement.get(j), *e.repeats.interval.get(j, (None, None))
         if e.exam:
-            real = (*_real_cells(e, j), *_repeat_cells(e, j))
-            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None, *real))
+            ends = e.interval_of("score", j)
+            rows.append((j, None, None, *ends, e.score[j], None, *_real_cells(e, j), *again))
             continue
         levels = () if e.ordered is None else e.ordered.row(j)
         for a in e.labels:
-            ends = e.interval_of("accuracy", j, a)
-            cells = (*_real_cells(e, j, a), *_abstention_cells(e, j, a), *levels, *_repeat_cells(e, j))
-            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a], *cells))
+            cells = j, a, e.accuracy[j][a], *e.interval_of("accuracy", j, a), e.score[j], e.prevalence[a]
+            rate: tuple[Any, ...] = ()
+            if e.abstentions is not None:
+                rate = e.abstentions.rate[j][a], *(e.abstentions.interval[j][a] or (None, None))
+            rows.append((*cells, *_real_cells(e, j, a), *rate, *levels, *again))
     more = () if e.abstentions is None else _ABSTENTION_COLUMNS
     ordered = () if e.ordered is None else _LEVEL_COLUMNS
-    again = () if e.repeats is None else _REPEAT_COLUMNS
-    return columns_of((*_COLUMNS, *_REAL_COLUMNS, *more, *ordered, *again), rows)
-
-
-_REPEAT_COLUMNS = ("self_agreement", "self_agreement_low", "self_agreement_high")
-
-
-def _repeat_cells(e: Evaluation, juror: str) -> tuple[Any, ...]:
-    """How often a juror agrees with itself, with its interval; nothing where nobody was asked again."""
-    if e.repeats is None:
-        return ()
-    return e.repeats.agreement.get(juror), *e.repeats.interval.get(juror, (None, None))
-
-
-_ABSTENTION_COLUMNS = ("abstention", "abstention_low", "abstention_high")
-
-
-def _abstention_cells(e: Evaluation, juror: str, label: Any) -> tuple[Any, ...]:
-    """The rate of abstaining with its interval; nothing where nobody abstains."""
-    if e.abstentions is None:
-        return ()
-    return e.abstentions.rate[juror][label], *(e.abstentions.interval[juror][label] or (None, None))
-
-
-_COLUMNS = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
-_LEVEL_COLUMNS = ("mean_error", "bias", "weighted_agreement")
-_REAL_COLUMNS = (
-    "calibrated_score", "calibrated_score_low", "calibrated_score_high", "calibrated_accuracy",
-    "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
-)  # fmt: skip
+    repeated = () if e.repeats is None else _REPEAT_COLUMNS
+    return columns_of((*_COLUMNS, *_REAL_COLUMNS, *more, *ordered, *repeated), rows)
 
 
 def _real_cells(e: Evaluation, juror: str, label: Any = None) -> tuple[Any, ...]:
@@ -354,7 +421,12 @@ def _real_cells(e: Evaluation, juror: str, label: Any = None) -> tuple[Any, ...]
 
 
 def score_tables(keyed: KeyedEvaluation) -> list[Table]:
-    """Prevalences, accuracies, labelling errors and error correlations, to read."""
+    """Prevalences, accuracies, labelling errors and error correlations, to read.
+
+    Returns
+    -------
+    list of Table
+    """
     floats = keyed.solution.to_float()
     labels = keyed.labels
     prevalence = Table(
@@ -364,38 +436,26 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
     heads = ("juror", *(f"accuracy on {a}" for a in labels), "score")
     rows = tuple((j, *(percent(floats.accuracy[j][a]) for a in labels), percent(floats.score[j])) for j in keyed.jurors)
     jurors = Table(heads, rows, right=tuple(range(1, len(heads))))
-    total = keyed.items
-    errors = Table(
-        ("labels wrong", "items", "share"),
-        (
-            (
-                "majority vote",
-                f"{keyed.majority_errors:,.1f}".removesuffix(".0"),
-                percent(keyed.majority_errors / total),
-            ),
-            ("best possible from these tuples", f"{keyed.best_errors:,}", percent(keyed.best_errors / total)),
-        ),
-        right=(1, 2),
+    wrong, least = keyed.majority_errors, keyed.best_errors
+    wrong_labels = (
+        ("majority vote", f"{wrong:,.1f}".removesuffix(".0"), percent(wrong / keyed.items)),
+        ("best possible from these tuples", f"{least:,}", percent(least / keyed.items)),
     )
+    errors = Table(("labels wrong", "items", "share"), wrong_labels, right=(1, 2))
     again = repeat_tables(keyed.repeats)
     return [prevalence, jurors, *level_tables(keyed), *again, errors, _correlation_table(keyed)]
 
 
 def _correlation_table(keyed: KeyedEvaluation) -> Table:
-    rows = _correlation_rows(keyed)
-    rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
-    shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
-    more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
-    heads = ("jurors", *(f"on {a}" for a in keyed.labels))
-    return Table(heads, shown, title=f"error correlations{more}", right=tuple(range(1, len(heads))))
-
-
-def _correlation_rows(keyed: KeyedEvaluation) -> list[tuple[Any, ...]]:
-    """One row per pair or trio: its error correlation on each label."""
+    """One row per pair or trio, the most correlated first: its error correlation on each label."""
     rows: list[tuple[Any, ...]] = []
     for size in (2, 3) if len(keyed.jurors) <= 12 else (2,):
         by_label = keyed.correlations(size)
         for group in by_label[keyed.labels[0]]:
             values = [by_label[a][group] for a in keyed.labels]
             rows.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
-    return rows
+    rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
+    shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
+    more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
+    heads = ("jurors", *(f"on {a}" for a in keyed.labels))
+    return Table(heads, shown, title=f"error correlations{more}", right=tuple(range(1, len(heads))))

@@ -1,4 +1,29 @@
-"""One-factor fit, residual tests, effective number."""
+"""Are errors correlated, how much, and whose: from the votes alone, or with an answer key.
+
+In: pair statistics of a sketch, and grades. Out: tests (`AgreementTest`, `ResidualTest`) that the alarm
+`correlated_errors` depends on, groups of dependent jurors, and `Dependence` with the effective number of jurors.
+
+Agreement test, any number of labels: do pairs of jurors agree more often than a fitted model says? Given the class k
+(label, and difficulty where the model has it), independent jurors agree with probability Σ_k p_k Σ_r K_i[k][r]
+K_j[k][r]. What a pair agrees beyond that, in binomial standard errors, is its residual.
+
+One factor, two labels (`fit_factor`). Independent jurors have C_ij = b_i b_j with b_i = √(P_A P_B) (P_iA + P_iB - 1),
+and trio moments tau·b_i b_j b_k with tau = (P_A - P_B)/√(P_A P_B). Fitted by weighted least squares on correlations,
+with outlying pairs downweighted, this requires nothing of single items, and what is left over of each pair is the
+estimate of its error correlation. `baselines.pairwise.fit_rank_one` solves the same problem for other pair statistics,
+sparse and to the last digit, within bounds; and `numeric.factor` for covariances of numbers. Here weights change with
+the residuals, so a few sweeps each are enough, and the three would end in other digits.
+
+Residual test: what one factor leaves over of each pair's covariance. On truly independent panels a p-value below 1e-4
+came up once in 1,620 simulated ones; for four or five jurors p-values of a few percent come up too often to be quoted.
+
+Dependence, two labels. On items of one label, the errors of i and j covary by Γ_ij; over all items,
+Σ_l P_l Γ_ij^l = C_ij - P_A P_B d_i d_j with d = accuracy on A + accuracy on B - 1: the covariance the truth does not
+explain. Divided by the spread of both jurors' errors it is a correlation ρ_ij, and with ρ̄ its mean over pairs
+(weighted by the items they share)
+    effective number of jurors = N / (1 + (N - 1) ρ̄):
+the number of independent jurors whose mean error would vary as much.
+"""
 
 from __future__ import annotations
 
@@ -20,46 +45,64 @@ from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
 
-# From when on errors count as going together: every number that the alarm `correlated_errors` hangs on.
-
-
+# Every threshold that the alarm `correlated_errors` depends on.
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
-SIGNIFICANT = 1e-4  #: the chance below which a test of all pairs (or of the goodness of fit) rings at all
+SIGNIFICANT = 1e-4  #: the p-value below which a test of all pairs (or of the goodness of fit) raises an alarm at all
 
 # Standard errors mean what they say where a pair shares enough items: where its covariance's tails are not too heavy.
 HEAVIEST = 2.0  #: excess kurtosis up to which a pair counts,
-NORMAL = 0.5  #: and up to which it speaks for itself
+NORMAL = 0.5  #: and up to which it may be named by itself
 
-BEYOND = 0.1  #: correlation beyond the typical pair's from which two jurors count as moving together,
+BEYOND = 0.1  #: correlation beyond the typical pair's from which two jurors count as dependent,
 _CLEARLY = 4.5  # if it is so many standard errors,
-_BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this chance
+_BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this probability
 
 # From when on it is an alarm, each on the scale of its own test.
 LARGE_SHARE = 0.5  #: of the common covariance that the truth explains
 LARGE_EXCESS = 0.1  #: share of the items on which a pair agrees beyond the model, root mean square,
-# Three labels, five jurors: at 10 items for each label 17 and 100% of strong and near-perfect independent panels rang,
-# at 33 none of 150.
+# Three labels, five jurors: at 10 items for each label 17 and 100% of strong and near-perfect independent panels had
+# an alarm, at 33 none of 150.
 ENOUGH_BY_LABEL = 30  #: if there are so many items for each label
 LARGE_MISFIT = 0.3  #: Cohen's w, √((G² - degrees of freedom) / items): 0.1 is small, 0.5 large
 
+MOST_JURORS = 300  #: up to which the agreement test compares all pairs
+_ROUNDS = 6  # reweightings
+_CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
+_FEW = (
+    10.0  # shared items at which twice as many standard errors are required: so few lie far from their mean by chance
+)
+_NEARLY_ONE = 0.999
+_SWEEPS, _SETTLED, _LONGEST = 100, 5e-8, 16.0
+_MANY = 60  # jurors from which single eigenvectors, and sparse tables, are worth a method of their own
+_FULL = 0.1  # of the pairs: a product with a sparse table of more takes longer
+_SHOWN = 20
+_ROUNDING = 1e-9
+_RESIDUAL_ROUNDS = 4
+_MINORITY = 0.4  # of the panel
+_LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
+
 
 def naming_bar(pairs: int) -> float:
-    """The standard errors from which a pair is named: 3.5, and more where so many pairs reach more by chance."""
+    """The standard errors from which a pair is named: 3.5, and more where so many pairs reach more by chance.
+
+    Returns
+    -------
+    float
+    """
     return max(3.5, NormalDist().inv_cdf(1 - 0.005 / max(pairs, 1)))
 
 
 def grouping_bar(pairs: int) -> float:
-    """The standard errors from which a pair of so many links two jurors."""
+    """The standard errors from which a pair of so many links two jurors.
+
+    Returns
+    -------
+    float
+    """
     return max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / max(pairs, 1)))
 
 
-# Do pairs of jurors agree more often than a fitted model says? The residual check for any number of labels.
-#
-# Given the class k (label, and difficulty where the model has it), independent jurors agree with chance
-# Σ_k p_k Σ_r K_i[k][r] K_j[k][r]. What a pair agrees beyond that, in binomial standard errors, is its residual.
-
-
-MOST_JURORS = 300
+# -- agreement beyond a fitted model --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -79,28 +122,37 @@ class AgreementTest:
         return float(np.sqrt(max(float(np.mean(self.excess**2 - noise)), 0.0)))
 
     def striking_pairs(self) -> list[tuple[int, int, float]]:
-        """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
+        """(i, j, z) of the outlying pairs, the farthest first; the threshold rises with the number of pairs."""
         bar = naming_bar(len(self.z))
         pairs = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
         return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
 
 def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest | None:
-    """Test a fitted panel; None where jurors are too few or too many to compare all pairs.
+    """Test whether pairs agree more often than a fitted panel model says.
 
-    `prior` (K) says how common the model's classes are, `table` (K, jurors, labels) what jurors say of them;
-    perhaps with abstaining as one more answer.
+    Parameters
+    ----------
+    prior
+        (K,) prevalence of the model's classes.
+    table
+        (K, jurors, labels) the probability of votes given the class; perhaps with abstaining as one more answer.
+
+    Returns
+    -------
+    AgreementTest or None
+        None where jurors are too few or too many to compare all pairs.
     """
     width, size = len(pairs.sketch.jurors), len(pairs.sketch.labels)
     if not FEWEST_JURORS <= width <= MOST_JURORS:
         return None
     if len(pairs.items) <= width:
         return None
-    spoken = table[:, :, :size]
-    expected = np.einsum("k,kpr,kpr->p", prior, spoken[:, pairs.first], spoken[:, pairs.second])
-    if table.shape[2] > size:  # the last answer is abstaining, and pairs are compared where both spoke
-        spoke = spoken.sum(axis=2)
-        expected /= np.einsum("k,kp,kp->p", prior, spoke[:, pairs.first], spoke[:, pairs.second])
+    votes = table[:, :, :size]
+    expected = np.einsum("k,kpr,kpr->p", prior, votes[:, pairs.first], votes[:, pairs.second])
+    if table.shape[2] > size:  # the last answer is abstaining, and pairs are compared where both voted
+        voted = votes.sum(axis=2)
+        expected /= np.einsum("k,kp,kp->p", prior, voted[:, pairs.first], voted[:, pairs.second])
     excess = pairs.agreed / pairs.items - expected
     z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
     from scipy.special import chdtrc
@@ -108,23 +160,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
     return AgreementTest(pairs.first, pairs.second, excess, z, float(chdtrc(len(z) - width, float((z**2).sum()))))
 
 
-# The moment fit of a binary panel: one factor explains how all pairs move together.
-#
-# Independent jurors have C_ij = b_i b_j with b_i = √(P_A P_B) (P_iA + P_iB - 1), and trio moments tau·b_i b_j b_k with
-# tau = (P_A - P_B)/√(P_A P_B). Fitted by weighted least squares on correlations, with pairs that stick out weighed
-# down, this asks nothing of single items, and what is left over of each pair is the estimate of its error correlation.
-# `rivals/rank_one` solves the same problem for other pair statistics, sparse and to the last digit, within bounds of
-# its own; here weights change with the residuals, so a few sweeps each are enough, and the two would end in other
-# digits.
-
-
-_ROUNDS = 6  # reweightings
-_CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
-_FEW = 10.0  # shared items at which twice as many are asked for: so few lie far from their mean by chance
-_NEARLY_ONE = 0.999
-_SWEEPS, _SETTLED, _LONGEST = 100, 5e-8, 16.0
-_MANY = 60  # jurors from which single eigenvectors, and sparse tables, are worth a method of their own
-_FULL = 0.1  # of the pairs: a product with a sparse table of more takes longer
+# -- one factor -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -149,11 +185,26 @@ def fit_factor(pairs: Pairs, left_out: Flags | None = None) -> FactorFit:
     """Fit one factor to the pair moments, then the prevalence to the third moment.
 
     Pairs that are `left_out` (N, N) do not take part in the fit, but get their residual too.
+
+    Returns
+    -------
+    FactorFit
     """
     moments, sketch = pair_moments(pairs), pairs.sketch
     share = moments.share
     spread = np.maximum(share * (1 - share), 1e-12)
-    beta = _fit_loadings(moments, spread, np.zeros(moments.items.shape, dtype=bool) if left_out is None else left_out)
+    left_out = np.zeros(moments.items.shape, dtype=bool) if left_out is None else left_out
+    scale = np.sqrt(spread)
+    r = moments.covariance / np.outer(scale, scale)
+    weights = shared = np.where(left_out, 0.0, np.maximum(moments.items - 1, 0.0))
+    cut = _CUT * (1 + _FEW / np.maximum(moments.items, 1.0))
+    beta = _leading(np.where(left_out, 0.0, r))
+    for _ in range(_ROUNDS):
+        beta = _descend(r, weights, beta)
+        common = np.outer(beta * scale, beta * scale)
+        left = moments.covariance - common
+        weights = shared / (1 + (left / cut) ** 2 / moments.variances(common))
+    beta = _descend(r, weights, beta)
     loading = beta * np.sqrt(spread)
     tau = _third_moment(sketch, share, loading, 1 / (spread * (1 - beta**2)))
     prevalence = (1 + tau / np.sqrt(4 + tau**2)) / 2
@@ -166,36 +217,21 @@ def fit_factor(pairs: Pairs, left_out: Flags | None = None) -> FactorFit:
     return FactorFit(float(prevalence), accuracy, loading, moments, residual, errors)
 
 
-def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: Flags) -> Floats:
-    scale = np.sqrt(spread)
-    r = pairs.covariance / np.outer(scale, scale)
-    shared = np.where(left_out, 0.0, np.maximum(pairs.items - 1, 0.0))
-    cut = _CUT * (1 + _FEW / np.maximum(pairs.items, 1.0))
-    beta = _leading(np.where(left_out, 0.0, r))
-    weights = shared
-    for _ in range(_ROUNDS):
-        beta = _descend(r, weights, beta)
-        common = np.outer(beta * scale, beta * scale)
-        left = pairs.covariance - common
-        weights = shared / (1 + (left / cut) ** 2 / pairs.variances(common))
-    return _descend(r, weights, beta)
-
-
 def _leading(table: Floats) -> Floats:
-    """The leading eigenvector of a symmetric table, as long as the root of its eigenvalue."""
-    values, vectors = np.linalg.eigh(table) if len(table) < _MANY else _one_of_many(table)
-    return np.asarray(vectors[:, -1] * np.sqrt(max(float(values[-1]), 1e-6)))
+    """The leading eigenvector of a symmetric table, as long as the root of its eigenvalue.
 
-
-def _one_of_many(table: Floats) -> tuple[Floats, Floats]:
-    """The leading eigenvalue and its vector alone, in a tenth of the time; all of them where none leads."""
-    from scipy.sparse.linalg import ArpackError, eigsh
-
-    try:
-        values, vectors = eigsh(_quick(table), k=1, which="LA", v0=table.sum(axis=0) + 1.0, tol=1e-6)
-    except ArpackError:  # nobody meets anybody, or many groups lead alike
+    Of many jurors it is computed alone, in a tenth of the time; all of them where none leads.
+    """
+    if len(table) < _MANY:
         values, vectors = np.linalg.eigh(table)
-    return values, vectors
+    else:
+        from scipy.sparse.linalg import ArpackError, eigsh
+
+        try:
+            values, vectors = eigsh(_quick(table), k=1, which="LA", v0=table.sum(axis=0) + 1.0, tol=1e-6)
+        except ArpackError:  # no pair shares an item, or many groups lead alike
+            values, vectors = np.linalg.eigh(table)
+    return np.asarray(vectors[:, -1] * np.sqrt(max(float(values[-1]), 1e-6)))
 
 
 def _descend(r: Floats, weights: Floats, beta: Floats) -> Floats:
@@ -256,43 +292,37 @@ def _elementary(row: Integers, values: Floats, rows: int) -> Floats:
 def residual_errors(pairs: PairMoments, items: int, prevalence: float, accuracy: Floats) -> Floats:
     """The standard error of each residual under independence; 0 where a pair shares no two items.
 
-    On items that everybody answered only the errors are random, n se² = P_A vA_i vA_j + P_B vB_i vB_j with
+    On items that all jurors answered only the errors are random, n se² = P_A vA_i vA_j + P_B vB_i vB_j with
     v = accuracy (1 - accuracy). A pair that shares a part of the items is also off because that part is not the whole:
     of what else a covariance varies by, the share of the items it lacks counts.
+
+    Returns
+    -------
+    (N, N) array
     """
     inside = np.clip(accuracy, 0.005, 0.995)  # a variance cannot be negative; the grades themselves are not touched
     v = inside * (1 - inside)
     total = prevalence * np.outer(v[:, 0], v[:, 0]) + (1 - prevalence) * np.outer(v[:, 1], v[:, 1])
     loading = np.sqrt(prevalence * (1 - prevalence)) * (accuracy.sum(axis=1) - 1)
-    met = pairs.items > 1
-    n = np.where(met, pairs.items, 2.0)
+    shared = pairs.items > 1
+    n = np.where(shared, pairs.items, 2.0)
     of_errors = total / (n - 1)
-    rest = np.maximum(np.where(met, pairs.variances(np.outer(loading, loading)), 0.0) - of_errors, 0.0)
-    return np.asarray(np.where(met, np.sqrt(of_errors + (1 - n / max(items, 1)) * rest), 0.0))
+    rest = np.maximum(np.where(shared, pairs.variances(np.outer(loading, loading)), 0.0) - of_errors, 0.0)
+    return np.asarray(np.where(shared, np.sqrt(of_errors + (1 - n / max(items, 1)) * rest), 0.0))
 
 
-# Who errs with whom, how much, and how many independent jurors the panel is worth: from the grades, without a key.
-#
-# On items of one label, the errors of i and j covary by Γ_ij; over all items, Σ_l P_l Γ_ij^l = C_ij - P_A P_B d_i d_j
-# with d = accuracy on A + accuracy on B - 1: the covariance the truth does not explain. Divided by the spread of both
-# jurors' errors it is a correlation ρ_ij, and with ρ̄ its mean over pairs (weighed by the items they share)
-#     effective number of jurors = N / (1 + (N - 1) ρ̄):
-# the number of independent jurors whose mean error would vary as much. Two labels only.
-
-
-_SHOWN = 20
-_ROUNDING = 1e-9
+# -- error correlations and the effective number --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dependence(Drawable):
-    """How the jurors' errors go together."""
+    """How the jurors' errors are correlated."""
 
     jurors: tuple[str, ...]
     correlation: Floats  #: (N, N) ρ_ij, NaN on the diagonal and where a pair shares no item
     items: Floats  #: (N, N) the items each pair shares
     error: Floats  #: (N, N) the standard error of each correlation under independence
-    groups: tuple[tuple[str, ...], ...] = ()  #: jurors who move together beyond what all share
+    groups: tuple[tuple[str, ...], ...] = ()  #: jurors who are correlated beyond what all share
     interval: dict[str, tuple[float, float]] | None = None  #: of `mean_correlation` and `effective_jurors`
 
     @property
@@ -306,35 +336,36 @@ class Dependence(Drawable):
         """(N, N) the pairs whose own correlation is known.
 
         Few shared items (a standard error of more than the whole range of a correlation), or shared items unlike all
-        others, leave a number that is no correlation: it takes part in the mean, but says nothing of the pair.
+        others, leave a number that is no correlation: it enters the mean, but says nothing of the pair.
         """
         return np.asarray((self.error <= 1) & (np.abs(self.correlation) <= 1 + _ROUNDING))
 
     @property
     def mean_correlation(self) -> float:
-        """ρ̄, the mean over all pairs, weighed by the items they share."""
+        """ρ̄, the mean over all pairs, weighted by the items they share."""
         return float(mean_correlation(self.correlation, self.items))
 
     @property
     def effective_jurors(self) -> float:
-        """How many independent jurors the panel is worth, as far as errors go together."""
+        """How many independent jurors the panel is worth, as far as errors are correlated."""
         return effective_number(len(self.jurors), self.mean_correlation)
 
     @property
     def is_noticed(self) -> bool:
         """Whether the mean correlation is more than two standard errors from none."""
         known = np.isfinite(self.correlation)
-        noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair stands there twice
+        noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair is there twice
         return abs(self.mean_correlation) * float(self.items[known].sum()) > 2 * noise
 
-    def with_copies(self, hearing: Integers) -> Dependence:
-        """The same with copies counted in: each has the errors of the juror that speaks for it."""
-        if (hearing == np.arange(len(hearing))).all():
+    def with_copies(self, representative: Integers) -> Dependence:
+        """The same with copies counted in: each has the errors of its representative."""
+        if (representative == np.arange(len(representative))).all():
             return self
-        at = np.ix_(hearing, hearing)
-        shared = np.maximum(self.items[at], np.where(same_voice(hearing), self.items.max(axis=1)[hearing], 0.0))
-        error = np.where(same_voice(hearing), 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
-        return replace(self, correlation=expand_to_members(self.correlation, hearing), items=shared, error=error)
+        at, same = np.ix_(representative, representative), _same_juror(representative)
+        shared = np.maximum(self.items[at], np.where(same, self.items.max(axis=1)[representative], 0.0))
+        error = np.where(same, 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
+        correlation = expand_to_members(self.correlation, representative)
+        return replace(self, correlation=correlation, items=shared, error=error)
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
         """(first, second, ρ, z) of the pairs whose correlation is known, the most correlated first."""
@@ -375,18 +406,29 @@ class Dependence(Drawable):
         return Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
 
 
-def same_voice(hearing: Integers) -> Flags:
-    """(N, N): the pairs that are heard as one juror."""
-    return np.asarray((hearing[:, None] == hearing) & ~np.eye(len(hearing), dtype=bool))
+def _same_juror(representative: Integers) -> Flags:
+    """(N, N): the pairs that have one representative."""
+    return np.asarray((representative[:, None] == representative) & ~np.eye(len(representative), dtype=bool))
 
 
-def expand_to_members(correlation: Floats, hearing: Integers) -> Floats:
-    """Correlations (…, N, N) of those who speak, given to those they speak for: a copy errs where the original does."""
-    return np.asarray(np.where(same_voice(hearing), 1.0, correlation[..., hearing[:, None], hearing]))
+def expand_to_members(correlation: Floats, representative: Integers) -> Floats:
+    """Give the correlations of representatives to all they stand for: a copy errs where the original does.
+
+    Returns
+    -------
+    (…, N, N) array
+    """
+    expanded = correlation[..., representative[:, None], representative]
+    return np.asarray(np.where(_same_juror(representative), 1.0, expanded))
 
 
 def mean_correlation(correlation: Floats, items: Floats) -> Floats:
-    """The mean over pairs (…, N, N), weighed by the items they share; NaN marks what is no pair."""
+    """The mean over pairs (…, N, N), weighted by the items they share; NaN marks what is no pair.
+
+    Returns
+    -------
+    (…) array
+    """
     known = np.isfinite(correlation)
     weights = np.where(known, items, 0.0)
     total, weighed = weights.sum(axis=(-2, -1)), (np.where(known, correlation, 0.0) * weights).sum(axis=(-2, -1))
@@ -394,20 +436,30 @@ def mean_correlation(correlation: Floats, items: Floats) -> Floats:
 
 
 def effective_number(jurors: int, correlation: float) -> float:
-    """N / (1 + (N - 1) ρ̄), as if everybody had met everybody; N where errors do not go together on the whole.
+    """N / (1 + (N - 1) ρ̄), as if all pairs shared items; N where errors are not correlated on the whole.
 
-    Errors that avoid each other (ρ̄ < 0) make no more jurors than there are; ρ̄ itself says that they do.
+    Negatively correlated errors (ρ̄ < 0) make no more jurors than there are; ρ̄ itself says that they are.
+
+    Returns
+    -------
+    float
     """
     return jurors / (1 + (jurors - 1) * max(correlation, 0.0))
 
 
-def residual_correlations(covariance: Floats, met: Flags, prevalence: Floats, accuracy: Floats) -> Floats:
-    """ρ from covariances (…, N, N), prevalences (…, 2) and accuracies (…, N, 2)."""
+def residual_correlations(covariance: Floats, shared: Flags, prevalence: Floats, accuracy: Floats) -> Floats:
+    """ρ from covariances (…, N, N), prevalences (…, 2) and accuracies (…, N, 2).
+
+    Returns
+    -------
+    (…, N, N) array
+        NaN for pairs that are not `shared`.
+    """
     p, q = prevalence[..., :1, None], prevalence[..., 1:, None]
     d = accuracy.sum(axis=-1) - 1
     left = covariance - p * q * d[..., :, None] * d[..., None, :]
     spread = _spread(prevalence, accuracy)
-    return np.asarray(np.where(met, left / (spread[..., :, None] * spread[..., None, :]), np.nan))
+    return np.asarray(np.where(shared, left / (spread[..., :, None] * spread[..., None, :]), np.nan))
 
 
 def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
@@ -417,7 +469,17 @@ def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
 
 
 def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None = None) -> Dependence:
-    """How errors go together, given the grades; `pairs` are the sketch's own, where somebody has them."""
+    """How errors are correlated, given the grades; `pairs` are the sketch's own, where they are known already.
+
+    Returns
+    -------
+    Dependence
+
+    Raises
+    ------
+    SketchError
+        There are not two labels.
+    """
     if len(sketch.labels) != 2:
         raise SketchError(
             f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
@@ -427,8 +489,7 @@ def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None 
     prevalence = np.array(floats.prevalences, dtype=float)
     accuracy = np.array([[table[0][0], table[1][1]] for table in floats.confusions], dtype=float)
     accuracy = np.where(np.isfinite(accuracy), accuracy, 0.5)
-    met = pairs.items > 1
-    correlation = residual_correlations(pairs.covariance, met, prevalence, accuracy)
+    correlation = residual_correlations(pairs.covariance, pairs.items > 1, prevalence, accuracy)
     spread = _spread(prevalence, accuracy)
     error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
     explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
@@ -438,7 +499,13 @@ def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None 
 
 
 def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
-    """Jurors linked by pairs clearly more correlated than the typical pair."""
+    """Jurors linked by pairs clearly more correlated than the typical pair.
+
+    Returns
+    -------
+    tuple of groups
+        Names of jurors.
+    """
     typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
     beyond = np.nan_to_num(correlation - typical)
     bar = grouping_bar(int(np.isfinite(correlation).sum()) // 2)
@@ -447,39 +514,35 @@ def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -
 
 
 def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
-    """The same numbers from the answer key: what the keyless ones try to find.
+    """The same numbers from the answer key, which the keyless ones estimate.
 
     Each pair is measured on the items that both answered, its covariance and both spreads alike, so that nothing leaves
-    [-1, 1]. Where one of the two makes no error there, errors do not go together: 0.
+    [-1, 1]. Where one of the two makes no error there, errors are not correlated: 0.
+
+    Returns
+    -------
+    Dependence
     """
     codes = keyed.sketch.tuples.codes
     voted = (codes >= 0).astype(float)
     items, covariance, spread = (np.zeros((len(keyed.jurors),) * 2) for _ in range(3))
     for label in range(len(keyed.labels)):
         right = (codes == label).astype(float)
-        both, first, together = pair_sums(right, voted, keyed.by_true_label[:, label].astype(float))
+        both, first, both_right = pair_sums(right, voted, keyed.by_true_label[:, label].astype(float))
         each = np.maximum(both, 1.0)
         items += both
-        covariance += together - first * first.T / each
+        covariance += both_right - first * first.T / each
         spread += first - first**2 / each  # of the row's juror
-    met = (items > 0) & ~np.eye(len(items), dtype=bool)
+    shared = (items > 0) & ~np.eye(len(items), dtype=bool)
     scale = np.sqrt(spread * spread.T)
     varied = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > _ROUNDING * items)
-    correlation = np.where(met, varied, np.nan)
+    correlation = np.where(shared, varied, np.nan)
     with np.errstate(divide="ignore"):
         error = 1 / np.sqrt(items)
-    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(met, items, 0.0), error=error)
+    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(shared, items, 0.0), error=error)
 
 
-# What one factor leaves over of each pair's covariance: do errors go together, how much, and whose?
-#
-# On truly independent panels a p-value below 1e-4 came up once in 1,620 simulated ones; for four or five jurors
-# p-values of a few percent come up too often to be quoted.
-
-
-_RESIDUAL_ROUNDS = 4
-_MINORITY = 0.4  # of the panel
-_LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
+# -- the residual test ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -487,7 +550,7 @@ class ResidualTest:
     """Σ (residual / standard error)² over pairs, against chi² with (pairs - jurors) degrees of freedom.
 
     Pairs that share few items have heavier tails than normal ones: chi² is stretched to the variance that they give,
-    and pairs with the heaviest tails do not count.
+    and pairs with the heaviest tails are left out.
     """
 
     factor: FactorFit
@@ -498,7 +561,7 @@ class ResidualTest:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance does not explain what is left over: of all pairs together, or of one that sticks out."""
+        """Whether chance does not explain what is left over: of all pairs, or of one outlying pair."""
         alone = self._alone
         largest = float(np.abs(self.factor.z[alone]).max(initial=0.0))
         one_pair = NormalDist().inv_cdf(1 - SIGNIFICANT / (2 * max(int(alone.sum()), 1)))
@@ -506,7 +569,7 @@ class ResidualTest:
 
     @property
     def _alone(self) -> Flags:
-        """The pairs that share enough items to speak for themselves."""
+        """The pairs that share enough items to be named by themselves."""
         pairs = self.factor.pairs
         of_errors = pairs.excess_kurtosis(self.factor.loading**2)
         return np.asarray(self.counted & (pairs.excess_kurtosis() <= NORMAL) & (of_errors <= HEAVIEST))
@@ -533,7 +596,7 @@ class ResidualTest:
         return float(np.sqrt(max(beyond, 0.0) / common)) if common > 0 else float("inf")
 
     def striking_pairs(self) -> list[tuple[int, int, float]]:
-        """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
+        """(i, j, z) of the outlying pairs, the farthest first; the threshold rises with the number of pairs."""
         alone = self._alone
         z = np.where(alone, self.factor.z, 0.0)
         bar = naming_bar(int(alone.sum()))
@@ -547,9 +610,14 @@ class ResidualTest:
 
 
 def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
-    """The test for a binary panel; None where jurors or shared items are too few to leave anything over.
+    """The test for a binary panel.
 
     Pairs within one of the `groups` take no part, neither in the fit nor in the test.
+
+    Returns
+    -------
+    ResidualTest or None
+        None where jurors or shared items are too few to leave anything over, or labels are more than two.
     """
     width = len(pairs.sketch.jurors)
     if len(pairs.sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_FOR_PAIRS:
@@ -563,7 +631,12 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
 
 
 def has_room_for_groups(width: int) -> bool:
-    """Whether a panel of so many jurors has room for a group that is clearly a minority."""
+    """Whether a panel of so many jurors has room for a group that is clearly a minority.
+
+    Returns
+    -------
+    bool
+    """
     return _largest_group(width) > 1
 
 
@@ -574,11 +647,16 @@ def _largest_group(width: int) -> int:
 def find_dependent_groups(
     pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()
 ) -> list[tuple[int, ...]]:
-    """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
+    """Groups that explain all error correlation: without their inner pairs, chance explains what is left over.
 
-    Empty where no few groups do. Nobody can tell a half of the panel that shares one idea from one that sees the truth
-    (either explains the other as a group), so a group must be clearly a minority; and small enough to be heard whole.
-    The `known` groups, whose inner pairs took no part in the test, are among them.
+    A half of the panel that shares one idea cannot be distinguished from one that sees the truth (either explains the
+    other as a group), so a group must be clearly a minority; and small enough for a joint table. The `known` groups,
+    whose inner pairs took no part in the test, are among them.
+
+    Returns
+    -------
+    list of tuples
+        Positions of jurors; empty where no few groups explain it.
     """
     width = len(pairs.sketch.jurors)
     largest = _largest_group(width)
@@ -589,8 +667,8 @@ def find_dependent_groups(
         chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
         groups = connected_groups(chains, width)
         grouped = sum(len(members) for members in groups)
-        voices = width - grouped + len(groups)
-        if not more or voices < MIN_JURORS or max(map(len, groups)) > largest:
+        distinct = width - grouped + len(groups)
+        if not more or distinct < MIN_JURORS or max(map(len, groups)) > largest:
             return []
         remaining = residual_test(pairs, groups)
         if remaining is not None and not remaining.is_significant:

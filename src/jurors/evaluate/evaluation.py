@@ -1,7 +1,19 @@
-"""Evaluation, Calibrated."""
+"""The results of grading: `Evaluation` (the report card), `Calibrated`, and `KeyedEvaluation` with an answer key.
+
+`Evaluation` holds the selected solution, the others that explain the counts, intervals, alarms and the details of its
+method. `Calibrated` holds the grades that hold on real juries, whose errors are shared, next to what the votes would
+give if errors were independent. Both compute what is expensive when it is first read.
+
+`KeyedEvaluation` holds the true statistics of a test with an answer key, and its error correlations exactly as the
+paper defines them,
+    Γ_S^(l) = (1/Q_l) Σ over items of true label l of Π_{i in S} (1[juror i votes l] - P_il),
+for a pair, a trio or any larger set S of jurors. Zero for all S and l is what "error independent" means. With missing
+votes, a set is measured on the items that all of it answered.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
@@ -12,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import LazyField
+from jurors._lazy import as_given, is_computed, lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, match_name, name_positions
 from jurors.evaluate.alarms import Alarm
@@ -44,16 +56,14 @@ if TYPE_CHECKING:
     from jurors.evaluate.dependence import Dependence
 
 
-# Evaluation, Calibrated.
-
-
-# `Calibrated`: the grades as real juries go, beside what the votes would say if errors were independent.
-
-
 #: labels of the tuples, several times -> the share of each that is wrong, with its interval
 JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]
 
 TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
+_MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+_FEW = 12  # up to so many jurors, to_dict of a keyed evaluation lists the trios too
+_STATISTICS = ("prevalence", "accuracy", "confusion", "score")
+_DOUBTS = ("alarms", "notes", "dependence")  # they take as long as the grades of a small panel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +78,10 @@ class SharedError:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON keys of `shared_error`."""
-        return {
-            "median": self.median,
-            "interval": self.interval,
-            "juries": self.juries,
-            "gold_items": self.gold_items,
-            "source": self.source,
-        }
+        return asdict(self)
 
 
+@lazy_fields("prevalence", "accuracy", "score", "interval")  # naming every number of a large jury takes time
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Calibrated:
     """Grades that hold on real juries, whose errors are shared; `Evaluation` has what independence would give."""
@@ -91,7 +96,7 @@ class Calibrated:
     level: float  #: how sure the intervals are
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
     score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
-    score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that is each juror's own
+    score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that jurors do not share
     foretold: Callable[[int], NamedMapping] | None = field(
         default=None, repr=False
     )  #: widths with gold; see `with_gold`
@@ -99,20 +104,20 @@ class Calibrated:
 
     @property
     def is_independent(self) -> bool:
-        """Whether errors were taken for independent, as the user asked: nothing is calibrated then."""
+        """Whether the user chose to take errors for independent: nothing is calibrated then."""
         return self.shared_error.source == "independent"
 
     @property
     def best(self) -> str | None:
-        """The juror with the highest score of whom something is known; None where that is nobody."""
-        wide = {j: high - low for j, (low, high) in ((j, self.interval_of("score", j)) for j in self.score)}
-        known = [j for j, score in self.score.items() if score is not None and wide[j] <= TOO_WIDE]
+        """The juror with the highest score among those whose interval is narrow enough; None where none is."""
+        width = {j: high - low for j, (low, high) in ((j, self.interval_of("score", j)) for j in self.score)}
+        known = [j for j, score in self.score.items() if score is not None and width[j] <= TOO_WIDE]
         return max(known, key=lambda j: self.score[j], default=None)
 
     def with_gold(self, items: int) -> NamedMapping | None:
-        """Juror -> the ± that its score would be known to, were so many more items gold; NaN where nobody can tell.
+        """Juror -> the ± that its score would be known to, were so many more items gold; NaN where it is unknown.
 
-        None where gold would teach nothing about shared error, because it was not asked about.
+        None where gold would say nothing about shared error, because none is estimated.
         """
         return None if self.foretold is None else self.foretold(items)
 
@@ -125,41 +130,24 @@ class Calibrated:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON keys of `calibrated`."""
-        return {
-            "prevalence": self.prevalence,
-            "accuracy": self.accuracy,
-            "score": self.score,
-            "interval": self.interval,
-            "wrong_labels": self.wrong_labels,
-            "shared_error": self.shared_error.to_dict(),
-            "basis": self.basis,
-            "level": self.level,
-        }
-
-
-for _name in ("prevalence", "accuracy", "score", "interval"):
-    setattr(Calibrated, _name, LazyField(_name))  # naming every number of a large jury takes time
-
-
-# `Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them.
-
-
-_MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+        names = ("prevalence", "accuracy", "score", "interval", "wrong_labels", "shared_error", "basis", "level")
+        return {name: getattr(self, name) for name in names} | {"shared_error": self.shared_error.to_dict()}
 
 
 class Calibrates(Protocol):
-    """What knows how real juries go."""
+    """A calibration: it grades an evaluation as reference juries with known keys went."""
 
     def __call__(self, evaluation: Evaluation, /) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
 
     def partition(self, evaluation: Evaluation, /) -> Partition | None:
-        """What items are labelled by; it grades nobody, so it is quick."""
+        """What items are labelled by; it grades no juror, so it is quick."""
 
     def lessons(self, evaluation: Evaluation, /) -> Any:
-        """What a person's label of one more item would teach, by tuple; None where nothing is known of it."""
+        """The information gain of a person's label of one more item, by tuple; None where it is unknown."""
 
 
+@lazy_fields(*_DOUBTS)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation(Drawable):
     """How common each label is, how accurate each juror is on each label, and how far to believe it.
@@ -171,11 +159,11 @@ class Evaluation(Drawable):
     items: int  #: how many items the grades are about
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
-    method: str  #: how the numbers were found: "algebraic", "majority", …
-    solution: Solution | None  #: the chosen numbers, as floats
-    exact: Solution | None = None  #: the chosen numbers, exactly, where an exact answer is computed
-    solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the chosen one first
-    rule: str = DEFAULT_RULE  #: why the chosen one was chosen
+    method: str  #: how the numbers were computed: "algebraic", "majority", …
+    solution: Solution | None  #: the selected numbers, as floats
+    exact: Solution | None = None  #: the selected numbers, exactly, where an exact answer is computed
+    solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the selected one first
+    rule: str = DEFAULT_RULE  #: why the selected one was selected
     interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
     standard_error: NamedMapping | None = None  #: the same shape, standard errors
     target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
@@ -183,13 +171,13 @@ class Evaluation(Drawable):
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
-    voices: tuple[int, ...] = ()  #: each juror's voice, by the position of the juror who speaks for it
+    voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
     dependence: Dependence | None = None  #: how errors go together, where that can be known
     gold: GoldTest | None = None  #: how the gold items test the grades
     weakest_pair: WeakestPair | None = None  #: of a trio
     smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
-    islands: tuple[Island, ...] = ()  #: groups of jurors that were graded apart
-    model: str | None = None  #: the panel model that was chosen
+    islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
+    model: str | None = None  #: the panel model that was selected
     iterations: int | None = None
     converged: bool | None = None  #: None for a method that does not iterate
     measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
@@ -198,19 +186,19 @@ class Evaluation(Drawable):
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
     def __post_init__(self) -> None:
-        if not self.voices:  # nobody was heard as somebody else
+        if not self.voices:  # every juror is its own representative
             object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
 
     # -- the numbers --------------------------------------------------------------------------------------
 
     @cached_property
     def calibrated(self) -> Calibrated | None:
-        """The grades as real juries go; worked out when first asked for. None where there is nothing to calibrate."""
+        """The grades as real juries go, computed when first read. None where there is nothing to calibrate."""
         return None if self.calibration is None else self.calibration(self)
 
     @property
     def as_real(self) -> Calibrated | None:
-        """The calibrated grades to lead with; None also where errors were taken for independent, as asked."""
+        """The calibrated grades to lead with; None also where the user took errors for independent."""
         return None if self.calibrated is None or self.calibrated.is_independent else self.calibrated
 
     @property
@@ -221,25 +209,25 @@ class Evaluation(Drawable):
     @property
     def labelling_partition(self) -> Partition | None:
         """What items are labelled by: the calibrated partition where there is one."""
-        if self.calibration is not None and "calibrated" not in self.__dict__:
-            return self.calibration.partition(self)
+        if self.calibration is not None and not is_computed(self, "calibrated"):
+            return self.calibration.partition(self)  # the same partition, sooner
         return self.partition if self.calibrated is None else self.calibrated.partition
 
     @cached_property
     def abstentions(self) -> AbstentionRates | None:
-        """How often each juror abstains on items of each true label; None where nobody abstains, or nothing tells."""
+        """How often each juror abstains on items of each true label; None where no juror abstains, or it is unknown."""
         if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
             return None
         return abstention_rates(self.labelling_partition, self.target, self.level)
 
     @cached_property
     def repeats(self) -> SelfAgreement | None:
-        """How steady jurors are who were asked several times about an item; None where nobody was."""
+        """How consistent jurors are who answered an item several times; None where no juror did."""
         return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
 
     @cached_property
     def majority(self) -> Solution | None:
-        """What majority vote would have said, exactly; None for an evaluation that was not made from a sketch."""
+        """The grades by majority vote, exactly; None for an evaluation that was not made from a sketch."""
         return None if self.sketch is None else evaluate_majority(self.sketch)
 
     @cached_property
@@ -252,7 +240,7 @@ class Evaluation(Drawable):
 
     @property
     def is_on_a_line(self) -> bool:
-        """Whether ordered levels were graded as places on one line; of groups graded apart, the largest."""
+        """Whether ordered levels were graded as places on one line; of groups graded separately, the largest."""
         largest = max(self.islands, key=lambda island: island.items, default=None)
         return (self.model if largest is None else largest.model) in ORDINAL_MODELS
 
@@ -268,7 +256,7 @@ class Evaluation(Drawable):
 
     @cached_property
     def confusion(self) -> NamedMapping:
-        """Juror -> true label -> label said -> how often."""
+        """Juror -> true label -> vote -> how often."""
         return self.solution.confusion if self.solution else NamedMapping()
 
     @cached_property
@@ -290,7 +278,7 @@ class Evaluation(Drawable):
 
     @property
     def details(self) -> dict[str, Any]:
-        """What stands beside the grades, by the names of the JSON; what the method does not know is left out."""
+        """What is reported next to the grades, by the names of the JSON; what the method does not know is left out."""
         known: dict[str, Any] = {
             "model": self.model,
             "notes": list(self.notes) or None,
@@ -308,24 +296,41 @@ class Evaluation(Drawable):
     def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
         numbers = self.solution._document() if self.solution else dict.fromkeys(_STATISTICS)
-        if self.exam:
+        calibrated = None if self.calibrated is None else self.calibrated.to_dict()
+        majority = None if self.majority is None else self.majority._document()
+        interval, exact = self.interval, None
+        if self.exam:  # labels mean nothing across items
             numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
+            interval = None if interval is None else NamedMapping(score=interval["score"])
+            if calibrated is not None:
+                ends = {name: calibrated["interval"][name] for name in ("score", "wrong_labels")}
+                calibrated |= {"prevalence": None, "accuracy": None, "interval": ends}
+            majority = None if majority is None else {"score": majority["score"]}
+        elif self.exact is not None:
+            exact = {
+                "rational": self.exact.is_rational,
+                "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
+                "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
+            }
         document = {
             "items": self.items,
             "jurors": self.jurors,
             "labels": self.labels,
-            **self._scale_dict(),
+            **({} if self.sketch is None else self.sketch.tuples.scale_document()),
             "method": self.method,
             **numbers,
-            "calibrated": self._calibrated_dict(),
+            "calibrated": calibrated,
             **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
-            "interval": self._shown_intervals(),
+            "interval": interval,
             "target": self.target,
             "level": self.level,
-            "exact": None if self.exam else self._exact_dict(),
+            "exact": exact,
             "rule": self.rule,
-            "solutions": [] if self.exam else self._solution_dicts(),
-            "majority": self._majority_dict(),
+            "solutions": [
+                {**s._document(), "chosen": self.solution is not None and k == 0}
+                for k, s in enumerate(() if self.exam else self.solutions)
+            ],
+            "majority": majority,
             "alarms": self.alarms,
             "details": self.details,
         }
@@ -337,44 +342,6 @@ class Evaluation(Drawable):
             document["partition"] = self.partition
             document["expected_errors"] = self.partition.expected_errors
         return document
-
-    def _scale_dict(self) -> dict[str, str]:
-        """What kind of answers the votes were taken for, and by what that is known."""
-        return {} if self.sketch is None else self.sketch.tuples.scale_document()
-
-    def _calibrated_dict(self) -> dict[str, Any] | None:
-        if self.calibrated is None:
-            return None
-        document = self.calibrated.to_dict()
-        if not self.exam:
-            return document
-        shown = {"prevalence": None, "accuracy": None}
-        ends = self.calibrated.interval
-        return {**document, **shown, "interval": {name: ends[name] for name in ("score", "wrong_labels")}}
-
-    def _shown_intervals(self) -> NamedMapping | None:
-        if self.interval is None or not self.exam:
-            return self.interval
-        return NamedMapping(score=self.interval["score"])
-
-    def _exact_dict(self) -> dict[str, Any] | None:
-        if self.exact is None:
-            return None
-        return {
-            "rational": self.exact.is_rational,
-            "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
-            "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
-        }
-
-    def _solution_dicts(self) -> list[dict[str, Any]]:
-        chosen = self.solution is not None
-        return [{**s._document(), "chosen": chosen and k == 0} for k, s in enumerate(self.solutions)]
-
-    def _majority_dict(self) -> dict[str, Any] | None:
-        if self.majority is None:
-            return None
-        numbers = self.majority._document()
-        return {"score": numbers["score"]} if self.exam else numbers
 
     def _columns(self) -> Columns:
         """One row per juror and label: accuracy with its interval, score, the label's prevalence."""
@@ -402,25 +369,15 @@ def _fields(value: WeakestPair | Island) -> dict[str, Any]:
     return {**asdict(value), "jurors": list(value.jurors)}
 
 
-_STATISTICS = ("prevalence", "accuracy", "confusion", "score")
-_DOUBTS = ("alarms", "notes", "dependence")  # they take as long as the grades of a small panel
-for _name in _DOUBTS:
-    setattr(Evaluation, _name, LazyField(_name))
-
-
 def replace_evaluation(evaluation: Evaluation, **changes: Any) -> Evaluation:
-    """`dataclasses.replace`, which looks at everything; here doubts that nobody has looked at stay for later."""
-    return replace(evaluation, **{**{name: vars(evaluation)[name] for name in _DOUBTS}, **changes})
+    """`dataclasses.replace` without reading alarms, notes and dependence: what was not computed yet stays so.
 
-
-# With an answer key: the true statistics of a test, and its error correlations exactly as the paper defines them.
-#
-# Γ_S^(l) = (1/Q_l) Σ over items of true label l of Π_{i in S} (1[juror i says l] - P_il)
-# for a pair, a trio or any larger set S of jurors. Zero for all S and l is what "error independent" means.
-# With missing votes, a set is measured on the items that all of it answered.
-
-
-_FEW = 12  # up to so many jurors, to_dict lists the trios too
+    Returns
+    -------
+    Evaluation
+        A copy with these fields changed.
+    """
+    return replace(evaluation, **{**{name: as_given(evaluation, name) for name in _DOUBTS}, **changes})
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,8 +387,8 @@ class KeyedEvaluation(Drawable):
     sketch: Sketch
     by_true_label: Integers  #: tuples x labels: how many items of that tuple have that true label
     solution: Solution
-    alarms: tuple[Alarm, ...] = ()  #: who stands apart, by the key
-    repeats: SelfAgreement | None = None  #: how steady jurors are who were asked again, and what that is worth
+    alarms: tuple[Alarm, ...] = ()  #: outliers, by the key
+    repeats: SelfAgreement | None = None  #: how consistent jurors are who answered an item again, and its worth
 
     @property
     def jurors(self) -> tuple[str, ...]:
@@ -460,7 +417,7 @@ class KeyedEvaluation(Drawable):
 
     @property
     def confusion(self) -> NamedMapping:
-        """Juror -> true label -> label said -> how often."""
+        """Juror -> true label -> vote -> how often."""
         return self.solution.confusion
 
     @property
@@ -482,8 +439,8 @@ class KeyedEvaluation(Drawable):
             raise SketchError("an error correlation needs two jurors or more")
         rows = self._rows_of_labels[code]
         codes, counts = self.sketch.tuples.codes[rows][:, columns], self.by_true_label[rows, code]
-        kept = (codes >= 0).all(axis=1)
-        right, counts = (codes[kept] == code), counts[kept]
+        complete = (codes >= 0).all(axis=1)
+        right, counts = (codes[complete] == code), counts[complete]
         total = int(counts.sum())
         if not total:
             return None
@@ -493,10 +450,8 @@ class KeyedEvaluation(Drawable):
         np.add.at(sizes, inverse.ravel(), counts)
         result = Fraction(0)
         for pattern, size in zip(patterns.tolist(), sizes.tolist(), strict=True):
-            term = Fraction(size, total)
-            for is_right, mean in zip(pattern, means, strict=True):
-                term *= is_right - mean
-            result += term
+            deviations = (is_right - mean for is_right, mean in zip(pattern, means, strict=True))
+            result += math.prod(deviations, start=Fraction(size, total))
         return result
 
     def correlations(self, size: int = 2) -> dict[Label, dict[tuple[str, ...], Fraction | None]]:
@@ -512,16 +467,15 @@ class KeyedEvaluation(Drawable):
         Whole numbers throughout, from products of whole-number matrices.
         """
         rows = self._rows_of_labels[code]
-        voted, was_right, weighted = (self._said[rows] for _ in range(3))
+        voted, was_right, weighted = (self._votes[rows] for _ in range(3))
         was_right.data = (voted.data == code + 1).astype(np.int64)
         weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
         voted.data = np.ones_like(voted.data)
-        met, right = weighted.T @ voted, weighted.multiply(was_right).T
-        items, own, both = (np.asarray(x.todense()) for x in (met, right @ voted, right @ was_right))
+        common, right = weighted.T @ voted, weighted.multiply(was_right).T
+        items, own, both = (np.asarray(x.todense()) for x in (common, right @ voted, right @ was_right))
         first, second = np.triu_indices(len(self.jurors), 1)
-        listed = (
-            x.tolist() for x in (items[first, second], own[first, second], own[second, first], both[first, second])
-        )
+        counts = items[first, second], own[first, second], own[second, first], both[first, second]
+        listed = (x.tolist() for x in counts)
         return {
             pair: Fraction(n * n_both - n_i * n_j, n * n) if n else None
             for pair, n, n_i, n_j, n_both in zip(combinations(self.jurors, 2), *listed, strict=True)
@@ -529,18 +483,18 @@ class KeyedEvaluation(Drawable):
 
     @cached_property
     def _rows_of_labels(self) -> list[Integers]:
-        """Of each label the tuples in which it is true: all labels together look at each tuple's own labels only."""
+        """For each label the tuples in which it is true, so that no label looks at all tuples."""
         label, row = np.nonzero(self.by_true_label.T)
         return np.split(row, np.searchsorted(label, np.arange(1, len(self.labels))))
 
     @cached_property
-    def _said(self) -> Any:
-        """Tuples x jurors: 1 + the label said; nothing where there is no vote."""
+    def _votes(self) -> Any:
+        """Tuples x jurors, sparse: 1 + the position of the vote's label; nothing where there is no vote."""
         from scipy.sparse import csr_array
 
-        row, juror, said = self.sketch.tuples.triples()
+        row, juror, code = self.sketch.tuples.triples()
         shape = (self.sketch.tuples.rows, len(self.jurors))
-        return csr_array((said.astype(np.int64) + 1, (row, juror)), shape=shape)
+        return csr_array((code.astype(np.int64) + 1, (row, juror)), shape=shape)
 
     @property
     def best_errors(self) -> int:
@@ -600,6 +554,16 @@ def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluatio
         The decision tuples.
     by_true_label
         Tuples x labels: how many items of each tuple have each true label. Items without a key are left out.
+
+    Returns
+    -------
+    KeyedEvaluation
+        Exact numbers (fractions).
+
+    Raises
+    ------
+    SketchError
+        No item has a true label.
     """
     total = int(by_true_label.sum())
     if not total:

@@ -1,16 +1,48 @@
-"""Graded response model."""
+"""Ordered levels: graded responses on a hidden line, and the choice between ordered and unordered models.
+
+In: the votes of a panel whose labels are ordered levels. Out: `TraitFit` (where items lie and how jurors vote there)
+and `OrdinalChoice` (whether that model predicts held-out votes better than latent classes without order).
+
+Graded responses (Samejima 1969): how a juror's vote depends on where the item lies,
+    P(vote of j is level r or lower | place x) = σ(t_jr - a_j x),      t_j1 < t_j2 < …
+a_j says how closely the juror follows the items' order (its spread is 1/a_j; negative: it reverses the scale), and t_jr
+where it goes from one level to the next: all of them higher for a harsh juror, who gives low levels too often. The
+log-probability is concave in (t_j, a_j) (Burridge 1981), so scoring with Fisher's information reaches the one maximum.
+Jurors with few votes are shrunk to the panel: (t_j, a_j) ~ N(mean, variance), both estimated from all jurors.
+
+Bands: which level each place of the line is. A juror goes from level r - 1 to level r at the place t_jr / a_j. The
+panel's place is Σ w_j t_jr / Σ w_j a_j with w_j = a_j⁴ √n_j, for slope a_j and n_j votes: what a level means is learned
+from those who follow the items closely, and not much more from those who vote often. Jurors who reverse the scale have
+no weight. This is the truth that the panel means: what a juror would vote who never erred. The powers: of 1 to 5 for
+the slope, and 0, ½, 1 for the votes, these graded jurors and items best on seven of the eight sets of
+`benchmarks/ordered_levels.py` whichever one was left out; with a_j² n_j, many careless jurors outvote the good.
+
+The line (`fit_trait`). Every item has a place on it, and jurors vote by the place alone. Places are a grid of 21 points
+with free shares, so nothing is assumed of how items spread. EM: the posterior of each item's place, then every juror's
+graded response to the places its votes fell on. Jurors do not stick to two numbers and a few thresholds: a model that
+votes 2, 6 and 8 only has habits. So a second fit *eases* the first (`ease`): each juror's table of probabilities is
+free, with `EASE` pseudo-votes at every place spread as its graded response says. That preserves the line, and predicts
+held-out votes better where votes are many.
+
+Ordered or unordered (`choose_ordinal`). A forecast of an ordered level is wrong by how far it is off, not only by
+whether it hits. So held-out votes (`latent.selection`) are scored by the ranked probability score,
+Σ_r (P(vote ≤ r) - [vote ≤ r])² (Epstein 1969), which is proper: stating one's belief costs least. The simplest model
+within one standard error (over items) of the best is selected: graded responses, then eased ones, then the latent
+classes of the unordered panel. Where levels are not all on one line (a *broken link* above the grades of relevance),
+knowing the order costs the exact level. So an ordered model must also give the votes that were cast no clearly smaller
+probabilities than the unordered one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.consistency import ORDINAL_MODELS
-from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, run_em
+from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, iterate_em, run_em
 from jurors.evaluate.latent.models import LatentFit, fit_latent
 from jurors.evaluate.latent.selection import FOLDS, LARGE, HeldOut, ModelChoice, hold_out, sample_rows
 from jurors.progress import report_progress
@@ -19,25 +51,33 @@ from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.pairs import Incidence
 from jurors.votes.scale import FEWEST_LEVELS
 
-# How a juror's vote on ordered levels depends on where the item lies: the graded response (Samejima 1969).
-#
-#     P(vote of j is level r or lower | place x) = σ(t_jr - a_j x),      t_j1 < t_j2 < …
-#
-# a_j says how closely the juror follows the items' order (its spread is 1/a_j; negative: it turns the scale round), and
-# t_jr where it goes from one level to the next: all of them higher for a harsh juror, who says low levels too often.
-# The logarithm of every chance is concave in (t_j, a_j) (Burridge 1981), so scoring with Fisher's information climbs to
-# the one maximum. Jurors with few votes are drawn to the panel: (t_j, a_j) ~ N(mean, variance), both learned from all.
-
-
-_GRADED_RESPONSE_LEAST = 1e-12  # a chance, so that its logarithm exists
+_LEAST_PROBABILITY = 1e-12  # so that the logarithm exists
 _HALVINGS = 8
 _ROUNDING = 1e-9
-_NARROWEST = 1e-3  # variance between jurors: less cannot be told from none
+_NARROWEST = 1e-3  # variance between jurors: less cannot be distinguished from none
+_FAR = 1e6  # beyond every place
+_LEAST = 1e-9
+GRID_POINTS = 21
+EASE = 30.0  #: pseudo-votes per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
+_SPAN = 3.0  # the grid goes from -3 to 3
+_TRAIT_LEAST = 1e-300
+_STEPS = 100  # of EM
+_TOLERANCE, _EASED_TOLERANCE = 3e-4, 1e-4  # the log-likelihood per item that a step must gain
+FEW_STEPS = 2  #: from where an earlier fit of nearly the same votes ended
+_PLENTY = 5_000  # votes from which a quarter of them says enough
+_CLEARLY = 2.0  # standard errors
+_UNORDERED_STEPS = 24  # EM steps after which an unordered fit knows next to nothing of the held-out votes
+_PLAIN = {
+    "graded": "ordered levels, thresholds and a slope per juror",
+    "eased": "ordered levels, thresholds and a slope per juror, eased to its own habits",
+}
+
+# -- graded responses -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The jurors' parameters, a stack of panels, and what they are drawn to."""
+    """The jurors' parameters, a stack of panels, and what they are shrunk to."""
 
     thresholds: Floats  #: (stack, jurors, levels - 1) t_jr, rising
     slopes: Floats  #: (stack, jurors) a_j
@@ -46,7 +86,7 @@ class Responses:
 
     @classmethod
     def first(cls, votes: Floats) -> Responses:
-        """Everybody alike, as common as each level is: `votes` by panel, juror and level."""
+        """All jurors alike, by how common each level is: `votes` by panel, juror and level."""
         cast = votes.sum(axis=1) + 1.0
         below = np.cumsum(cast, axis=1)[:, :-1] / cast.sum(axis=1, keepdims=True)
         middle = np.concatenate([1.3 * np.log(below / (1.0 - below)), np.full((len(votes), 1), 1.5)], axis=1)
@@ -59,7 +99,7 @@ class Responses:
         return np.concatenate([self.thresholds, self.slopes[..., None]], axis=2)
 
     def at(self, parameters: Floats) -> Responses:
-        """Others of the same panels."""
+        """Other parameters of the same panels."""
         return replace(self, thresholds=parameters[..., :-1], slopes=parameters[..., -1])
 
     def of(self, which: tuple[Integers, ...]) -> Responses:
@@ -74,8 +114,8 @@ class Responses:
         )
 
     def chances(self, places: Floats) -> Floats:
-        """The chance of each level at each place: (stack, jurors, places, levels)."""
-        return _between(self.below(places))
+        """The probability of each level at each place: (stack, jurors, places, levels)."""
+        return _level_probabilities(self.below(places))
 
     @property
     def is_ordered(self) -> Flags:
@@ -83,43 +123,50 @@ class Responses:
         return np.asarray((np.diff(self.thresholds, axis=2) > 0).all(axis=2))
 
 
-def _between(below: Floats) -> Floats:
+def _level_probabilities(below: Floats) -> Floats:
+    """The probability of each level from those of this level or lower, (…, levels - 1)."""
     ends = np.zeros((*below.shape[:-1], 1))
-    return np.maximum(np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1), _GRADED_RESPONSE_LEAST)
+    return np.maximum(np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1), _LEAST_PROBABILITY)
 
 
 def climb_responses(at: Responses, places: Floats, votes: Floats, steps: int = 1) -> tuple[Responses, Floats]:
     """Fisher scoring for expected `votes` (stack, jurors, places, levels), each step halved until it gains.
 
-    And the information (stack, jurors, levels, levels) that the last step went by.
+    Returns
+    -------
+    Responses
+        After the steps.
+    information : (stack, jurors, levels, levels) array
+        Of the last step.
     """
     height = _height(at, places, votes)
     for _ in range(steps):
         gradient, information = _slope_and_curve(at, places, votes)
         step = np.asarray(np.linalg.solve(information, gradient[..., None])[..., 0], dtype=np.float64)
-        at, height = _stepped(at, step, height, places, votes)
+        reached = at.all
+        which: tuple[Integers, ...] = np.nonzero(np.ones(height.shape, dtype=np.bool_))
+        for k in range(_HALVINGS):  # jurors who have not gained try again, with half of the step
+            some = at.of(which)
+            trial = some.at(some.all + 0.5**k * step[which][:, None])
+            there = _height(trial, places, votes[which][:, None])[:, 0]
+            gains = there >= height[which] - _ROUNDING
+            gained = tuple(axis[gains] for axis in which)
+            reached[gained], height[gained] = trial.all[gains, 0], np.maximum(there[gains], height[gained])
+            which = tuple(axis[~gains] for axis in which)
+            if gains.all():
+                break
+        at = at.at(reached)
     return at, information
 
 
-def _stepped(at: Responses, step: Floats, height: Floats, places: Floats, votes: Floats) -> tuple[Responses, Floats]:
-    """Everybody's step, and how high it leads; who has not gained is tried again alone, with half of it."""
-    reached, height = at.all, height.copy()
-    which: tuple[Integers, ...] = np.nonzero(np.ones(height.shape, dtype=np.bool_))
-    for k in range(_HALVINGS):
-        some = at.of(which)
-        trial = some.at(some.all + 0.5**k * step[which][:, None])
-        there = _height(trial, places, votes[which][:, None])[:, 0]
-        gains = there >= height[which] - _ROUNDING
-        won = tuple(axis[gains] for axis in which)
-        reached[won], height[won] = trial.all[gains, 0], np.maximum(there[gains], height[won])
-        which = tuple(axis[~gains] for axis in which)
-        if gains.all():
-            break
-    return at.at(reached), height
-
-
 def drawn_to_panel(at: Responses, information: Floats) -> Responses:
-    """The mean and variance of the jurors' parameters (empirical Bayes): their own spread, and what is unknown."""
+    """The mean and variance of the jurors' parameters (empirical Bayes): their own spread, and what is unknown.
+
+    Returns
+    -------
+    Responses
+        With the same thresholds and slopes.
+    """
     unknown = np.diagonal(np.linalg.inv(information), axis1=-2, axis2=-1)
     mean = at.all.mean(axis=1)
     variance = ((at.all - mean[:, None]) ** 2 + unknown).mean(axis=1)
@@ -136,10 +183,10 @@ def _height(at: Responses, places: Floats, votes: Floats) -> Floats:
 def _slope_and_curve(at: Responses, places: Floats, votes: Floats) -> tuple[Floats, Floats]:
     """Gradient (stack, jurors, levels) and Fisher information (…, levels, levels), both with the prior.
 
-    A threshold moves the chances of the two levels beside it by its density f_r; the slope moves all, by the place.
+    A threshold changes the probabilities of the two adjacent levels by its density f_r; the slope all, by the place.
     """
     below = at.below(places)
-    chance, density = _between(below), below * (1.0 - below)
+    chance, density = _level_probabilities(below), below * (1.0 - below)
     ends = np.zeros((*density.shape[:-1], 1))
     change = np.diff(np.concatenate([ends, density, ends], axis=-1), axis=-1)  # f_r - f_(r-1)
     cast = votes.sum(axis=3)
@@ -153,28 +200,15 @@ def _slope_and_curve(at: Responses, places: Floats, votes: Floats) -> tuple[Floa
     rows = np.arange(levels - 1)
     weigh = cast[..., None] / chance
     curve[..., rows, rows] = (density**2 * (weigh[..., :-1] + weigh[..., 1:])).sum(axis=2)
-    beside = -(density[..., :-1] * density[..., 1:] * weigh[..., 1:-1]).sum(axis=2)
-    curve[..., rows[:-1], rows[1:]] = curve[..., rows[1:], rows[:-1]] = beside
+    adjacent = -(density[..., :-1] * density[..., 1:] * weigh[..., 1:-1]).sum(axis=2)
+    curve[..., rows[:-1], rows[1:]] = curve[..., rows[1:], rows[:-1]] = adjacent
     moved = -places[:, None] * weigh * change
     curve[..., rows, -1] = curve[..., -1, rows] = (density * (moved[..., :-1] - moved[..., 1:])).sum(axis=2)
     curve[..., -1, -1] = np.einsum("c,sjcr,sjcr->sj", places**2, weigh, change**2)
     return gradient, curve + prior[:, None, :, None] * np.eye(levels)
 
 
-# Which level each place of the hidden line is: the jurors' own thresholds, by how closely they follow the items.
-#
-# A juror goes from level r - 1 to level r at the place t_jr / a_j. The panel's place is Σ w_j t_jr / Σ w_j a_j with
-# w_j = a_j⁴ √n_j, for slope a_j and n_j votes: what a level means is learned from those who follow the items closely,
-# and not much more from who votes often. Jurors who turn the scale round have no say. This is the truth that the panel
-# means: what a juror would say who never erred.
-#
-# The powers: of 1 to 5 for the slope, and 0, ½, 1 for the votes, these graded jurors and items best on seven of the
-# eight sets of `benchmarks/ordered_levels.py` whichever one was left out; with a_j² n_j, many careless jurors outvote
-# the good.
-
-
-_FAR = 1e6  # beyond every place
-_LEAST = 1e-9
+# -- the level of each place ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,14 +219,19 @@ class Bands:
     share: Floats  #: (stack, C, levels) how much of a place's cell lies in each level; rows add up to one
 
 
-def level_bands(responses: Responses, places: Floats, votes: Floats, heard: Floats | float = 1.0) -> Bands:
+def level_bands(responses: Responses, places: Floats, votes: Floats, emphasis: Floats | float = 1.0) -> Bands:
     """The bands of each panel of a stack; `votes` are (stack, jurors, C, levels).
 
-    `heard` (stack, jurors) makes some jurors' say larger or smaller: to see how far the bands hang on who was asked.
+    `emphasis` (stack, jurors) multiplies the jurors' weights: to see how far the bands depend on which jurors there
+    are.
+
+    Returns
+    -------
+    Bands
     """
-    follow = np.maximum(responses.slopes, _LEAST)
-    say = heard * follow**4 * np.sqrt(votes.sum(axis=(2, 3)) + _LEAST)
-    edges = (say[..., None] * responses.thresholds).sum(axis=1) / (say * follow).sum(axis=1)[:, None]
+    slopes = np.maximum(responses.slopes, _LEAST)
+    weight = emphasis * slopes**4 * np.sqrt(votes.sum(axis=(2, 3)) + _LEAST)
+    edges = (weight[..., None] * responses.thresholds).sum(axis=1) / (weight * slopes).sum(axis=1)[:, None]
     half = (places[1] - places[0]) / 2
     low, high = places - half, places + half
     low[0], high[-1] = -_FAR, _FAR
@@ -202,23 +241,7 @@ def level_bands(responses: Responses, places: Floats, votes: Floats, heard: Floa
     return Bands(edges, overlap / overlap.sum(axis=2, keepdims=True))
 
 
-# One hidden line for ordered levels: every item has a place on it, and jurors vote by the place alone.
-#
-# Places are a grid of 21 points with free shares, so nothing is assumed of how items spread. EM: the posterior of each
-# item's place, then every juror's graded response (`graded_response`) to the places its votes fell on.
-#
-# Jurors do not keep to two numbers and a few thresholds: a model that says 2, 6 and 8 only has habits of its own. So a
-# second fit *eases* the first: each juror's table of chances is free, with `EASE` pseudo-votes at every place spread as
-# its graded response says. That keeps the line, and foretells hidden votes better where votes are many.
-
-
-GRID_POINTS = 21
-EASE = 30.0  #: pseudo-votes per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
-_SPAN = 3.0  # the grid goes from -3 to 3
-_TRAIT_LEAST = 1e-300
-_STEPS = 100  # of EM
-_TOLERANCE, _EASED_TOLERANCE = 3e-4, 1e-4  # the log-likelihood per item that a step must gain
-FEW_STEPS = 2  #: from where an earlier fit of nearly the same votes ended
+# -- the line -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -227,7 +250,7 @@ class TraitFit:
 
     places: Floats  #: (C,) the grid
     shares: Floats  #: (stack, C) of the items
-    table: Floats  #: (stack, C, jurors, levels) the chance of each vote
+    table: Floats  #: (stack, C, jurors, levels) the probability of each vote
     posterior: Floats  #: (stack, C, T) of each item's place
     responses: Responses = field(repr=False)
     bands: Bands = field(repr=False)  #: which level each place is
@@ -236,7 +259,7 @@ class TraitFit:
     converged: bool
 
     def level_posterior(self) -> Floats:
-        """(stack, levels, T): the chance that an item is of each level."""
+        """(stack, levels, T): the probability that an item is of each level."""
         return np.asarray(np.matmul(self.bands.share.transpose(0, 2, 1), self.posterior))
 
 
@@ -245,11 +268,22 @@ def fit_trait(
     key: Floats | None = None,
     start: TraitFit | None = None,
     limit: int = _STEPS,
-    heard: Floats | float = 1.0,
+    emphasis: Floats | float = 1.0,
 ) -> TraitFit:
     """Fit graded responses, from the votes' means on or from where an earlier fit ended.
 
-    `key` (T, levels) holds the known levels, NaN where unknown; `heard` is for the bands (`level_bands`).
+    Parameters
+    ----------
+    key
+        (T, levels) the known levels, NaN where unknown.
+    limit
+        The greatest number of EM steps.
+    emphasis
+        Of jurors on the bands (`level_bands`).
+
+    Returns
+    -------
+    TraitFit
 
     Examples
     --------
@@ -262,34 +296,44 @@ def fit_trait(
     votes = _by_place(data, posterior)
     responses = Responses.first(votes.sum(axis=2)) if start is None else start.responses
     responses, _ = climb_responses(responses, places, votes, 3 if start is None else 1)
-    height, converged, step = np.full(data.stack, -np.inf), False, 0
-    while not converged and step < limit:
-        step += 1
+
+    def step(state: tuple[Any, ...]) -> tuple[tuple[Any, ...], Floats]:
+        posterior, votes, responses = state[:3]
         shares = _place_shares(data, posterior)
-        bands = level_bands(responses, places, votes, heard)
+        bands = level_bands(responses, places, votes, emphasis)
         table = responses.chances(places).transpose(0, 2, 1, 3)
         posterior, reached = _expect(data, shares, table, _log_key(key, bands))
         votes = _by_place(data, posterior)
         responses = drawn_to_panel(*climb_responses(responses, places, votes))
-        converged = bool((reached - height < _TOLERANCE * data.weights.sum(axis=1)).all())
-        height = reached
-    return TraitFit(places, shares, table, posterior, responses, bands, False, step, converged)
+        return (posterior, votes, responses, shares, table, bands), reached
+
+    least = _TOLERANCE * data.weights.sum(axis=1)
+    state: tuple[Any, ...] = posterior, votes, responses
+    state, _, steps, converged = iterate_em(step, state, limit, lambda gain, _: (gain < least).all())
+    posterior, _, responses, shares, table, bands = state
+    return TraitFit(places, shares, table, posterior, responses, bands, False, steps, converged)
 
 
 def ease(data: Incidence, fit: TraitFit, key: Floats | None = None, limit: int = _STEPS) -> TraitFit:
-    """Free every juror's chances from its graded response, as far as `EASE` pseudo-votes at each place let them."""
-    pseudo, posterior = EASE * fit.responses.chances(fit.places).transpose(0, 2, 1, 3), fit.posterior
-    height, converged, step, known = np.full(data.stack, -np.inf), False, 0, _log_key(key, fit.bands)
-    while not converged and step < limit:
-        step += 1
-        shares = _place_shares(data, posterior)
-        table = pseudo + _by_place(data, posterior).transpose(0, 2, 1, 3)
+    """Free every juror's probabilities from its graded response, as far as `EASE` pseudo-votes at each place let them.
+
+    Returns
+    -------
+    TraitFit
+    """
+    pseudo = EASE * fit.responses.chances(fit.places).transpose(0, 2, 1, 3)
+    known = _log_key(key, fit.bands)
+
+    def step(state: TraitFit) -> tuple[TraitFit, Floats]:
+        shares = _place_shares(data, state.posterior)
+        table = pseudo + _by_place(data, state.posterior).transpose(0, 2, 1, 3)
         table /= table.sum(axis=3, keepdims=True)
         posterior, reached = _expect(data, shares, table, known)
-        converged = bool((np.abs(reached - height) < _EASED_TOLERANCE * data.weights.sum(axis=1)).all())
-        height = reached
-    steps, settled = fit.steps + step, fit.converged and converged
-    return replace(fit, shares=shares, table=table, posterior=posterior, eased=True, steps=steps, converged=settled)
+        return replace(state, shares=shares, table=table, posterior=posterior), reached
+
+    least = _EASED_TOLERANCE * data.weights.sum(axis=1)
+    end, _, steps, converged = iterate_em(step, fit, limit, lambda gain, _: (np.abs(gain) < least).all())
+    return replace(end, eased=True, steps=fit.steps + steps, converged=fit.converged and converged)
 
 
 def _first_places(data: Incidence, places: Floats) -> Floats:
@@ -331,46 +375,25 @@ def _expect(data: Incidence, shares: Floats, table: Floats, known: Floats | None
 
 
 def _log_key(key: Floats | None, bands: Bands) -> Floats | None:
-    """What each place makes of the known levels, in logarithms (stack, C, T); 0 where nothing is known."""
+    """The log-probability of the known levels at each place (stack, C, T); 0 where nothing is known."""
     if key is None:
         return None
     chance = np.matmul(bands.share, np.nan_to_num(key).T)
     return np.where(np.isnan(key).any(axis=1), 0.0, np.log(np.maximum(chance, _TRAIT_LEAST)))
 
 
-# Ordered or unordered: which model foretells the levels of hidden votes.
-#
-# A forecast of an ordered level is wrong by how far it is off, not only by whether it hits. So the hidden votes
-# (`panel/hidden_votes`) are judged by the ranked probability score, Σ_r (P(vote ≤ r) - [vote ≤ r])² (Epstein 1969),
-# which is proper: telling what one believes costs least. The simplest model within one standard error (over items) of
-# the best is chosen: graded responses, then eased ones (`trait`), then the latent classes of the unordered panel.
-#
-# Where levels are not all on one line (a *broken link* above the grades of relevance), knowing the order costs the
-# exact level. So an ordered model must also give the votes that were cast no clearly smaller chances than the
-# unordered one.
-
-
-_PLENTY = 5_000  # votes from which a quarter of them says enough
-_CLEARLY = 2.0  # standard errors
-_ORDERED_CHOICE_LEAST = 1e-12  # chance of a vote
-_ORDERED_CHOICE_STEPS = 24  # EM steps after which an unordered fit knows next to nothing of the hidden votes
-
-_PLAIN = {
-    "graded": "ordered levels, thresholds and a slope per juror",
-    "eased": "ordered levels, thresholds and a slope per juror, eased to its own habits",
-}
-Foretelling = tuple[Floats, Floats]  # the posterior of classes (stack, C, T), and their table (stack, C, jurors*levels)
+# -- ordered or unordered -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class OrdinalChoice:
-    """How far off each model's forecasts of hidden votes were, and the ordered fit where one was chosen."""
+    """How far off each model's forecasts of held-out votes were, and the ordered fit where one was selected."""
 
     score: dict[str, float]  #: mean ranked probability score; less is better
     standard_error: dict[str, float]  #: of the difference from the best
-    exact: dict[str, float]  #: mean log chance of the votes that were cast; more is better
+    exact: dict[str, float]  #: mean log-probability of the votes that were cast; more is better
     chosen: str
-    trait: TraitFit | None = field(repr=False)  #: None where the unordered model foretells better
+    trait: TraitFit | None = field(repr=False)  #: None where the unordered model predicts better
     key: Floats | None = field(repr=False, default=None)
 
     @property
@@ -391,7 +414,7 @@ class OrdinalChoice:
         }
 
     def fit(self, data: Incidence, unordered: LatentFit) -> LatentFit:
-        """The chosen fit, in the shape of a panel's; it keeps the unordered one's parameters."""
+        """The selected fit, in the shape of a panel's; it has the unordered one's parameters."""
         if self.trait is None:
             return unordered
         posterior = self.trait.level_posterior()[0].T
@@ -401,145 +424,135 @@ class OrdinalChoice:
             converged=self.trait.converged,
         )  # fmt: skip
 
-    def refit(self, data: Incidence, heard: Floats | float = 1.0) -> Floats:
+    def refit(self, data: Incidence, emphasis: Floats | float = 1.0) -> Floats:
         """The posterior of levels (stack, levels, T), fitted again to a stack of weights from where the fit ended.
 
-        `heard` (stack, jurors): how loud each juror is about what levels mean.
+        `emphasis` (stack, jurors) multiplies the weight of each juror on what levels mean.
         """
         if self.trait is None:
             raise ValueError("no ordered model was chosen")
-        again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, heard)
+        again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, emphasis)
         return (ease(data, again, self.key, FEW_STEPS) if self.trait.eased else again).level_posterior()
 
 
 def choose_ordinal(
     sketch: Sketch, data: Incidence, choice: ModelChoice, key: Floats | None, seed: int = 0
 ) -> tuple[ModelChoice, OrdinalChoice | None]:
-    """The panel's choice, with the fit of an ordered model where its levels are ordered and that foretells better.
+    """The panel's choice, with the fit of an ordered model where its levels are ordered and that predicts better.
 
     `data` are the votes without abstentions.
+
+    Returns
+    -------
+    ModelChoice
+        With the ordered fit where that is selected.
+    OrdinalChoice or None
+        None where levels are not ordered, or too few, or jurors are too few.
     """
     if sketch.tuples.scale != "ordinal" or len(sketch.labels) < FEWEST_LEVELS:
         return choice, None
-    heard = int((data.counts(data.weights[:, None]).reshape(data.jurors, -1).sum(axis=1) > 0).sum())
-    if heard < MIN_JURORS:
+    voting = int((data.counts(data.weights[:, None]).reshape(data.jurors, -1).sum(axis=1) > 0).sum())
+    if voting < MIN_JURORS:
         return choice, None
     unordered = choice.fits[choice.chosen]
-    if unordered.parameters.labels != data.labels:  # it hears abstentions too, of which the line says nothing
+    if unordered.parameters.labels != data.labels:  # it has abstentions, too, of which the line says nothing
         unordered = fit_latent(data, choice.chosen, gold=key)
     ordered = choose_ordered(data, unordered, key, seed)
     return replace(choice, fit=ordered.fit(data, choice.fit)), ordered
 
 
 def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = None, seed: int = 0) -> OrdinalChoice:
-    """Fit the ordered models, hide votes, and choose; `unordered` is what the panel's other models came to."""
+    """Fit the ordered models to a part of the votes, predict the others, and select; `unordered` is fitted already.
+
+    Returns
+    -------
+    OrdinalChoice
+    """
     report_progress("choosing between ordered models")
     part, known = data, key
     if not data.is_dense and data.held > LARGE:
         rows = sample_rows(data.rows, LARGE / data.held, seed)
         part = data.take(rows)
         known = None if key is None else key[rows]
-    visible, hidden, rows = hold_out(part, FOLDS if part.held <= _PLENTY else 1)
+    visible, held_out, rows = hold_out(part, FOLDS if part.held <= _PLENTY else 1)
     known = None if known is None else known[rows]
     graded = fit_trait(visible, known)
-    told = {
-        "graded": _by_trait(graded),
-        "eased": _by_trait(ease(visible, graded, known)),
-        unordered.model: _by_classes(visible, unordered, known),
-    }
-    by_row = {name: _judged(visible, hidden, told.pop(name)) for name in list(told)}
-    votes = float(hidden.items.sum())
-    return _settle(by_row, visible.weights[0], votes, partial(_chosen_fit, data, key), key)
+    eased = ease(visible, graded, known)
+    # the unordered model, fitted to the visible votes from where it ended with all of them
+    start = unordered.parameters
+    problem = em_problem(visible, "strata" if start.has_strata else unordered.model, 2.0, known)
+    problem = replace(problem, tied=start.is_tied)
+    at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
+    at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _UNORDERED_STEPS)
+    by_row = {}  # from the simplest model on, the unordered one last
+    for name, trait in (("graded", graded), ("eased", eased)):
+        table = trait.table.reshape(*trait.table.shape[:2], -1)
+        by_row[name] = _prediction_scores(visible, held_out, trait.posterior, table)
+    posterior, _ = e_step(problem, at)
+    by_row[unordered.model] = _prediction_scores(visible, held_out, posterior, np.exp(class_table(at)))
 
-
-def stacked(fit: TraitFit, count: int) -> TraitFit:
-    """The same fit so many times."""
-
-    def again(values: Floats) -> Floats:
-        return np.repeat(values, count, axis=0)
-
-    r, b = fit.responses, fit.bands
-    responses = replace(
-        r, thresholds=again(r.thresholds), slopes=again(r.slopes), mean=again(r.mean), variance=again(r.variance)
-    )
-    bands = replace(b, edges=again(b.edges), share=again(b.share))
-    return replace(
-        fit, shares=again(fit.shares), table=again(fit.table), posterior=again(fit.posterior), responses=responses,
-        bands=bands,
-    )  # fmt: skip
-
-
-def _chosen_fit(data: Incidence, key: Floats | None, name: str) -> TraitFit | None:
-    if name not in ORDINAL_MODELS:
-        return None
-    graded = fit_trait(data, key)
-    return graded if name == "graded" else ease(data, graded, key)
-
-
-def _settle(
-    by_row: dict[str, tuple[Floats, Floats]],
-    items: Floats,
-    votes: float,
-    fit: Callable[[str], TraitFit | None],
-    key: Floats | None,
-) -> OrdinalChoice:
-    """The simplest model within one standard error of the best, of those that do not cost the exact level.
-
-    The models come from the simplest on, the unordered one last.
-    """
-    names = list(by_row)
+    items, votes, names = visible.weights[0], float(held_out.items.sum()), list(by_row)
     off, chance = (np.array(rows) for rows in zip(*by_row.values(), strict=True))
     total = off @ items / votes
-    lost, doubt = _behind(chance[-1] - chance, items, votes)
+    # the simplest model within one standard error of the best, of those that do not cost the exact level
+    lost, doubt = _mean_gaps(chance[-1] - chance, items, votes)
     able = np.flatnonzero(lost <= _CLEARLY * doubt)
     best = int(able[total[able].argmin()])
-    _, error = _behind(off - off[best], items, votes)
-    chosen = names[int(able[(total[able] <= total[best] + error[able]).argmax()])]
+    _, error = _mean_gaps(off - off[best], items, votes)
+    selected = names[int(able[(total[able] <= total[best] + error[able]).argmax()])]
+    fitted = fit_trait(data, key) if selected in ORDINAL_MODELS else None
+    if fitted is not None and selected == "eased":
+        fitted = ease(data, fitted, key)
     return OrdinalChoice(
         score=dict(zip(names, total.tolist(), strict=True)),
         standard_error=dict(zip(names, error.tolist(), strict=True)),
         exact=dict(zip(names, (chance @ items / votes).tolist(), strict=True)),
-        chosen=chosen,
-        trait=fit(chosen),
+        chosen=selected,
+        trait=fitted,
         key=key,
     )
 
 
-def _behind(gap: Floats, items: Floats, votes: float) -> tuple[Floats, Floats]:
-    """By how much models are behind per vote, from gaps by row, and the standard error of that over items."""
+def stacked(fit: TraitFit, count: int) -> TraitFit:
+    """The same fit so many times.
+
+    Returns
+    -------
+    TraitFit
+        A stack of `count` panels.
+    """
+
+    def repeat(result: Any, *names: str) -> dict[str, Any]:
+        return {name: np.repeat(getattr(result, name), count, axis=0) for name in names}
+
+    responses = replace(fit.responses, **repeat(fit.responses, "thresholds", "slopes", "mean", "variance"))
+    bands = replace(fit.bands, **repeat(fit.bands, "edges", "share"))
+    return replace(fit, **repeat(fit, "shares", "table", "posterior"), responses=responses, bands=bands)
+
+
+def _mean_gaps(gap: Floats, items: Floats, votes: float) -> tuple[Floats, Floats]:
+    """The mean gap per vote of each model, from gaps by row, and its standard error over items."""
     mean = gap @ items / items.sum()
     return gap @ items / votes, np.sqrt(np.square(gap - mean[:, None]) @ items) / votes
 
 
-def _by_trait(fit: TraitFit) -> Foretelling:
-    return fit.posterior, fit.table.reshape(*fit.table.shape[:2], -1)
+def _prediction_scores(
+    visible: Incidence, held_out: HeldOut, posterior: Floats, table: Floats
+) -> tuple[Floats, Floats]:
+    """Each row's ranked probability score and log-probability, both summed over its held-out votes.
 
-
-def _by_classes(visible: Incidence, fit: LatentFit, key: Floats | None) -> Foretelling:
-    """The unordered model, fitted to the visible votes from where it ended with all of them."""
-    model = "strata" if fit.parameters.has_strata else fit.model
-    problem, start = em_problem(visible, model, 2.0, key), fit.parameters
-    at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
-    problem = replace(problem, tied=start.is_tied)
-    at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _ORDERED_CHOICE_STEPS)
-    posterior, _ = e_step(problem, at)
-    return posterior, np.exp(class_table(at))
-
-
-def _judged(visible: Incidence, hidden: HeldOut, told: Foretelling) -> tuple[Floats, Floats]:
-    """Each row's ranked probability score, and the logarithm of its chance, both summed over its hidden votes."""
-    posterior, table = (part.transpose(0, 2, 1) for part in told)
-    place = posterior[hidden.panel, hidden.seen]
-    juror, vote = np.divmod(hidden.cell, visible.labels)
+    `posterior` of classes is (stack, C, T), and their `table` (stack, C, jurors*levels).
+    """
+    by_row, by_cell = posterior.transpose(0, 2, 1), table.transpose(0, 2, 1)
+    place = by_row[held_out.panel, held_out.seen]
+    juror, vote = np.divmod(held_out.cell, visible.labels)
     below, score, chance = np.zeros(len(vote)), np.zeros(len(vote)), np.zeros(len(vote))
     for level in range(visible.labels):
-        each = np.einsum("nc,nc->n", place, table[hidden.panel, juror * visible.labels + level])
+        each = np.einsum("nc,nc->n", place, by_cell[held_out.panel, juror * visible.labels + level])
         chance[vote == level] = each[vote == level]
         if level < visible.labels - 1:  # at the last one nothing is off
             below += each
             score += (below - (vote <= level)) ** 2
-    off, log_chance = (
-        np.bincount(hidden.row, of_vote, visible.rows)
-        for of_vote in (score, np.log(np.maximum(chance, _ORDERED_CHOICE_LEAST)))
-    )
-    return off.astype(np.float64), log_chance.astype(np.float64)
+    log_chance = np.log(np.maximum(chance, _LEAST_PROBABILITY))
+    off, exact = (np.bincount(held_out.row, of_vote, visible.rows) for of_vote in (score, log_chance))
+    return off.astype(np.float64), exact.astype(np.float64)

@@ -1,4 +1,17 @@
-"""Partition, majority, choice of solution."""
+"""Majority vote as an evaluation, the partition of decision tuples by true label, and the choice of a solution.
+
+Majority vote (`evaluate_majority`): take the majority's label for the truth and read off every juror's grades, by the
+paper's formulas, for any number of jurors and labels. An item where m labels tie counts 1/m for each.
+
+The partition of the paper's Table 1 (`Partition`): each decision tuple's items split by true label in proportion to
+P_l Π_i P_i(l_i | l), and the label that costs the fewest errors. For a trio's own solution the denominator is the
+observed share of the tuple itself, so the result is the paper's partition even where a statistic lies outside [0, 1]:
+nothing is clamped.
+
+Which solution is the truth (`choose_solution`): the counts cannot say, so a rule must, and the rule is part of the
+result. By default the greatest total label accuracy (the paper's choice). Better where one knows more: a juror one
+trusts, which label is the more common one, or a few items whose true label is known.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +32,19 @@ from jurors.sketch import Sketch
 from jurors.sketch.pairs import parts_of, votes_by_juror
 from jurors.votes import Label
 
-# Majority vote as an evaluation: take the majority's label for the truth and read off everyone's grades.
-#
-# The paper's formulas, for any number of jurors and labels; an item where m labels tie counts 1/m for each.
-
-
 _FEW_CELLS = 1 << 20  # of a table of votes, up to which they are listed: one count instead of one per label
+_ROUNDING = 1e-9
+_FEW_JURORS = 64  # products of so many shares stay far from underflow
+DEFAULT_RULE = "greatest total label accuracy"
 
 
 def evaluate_majority(sketch: Sketch) -> Solution:
-    """The exact grades that majority vote gives; None where it never chose a label.
+    """The exact grades that majority vote gives.
+
+    Returns
+    -------
+    Solution
+        Fractions; None for the accuracy on a label that the majority never chose.
 
     Examples
     --------
@@ -36,16 +52,28 @@ def evaluate_majority(sketch: Sketch) -> Solution:
     >>> mv.prevalence["A"], mv.accuracy["k"]
     (Fraction(1, 4), {'A': Fraction(0, 1), 'B': Fraction(1, 1)})
     """
-    weight = _whole_shares(sketch) * sketch.counts[:, None]
+    top = _tops(sketch)
+    ties = top.sum(axis=1)
+    # majority shares times a common unit, in integers wide enough for that many items to stay exact
+    unit = math.lcm(*(m for m, rows in enumerate(np.bincount(ties).tolist()) if m and rows))
+    shares: NDArray[Any] = top * (unit // np.maximum(ties, 1))[:, None]
+    is_wide = unit * max(int(sketch.counts.sum()), 1) > 1 << 62
+    weight = (shares.astype(object) if is_wide else shares) * sketch.counts[:, None]
     by_label = weight.sum(axis=0).tolist()
-    total = sum(by_label)  # without the items nobody voted on: they belong to no label
+    total = sum(by_label)  # without the items that have no vote: they belong to no label
     if not total:
         raise SketchError("there is no vote to count")
     return solution_from_joint(sketch, [Fraction(n, total) for n in by_label], joint_counts(sketch, weight))
 
 
 def solution_from_joint(sketch: Sketch, prevalences: list[Fraction], joint: NDArray[np.generic]) -> Solution:
-    """Exact confusion matrices and scores from counts by juror, true label and label said."""
+    """Exact confusion matrices and scores from counts (N, R, R) by juror, true label and vote.
+
+    Returns
+    -------
+    Solution
+        Fractions; None where a juror voted on no item of a label.
+    """
     tables = joint.tolist()
     confusions = tuple(tuple(_fractions(row, sum(row)) for row in table) for table in tables)
     right = [sum(row[k] for k, row in enumerate(table)) for table in tables]
@@ -61,13 +89,23 @@ def _fractions(counts: list[int], total: int) -> tuple[Fraction | None, ...]:
 
 
 def majority_shares(sketch: Sketch) -> Floats:
-    """For each decision tuple the share of each label: 1 for the majority's, 1/m where m labels tie."""
+    """The share of each label by majority vote: 1 for the majority's, 1/m where m labels tie.
+
+    Returns
+    -------
+    (tuples, labels) array
+    """
     top = _tops(sketch)
     return np.asarray(top / np.maximum(top.sum(axis=1, keepdims=True), 1), dtype=np.float64)
 
 
 def vote_counts(sketch: Sketch) -> Integers:
-    """For each decision tuple how many jurors said each label."""
+    """How many jurors voted for each label.
+
+    Returns
+    -------
+    (tuples, labels) array of int
+    """
     size = len(sketch.labels)
     if sketch.tuples.is_dense and sketch.tuples.codes.size > _FEW_CELLS:
         votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
@@ -82,9 +120,14 @@ def vote_counts(sketch: Sketch) -> Integers:
 
 
 def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Sum `weight` (tuples x true labels) by juror, true label and label said."""
+    """Sum `weight` (tuples, true labels) by juror, true label and vote.
+
+    Returns
+    -------
+    (jurors, true labels, votes) array of the dtype of `weight`
+    """
     size, width = len(sketch.labels), len(sketch.jurors)
-    joint = np.zeros((width * size, size), dtype=weight.dtype)  # juror and label said, true label
+    joint = np.zeros((width * size, size), dtype=weight.dtype)  # juror and vote, true label
     for part, rows in parts_of(sketch):
         row, col, code = part.tuples.triples()
         place = col.astype(np.int64) * size + code
@@ -97,32 +140,10 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
 
 
 def _tops(sketch: Sketch) -> Flags:
-    """Which labels have the most votes, tuple by tuple; none where nobody voted."""
+    """Which labels have the most votes, tuple by tuple; none where there is no vote."""
     votes = vote_counts(sketch)
     best = votes.max(axis=1, keepdims=True)
     return np.asarray((votes == best) & (best > 0))
-
-
-def _whole_shares(sketch: Sketch) -> NDArray[Any]:
-    """Majority shares times a common unit, in integers wide enough for that many items to stay exact."""
-    top = _tops(sketch)
-    ties = top.sum(axis=1)
-    unit = math.lcm(*(m for m, rows in enumerate(np.bincount(ties).tolist()) if m and rows))
-    shares = top * (unit // np.maximum(ties, 1))[:, None]
-    wide = unit * max(int(sketch.counts.sum()), 1) > 1 << 62
-    return np.asarray(shares.astype(object) if wide else shares)
-
-
-# The partition of Table 1: each decision tuple's items split by true label, and the label that loses the fewest.
-#
-# For a trio's own solution the denominator is the observed share of the tuple itself, so the result is the paper's
-# partition even where a statistic lies outside [0, 1]: nothing is clamped.
-
-
-_ROUNDING = 1e-9
-
-
-_FEW_JURORS = 64  # products of so many shares stay far from underflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +157,7 @@ class Partition(Result):
 
     @property
     def is_sure_of_itself(self) -> bool:
-        """Whether majority vote labelled every tuple: it takes itself for the truth and promises nothing."""
+        """Whether majority vote labelled every tuple: then no probability is known."""
         return self.by_majority is not None and bool(self.by_majority.all())
 
     @property
@@ -196,19 +217,27 @@ class Partition(Result):
     def _blocks(self) -> tuple[Table]:
         sketch, commonest = self.sketch, np.argsort(-self.sketch.counts, kind="stable")[:20]
         title = f"the commonest of {len(self.chosen):,} decision tuples"
-        said = replace(sketch.tuples, counts=sketch.counts).head(commonest, title)
+        votes = replace(sketch.tuples, counts=sketch.counts).head(commonest, title)
         rows = tuple(
             (*row, *(round(float(x), 1) for x in self.by_true_label[k]), str(sketch.labels[self.chosen[k]]))
-            for k, row in zip(commonest.tolist(), said.rows, strict=True)
+            for k, row in zip(commonest.tolist(), votes.rows, strict=True)
         )
-        heads = (*said.columns, *(f"true {a}" for a in sketch.labels), "label")
+        heads = (*votes.columns, *(f"true {a}" for a in sketch.labels), "label")
         return (Table(heads, rows, title=title),)
 
 
 def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | None = None) -> Partition:
     """Split every tuple's items by estimated true label.
 
-    A method that has its own posterior (an EM with strata, say) hands it over; otherwise it follows from the solution.
+    Parameters
+    ----------
+    posterior
+        (tuples, labels) of a method that has its own (an EM with strata, say); by default it follows from the solution.
+
+    Returns
+    -------
+    Partition
+        The split, and the label of each tuple.
 
     Examples
     --------
@@ -221,22 +250,31 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | N
     """
     likely = tuple_posterior(sketch, solution) if posterior is None else posterior
     counts = sketch.counts[:, None]
-    by_true_label = np.multiply(likely, counts, where=counts > 0, out=np.zeros_like(likely))  # a tuple nobody gave: 0
+    by_true_label = np.multiply(likely, counts, where=counts > 0, out=np.zeros_like(likely))  # a tuple without items: 0
     return Partition(sketch, by_true_label, decide(likely, sketch))
 
 
 def majority_partition(sketch: Sketch) -> Partition:
-    """The same table as majority vote fills it: every item of a tuple goes to the majority's label."""
+    """The same table as majority vote fills it: every item of a tuple goes to the majority's label.
+
+    Returns
+    -------
+    Partition
+        Without probabilities.
+    """
     shares = majority_shares(sketch)
     by_majority = np.ones(len(shares), dtype=bool)
     return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)), by_majority)
 
 
-# -- how likely each label is behind a tuple: P_l Π_i P_i(l_i | l), normalised -------------------------------------
-
-
 def tuple_posterior(sketch: Sketch, solution: Solution) -> Floats:
-    """Tuples x labels: the probability of each true label; NaN where the evaluation rules the tuple out."""
+    """The probability of each true label given the tuple: P_l Π_i P_i(l_i | l), normalised.
+
+    Returns
+    -------
+    (tuples, labels) array
+        NaN where the evaluation rules the tuple out.
+    """
     floats = solution.to_float()
     prevalence = np.array(floats.prevalences, dtype=float)
     confusion = np.array(floats.confusions, dtype=float)  # None becomes NaN
@@ -246,8 +284,8 @@ def tuple_posterior(sketch: Sketch, solution: Solution) -> Floats:
         factors = np.ones((len(confusion), len(sketch.labels) + 1, len(prevalence)))  # the last, -1: no vote
         factors[:, :-1] = confusion.swapaxes(1, 2)
         weight = np.repeat(prevalence[None, :], sketch.tuples.rows, axis=0)
-        for factor, said in zip(factors, sketch.tuples.codes.T, strict=True):
-            weight *= factor[said]
+        for factor, codes in zip(factors, sketch.tuples.codes.T, strict=True):
+            weight *= factor[codes]
         return _normalise(weight)
     row, col, code = sketch.tuples.triples()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -267,6 +305,11 @@ def decide(posterior: Floats, sketch: Sketch) -> Integers:
     """The label of each tuple that costs the fewest expected errors; ties go to the label with more votes.
 
     Where the evaluation rules a tuple out (NaN), the majority decides.
+
+    Returns
+    -------
+    (tuples,) array of int
+        Positions of labels.
     """
     scores = np.ascontiguousarray(posterior.T)  # a maximum over a short last axis takes four times as long
     known = np.isfinite(scores).all(axis=0)
@@ -274,23 +317,14 @@ def decide(posterior: Floats, sketch: Sketch) -> Integers:
         scores = np.where(known, scores, 0.0)
     top = scores.max(axis=0)
     best = top - scores <= 1e-12 * np.abs(top)
-    if np.count_nonzero(best) == len(posterior):  # without a tie nobody asks for votes
+    if np.count_nonzero(best) == len(posterior):  # without a tie the votes are not needed
         return np.asarray(scores.argmax(axis=0))
     return np.asarray(np.where(best.T, vote_counts(sketch), -1).argmax(axis=1))
 
 
-# Which of the solutions is the truth: the counts cannot say, so a rule must, and the rule is part of the result.
-#
-# By default the greatest total label accuracy (the paper's choice). Better where one knows more: a juror one trusts,
-# which label is the more common one, or a few items whose true label is known.
-
-
-DEFAULT_RULE = "greatest total label accuracy"
-
-
 @dataclass(frozen=True)
 class Choice:
-    """What the user knows that settles which solution is the truth. At most one of the three is used."""
+    """What the user knows that decides which solution is the truth. At most one of the three is used."""
 
     trust: str | None = None  #: a juror known to be right more often than wrong
     common: Label | None = None  #: the label known to be the most common one
@@ -302,45 +336,47 @@ class Choice:
 
 
 def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choice = Choice()) -> tuple[int, str, bool]:
-    """(position of the chosen solution, the rule in words, whether the rule left a tie).
+    """Select a solution by what the user knows, or by total label accuracy.
 
     Complex solutions are mirror images; the first one stands for both.
+
+    Returns
+    -------
+    position : int
+        Of the selected solution.
+    rule : str
+        The rule in words.
+    is_tied : bool
+        Whether the rule left a tie.
     """
     if not solutions[0].is_real:
         return 0, "none: the solutions are complex", False
+    values: list[Any]
     if choice.trust is not None:
         juror = match_name(choice.trust, sketch.jurors, "juror")
-        chosen, tied = _greatest([_total(s, (juror,)) for s in solutions])
+        values = [_total_accuracy(s, (juror,)) for s in solutions]
         rule = f"juror {juror!r} is trusted: greatest total label accuracy of that juror"
     elif choice.common is not None:
         label = match_name(choice.common, sketch.labels, "label")
-        chosen, tied = _greatest([s.prevalence[label] for s in solutions])
+        values = [s.prevalence[label] for s in solutions]
         rule = f"label {label} is known to be the more common one"
     elif choice.gold is not None:
-        right = [_gold_right(sketch, s, choice.gold) for s in solutions]
-        chosen, tied = _greatest(right)
+        labels = (tuple_posterior(sketch, s).argmax(axis=1) for s in solutions)
+        values = [float(choice.gold[np.arange(len(k)), k].sum()) for k in labels]
         rule = (
-            f"{max(right):g} of {int(choice.gold.sum())} gold items labelled right (the other solution: {min(right):g})"
+            f"{max(values):g} of {int(choice.gold.sum())} gold items labelled right "
+            f"(the other solution: {min(values):g})"
         )
     else:
-        chosen, tied = _greatest([_total(s, s.jurors) for s in solutions])
+        values = [_total_accuracy(s, s.jurors) for s in solutions]
         rule = DEFAULT_RULE
-    return chosen, rule, tied
-
-
-def _greatest(values: Sequence[Any]) -> tuple[int, bool]:
     best = max(values)
     where = [k for k, value in enumerate(values) if value is best or not value < best]
-    return where[0], len(where) > 1
+    return where[0], rule, len(where) > 1
 
 
-def _total(solution: Solution, jurors: Sequence[str]) -> Any:
+def _total_accuracy(solution: Solution, jurors: Sequence[str]) -> Any:
+    """The sum of the accuracies of these jurors on all labels, exact for exact numbers."""
     tables = [t for j, t in zip(solution.jurors, solution.confusions, strict=True) if j in jurors]
     terms: list[Any] = [row[k] for table in tables for k, row in enumerate(table) if row[k] is not None]
     return exact_total(terms)
-
-
-def _gold_right(sketch: Sketch, solution: Solution, gold: Integers) -> float:
-    posterior = tuple_posterior(sketch, solution)
-    chosen = posterior.argmax(axis=1)
-    return float(gold[np.arange(len(chosen)), chosen].sum())

@@ -1,4 +1,10 @@
-"""Solution, Fit."""
+"""`Solution`, one set of numbers that may explain the counts, and `Fit`, what an estimator returns.
+
+A `Solution` holds prevalences and every juror's confusion matrix. The numbers are exact (`Surd`, `Fraction`), floats,
+or complex where no real evaluation exists; None where a statistic does not exist at all (the accuracy on a label that
+never occurred). A `Fit` adds each tuple's label posterior and how the iteration ended. `GoldTest`, `WeakestPair` and
+`Island` are small records that an `Evaluation` reports next to the grades.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from jurors._lazy import LazyField
+from jurors._lazy import lazy_fields
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
@@ -20,17 +26,9 @@ from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
-# `Solution`: one set of numbers that may explain the counts: prevalences and every juror's confusion matrix.
-#
-# The numbers are exact (`Surd`, `Fraction`), floats, or complex where no real evaluation exists; None where a
-# statistic does not exist at all (the accuracy on a label that never occurred).
-
-
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
 _ROOTS = (Surd, Algebraic)
 Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
-
-
 _MOST_SHOWN = 60  # jurors in a notebook
 _MOST_CELLS = 1_000_000  # above, to_dict leaves the confusion matrices out
 ZERO = Fraction(0)
@@ -46,6 +44,7 @@ class NamedMapping(dict[Any, Any]):
         raise KeyError(f"{name!r}; there are: {', '.join(map(str, self))}")
 
 
+@lazy_fields("confusions")  # of an estimate they are thousands of tuples that few callers read
 @dataclass(frozen=True)
 class Solution(Result):
     """Prevalences and confusion matrices.
@@ -61,7 +60,7 @@ class Solution(Result):
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
     prevalences: tuple[Number, ...]  #: by label
-    confusions: tuple[Matrix, ...]  #: by juror, then true label, then the label said
+    confusions: tuple[Matrix, ...]  #: by juror, then true label, then the vote
     scores: tuple[Number, ...] | None = field(default=None, compare=False)  #: share right; None: follows from the rest
 
     @classmethod
@@ -103,7 +102,7 @@ class Solution(Result):
 
     @cached_property
     def confusion(self) -> NamedMapping:
-        """Juror -> true label -> label said -> how often."""
+        """Juror -> true label -> vote -> how often."""
         return NamedMapping(
             (
                 j,
@@ -128,14 +127,13 @@ class Solution(Result):
         """Juror -> the share of all items the juror has right."""
         if self.scores is not None:
             return NamedMapping(zip(self.jurors, self.scores, strict=True))
-        return NamedMapping((j, self._score(table)) for j, table in zip(self.jurors, self.confusions, strict=True))
-
-    def _score(self, table: Matrix) -> Number:
-        # A label that never occurs adds nothing, even where its accuracy does not exist.
-        pairs = [(share, table[k][k]) for k, share in enumerate(self.prevalences) if share]
-        if any(right is None for _, right in pairs):
-            return None
-        return exact_total([cast(Any, share) * right for share, right in pairs])
+        scores = NamedMapping()
+        for juror, table in zip(self.jurors, self.confusions, strict=True):
+            # A label that never occurs adds nothing, even where its accuracy does not exist.
+            pairs = [(share, table[k][k]) for k, share in enumerate(self.prevalences) if share]
+            exists = all(right is not None for _, right in pairs)
+            scores[juror] = exact_total([cast(Any, share) * right for share, right in pairs]) if exists else None
+        return scores
 
     # -- what kind of numbers ---------------------------------------------------------------------------
 
@@ -217,15 +215,9 @@ def is_number(value: Any) -> bool:
     return value is not None and not isinstance(value, complex) and value == value
 
 
-Solution.confusions = LazyField("confusions")  # type: ignore[assignment]  # of an estimate, made when they are read
-
-
-# `Fit`: what an estimator hands back, before anybody doubts it: numbers, each tuple's label shares, how it ended.
-
-
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """An estimate of everybody's grades."""
+    """What an estimator returns, before its numbers are tested: grades, label posteriors, how it ended."""
 
     solution: Solution  #: as floats
     posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
@@ -233,7 +225,7 @@ class Fit:
     converged: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures
     notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
-    model: str | None = None  #: the model chosen, where there is a choice
+    model: str | None = None  #: the selected model, where there are several
     alarms: tuple[Alarm, ...] = ()
 
 
@@ -243,11 +235,17 @@ def float_solution(
     confusion: Floats,
     score: Sequence[float] | Floats | None = None,
 ) -> Solution:
-    """A `Solution` from arrays (R), (N, R, R) and perhaps (N)."""
+    """A `Solution` from arrays: prevalence (R,), confusion (N, R, R) and perhaps score (N,).
+
+    Returns
+    -------
+    Solution
+        The same numbers as Python floats; None in place of NaN.
+    """
     scores = None if score is None else _tuples(score)
-    confusions: Any = partial(_tuples, confusion)  # thousands of tuples that few look at
+    confusions: Any = partial(_tuples, confusion)
     solution = Solution(sketch.jurors, sketch.labels, _tuples(prevalence), confusions, scores)
-    vars(solution)["_floats"] = solution  # they are floats already
+    object.__setattr__(solution, "_floats", solution)  # they are floats already
     return solution
 
 
@@ -264,7 +262,10 @@ def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class LazyNamed(Mapping[str, Any]):
-    """Measured things by name, worked out when somebody looks: naming every number of a large jury takes time."""
+    """A mapping from names to functions that reads as one from names to values, computed at every reading.
+
+    Naming every number of a large jury takes time, and few callers look at the details.
+    """
 
     parts: Mapping[str, Callable[[], Any]]
 
@@ -272,7 +273,7 @@ class LazyNamed(Mapping[str, Any]):
         return self.parts[name]()
 
     def __contains__(self, name: object) -> bool:
-        return name in self.parts  # without a look
+        return name in self.parts  # without computing it
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.parts)
@@ -282,7 +283,7 @@ class LazyNamed(Mapping[str, Any]):
 
 
 def convergence_alarm(name: str, iterations: int) -> Alarm:
-    """The warning of an iteration that was stopped before it settled."""
+    """The warning of an iteration that was stopped before it converged."""
     return Alarm(
         "not_converged",
         "warning",
@@ -291,21 +292,18 @@ def convergence_alarm(name: str, iterations: int) -> Alarm:
     )
 
 
-# What stands beside the grades: how gold items test them, which pair they hang on, how each island was graded.
-
-
 @dataclass(frozen=True, slots=True)
 class GoldTest:
     """How many gold items the votes alone would have labelled right, and how many that labelling promised."""
 
     items: int
     right: int
-    expected: float | None  #: None where labels earned no probability
+    expected: float | None  #: None where labels have no probability
 
 
 @dataclass(frozen=True, slots=True)
 class WeakestPair:
-    """The two of a trio who move together least, in standard errors: the decode divides by their covariance."""
+    """The pair of a trio with the least covariance in standard errors: the decode divides by it."""
 
     jurors: tuple[str, str]
     z: float

@@ -1,13 +1,48 @@
-"""Closed form, all trios."""
+"""Three binary jurors: Theorem 1 (encode) and Theorem 2 (decode) of the paper, exactly; all trios of a panel in floats.
+
+In: a `Sketch` of decision tuples (or prevalences and accuracies, for `encode`). Out: the two `Solution`s that explain a
+trio's counts, in exact numbers; or arrays of floats for many trios at once. More than two labels: `trio_multiclass`.
+
+Theorem 2, decode (`evaluate_trio`). For juror c, let M_A and M_B be the 2x2 counts of the other two jurors on the items
+that c labelled A and B, and
+    mix = M_A[0,0] M_B[1,1] + M_A[1,1] M_B[0,0] - M_A[0,1] M_B[1,0] - M_A[1,0] M_B[0,1],
+    D_c = det M_A + det M_B + mix  (the pair moment of the other two, times Q²),
+    H   = mix² - 4 det M_A det M_B (Cayley's hyperdeterminant of the counts: the same integer for all three).
+With s = ±√H and t the trio moment times Q³,
+    P_A  = 1/2 + t / (2 Q s),
+    P_cA = (2 det M_A + mix + s) / (2 D_c),   P_cB = (2 det M_B + mix + s) / (2 D_c).
+Nothing is divided by t, so a prevalence of 1/2 is no special case (the paper's linear equations fail there).
+
+Theorem 2 in floats (`decode_trios`). With m_i the share of second-label answers, C the pair and T the trio moments
+(indices of the *other* two jurors):
+    s = ±√(T² + 4 C_12 C_13 C_23),  P_A = (1 + T/s)/2,
+    P_iA = 1 - m_i + (s - T)/(2 C_jk),  P_iB = m_i + (s + T)/(2 C_jk).
+
+Theorem 1, encode (`encode`): the counts that independent jurors would give,
+    f(l_1, …, l_N) = Σ_l P_l Π_i P_i(l_i | l),
+for any number of jurors and labels. Exact numbers give exact counts; the two conjugate halves of an irrational solution
+add up to rational ones.
+
+Four jurors (`independence_invariants`). With C, T and M the pair, trio and fourth central moments and
+P = C_12 C_13 C_23, independence gives C_ij = b_i b_j, T_ijk = tau·b_i b_j b_k and M_1234 = (1 + tau²) b_1 b_2 b_3 b_4,
+hence
+    C_12 C_34 = C_13 C_24 = C_14 C_23,
+    T_123 C_14 = T_124 C_13,  T_123 C_14 = T_134 C_12,  T_123 C_24 = T_234 C_12,
+    M_1234 P = C_12 C_34 (P + T_123²).
+Fifteen free counts less nine parameters: six equations. Where C_12, C_13 and C_23 are not zero, all six holding means
+that some independent evaluation (perhaps complex or out of range) explains the counts.
+
+The theory with its proofs: docs/theory.md.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -24,16 +59,10 @@ from jurors.results import Columns, Result, Table, data_frame
 from jurors.sketch import Sketch, moments
 from jurors.sketch.moments import TrioMoments, WholeMoments, table_moments, trio_moments
 
-# Theorem 2 (decode): the two evaluations that explain three binary jurors' joint decisions, exactly.
-#
-# For juror c, let M_A and M_B be the 2x2 counts of the other two where c said A and B, and
-#     mix = M_A[0,0] M_B[1,1] + M_A[1,1] M_B[0,0] - M_A[0,1] M_B[1,0] - M_A[1,0] M_B[0,1],
-#     D_c = det M_A + det M_B + mix  (the pair moment of the other two, times Q²),
-#     H   = mix² - 4 det M_A det M_B (Cayley's hyperdeterminant of the counts: the same integer for all three).
-# With s = ±√H and t the trio moment times Q³,
-#     P_A  = 1/2 + t / (2 Q s),
-#     P_cA = (2 det M_A + mix + s) / (2 D_c),   P_cB = (2 det M_B + mix + s) / (2 D_c).
-# Nothing is divided by t, so a prevalence of 1/2 is no special case (the paper's linear equations fail there).
+_ZERO = fmpq(0)
+_MOST_CELLS = 1 << 20  # decision tuples that `encode` lists
+
+# -- Theorem 2: decode, exactly -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +84,7 @@ class TrioInvariants:
 
 
 def check_trio(sketch: Sketch) -> None:
-    """SketchError unless the sketch has three jurors and two labels."""
+    """Raise SketchError unless the sketch has three jurors and two labels."""
     if len(sketch.jurors) != 3:
         raise SketchError(
             f"an exact trio needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
@@ -67,7 +96,13 @@ def check_trio(sketch: Sketch) -> None:
 
 
 def trio_invariants(sketch: Sketch) -> TrioInvariants:
-    """The integer invariants of three binary jurors who all voted on every item."""
+    """The integer invariants of three binary jurors who all voted on every item.
+
+    Returns
+    -------
+    TrioInvariants
+        Exact integers; the module's docstring defines them.
+    """
     check_trio(sketch)
     counts = sketch.table().ravel().tolist()
     aaa, aab, aba, abb, baa, bab, bba, bbb = counts
@@ -86,6 +121,11 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     If the jurors' errors were independent on this test, one of the two results is the truth. The first has the
     greater total label accuracy (the paper's choice); the second is its mirror. Both are complex where the
     hyperdeterminant is negative: then no real evaluation explains the counts.
+
+    Returns
+    -------
+    tuple of two Solutions
+        Prevalences and confusion matrices as exact numbers (`Surd`).
 
     Raises
     ------
@@ -136,10 +176,8 @@ def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> So
     return Solution(sketch.jurors, sketch.labels, prevalences, tuple(confusions))
 
 
-_ZERO = fmpq(0)
-
-
 def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
+    """Raise DegenerateSketchError where the counts fix no answer, or no independent trio can give them."""
     if m.product and m.hyperdeterminant:
         return
     if not m.items:
@@ -186,6 +224,7 @@ def _refuse(outcome: str, message: str, jurors: tuple[str, ...] = ()) -> NoRetur
 
 
 def _constant_jurors(sketch: Sketch) -> str:
+    """The jurors who give the same label to every item, as a clause for an error message."""
     codes = sketch.tuples.codes[sketch.counts > 0]
     always = [
         f"{juror!r} always says {sketch.labels[int(codes[0, c])]!r}"
@@ -195,11 +234,7 @@ def _constant_jurors(sketch: Sketch) -> str:
     return f" ({', '.join(always)})" if always else ""
 
 
-# Theorem 2 for many trios at once, in floats: thousands of sketches, or every trio of a panel, in one pass.
-#
-# With m_i the share of second-label answers, C the pair and T the trio moments (indices of the *other* two jurors):
-#     s = ±√(T² + 4 C_12 C_13 C_23),  P_A = (1 + T/s)/2,
-#     P_iA = 1 - m_i + (s - T)/(2 C_jk),  P_iB = m_i + (s + T)/(2 C_jk).
+# -- Theorem 2 for many trios at once, in floats --------------------------------------------------------------------
 
 
 #: What became of a trio, by code.
@@ -218,7 +253,13 @@ class DecodedTrios:
 
 
 def decode_trios(moments: TrioMoments) -> DecodedTrios:
-    """The solution of greatest total label accuracy of every trio, and what became of it."""
+    """Decode many trios from their moments.
+
+    Returns
+    -------
+    DecodedTrios
+        For each trio (…) the solution of greatest total label accuracy, and what became of it.
+    """
     pair, trio, single = moments.pair, moments.trio, moments.single
     # A pair moment is a multiple of 1/Q², so anything below half of that is an exact zero in rounding noise.
     noise = np.maximum(0.5 / np.maximum(moments.items, 1.0) ** 2, 1e-15)
@@ -240,7 +281,12 @@ def decode_trios(moments: TrioMoments) -> DecodedTrios:
 
 
 def evaluate_trios(tables: ArrayLike) -> DecodedTrios:
-    """Decode many 2x2x2 tables of counts at once.
+    """Decode many 2x2x2 tables of counts (…, 2, 2, 2) at once.
+
+    Returns
+    -------
+    DecodedTrios
+        Arrays of the leading shape (…) of `tables`.
 
     Examples
     --------
@@ -252,194 +298,6 @@ def evaluate_trios(tables: ArrayLike) -> DecodedTrios:
     ([0.0887, 0.0887], ['real', 'real'])
     """
     return decode_trios(table_moments(tables))
-
-
-# The best one-to-one assignment of rows to columns and the runner-up, on whole numbers of any size: no rounding.
-#
-# The Hungarian method with potentials (Kuhn; Munkres); the runner-up is the best one that lacks some edge of the best.
-
-
-_NEVER: int | None = None
-
-
-def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The column of each row (no column twice) with the greatest total gain.
-
-    Examples
-    --------
-    >>> best_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]])
-    (1, 0, 2)
-    """
-    highest = max(max(row) for row in gains)
-    return _hungarian([[highest - gain for gain in row] for row in gains], len(gains), len(gains[0]))
-
-
-def _best_without(gains: Sequence[Sequence[int]], forbidden: Collection[tuple[int, int]]) -> tuple[int, ...] | None:
-    """The best assignment that uses no forbidden edge; None where there is none."""
-    rows, columns = len(gains), len(gains[0])
-    highest = max(max(row) for row in gains)
-    spread = highest - min(min(row) for row in gains)
-    banned = (rows + 1) * (spread + 1)  # dearer than any assignment without it
-    costs = [[highest - gain for gain in row] for row in gains]
-    for row, column in forbidden:
-        costs[row][column] = banned
-    chosen = _hungarian(costs, rows, columns)
-    return None if any(chosen[row] == column for row, column in forbidden) else chosen
-
-
-def second_assignment(
-    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int] | None = None
-) -> tuple[int, ...] | None:
-    """The best assignment other than `best`; None where there is no other.
-
-    Rows of one group are copies: exchanging them makes no other assignment.
-
-    Examples
-    --------
-    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2))
-    (0, 1, 2)
-    """
-    group = range(len(best)) if groups is None else groups
-    bans = [[(r, column) for r in range(len(best)) if group[r] == group[row]] for row, column in enumerate(best)]
-    others = [_best_without(gains, ban) for ban in bans]
-    return max((o for o in others if o is not None), key=lambda o: total_gain(gains, o), default=None)
-
-
-def total_gain(gains: Sequence[Sequence[int]], columns: Sequence[int]) -> int:
-    """The sum of the gains along an assignment."""
-    return sum(row[column] for row, column in zip(gains, columns, strict=True))
-
-
-def _hungarian(costs: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[int, ...]:
-    """Least total cost, rows ≤ columns: one augmenting path a row; column `columns` is where a path starts."""
-    of_row, of_column = [0] * rows, [0] * (columns + 1)  # potentials
-    owner = [-1] * (columns + 1)
-    for row in range(rows):
-        owner[columns], at = row, columns
-        slack: list[int | None] = [_NEVER] * columns
-        came, seen = [columns] * columns, [False] * (columns + 1)
-        while owner[at] >= 0:
-            seen[at] = True
-            line, base = costs[owner[at]], of_row[owner[at]]
-            step, nearest = _NEVER, -1
-            for j in range(columns):
-                if seen[j]:
-                    continue
-                reduced, known = line[j] - base - of_column[j], slack[j]
-                if known is None or reduced < known:
-                    slack[j], came[j], known = reduced, at, reduced
-                if step is None or known < step:
-                    step, nearest = known, j
-            _shift(step or 0, seen, owner, of_row, of_column, slack)
-            at = nearest
-        while at != columns:
-            owner[at], at = owner[came[at]], came[at]
-        owner[columns] = -1
-    place = {owner[j]: j for j in range(columns)}
-    return tuple(place[row] for row in range(rows))
-
-
-def _shift(
-    step: int,
-    seen: Sequence[bool],
-    owner: Sequence[int],
-    of_row: list[int],
-    of_column: list[int],
-    slack: list[int | None],
-) -> None:
-    """Move the potentials of the tree by a step, so that one more edge becomes free."""
-    for j, inside in enumerate(seen):
-        if inside:
-            of_row[owner[j]] += step
-            of_column[j] -= step
-        elif j < len(slack) and (known := slack[j]) is not None:
-            slack[j] = known - step
-
-
-# The decode of three jurors in floats, where no exact one exists: a start value for estimation, not an estimate.
-#
-# Counts of a real test hardly ever commute. Each slicing juror and each of a few mixtures gives a decode all the same;
-# the one under which the counts are likeliest is returned.
-
-
-_MIXES = 4
-_LEAST = 1e-3  # shares of a start value stay away from 0, where expectation-maximisation could not leave again
-
-
-def decode_floats(table: ArrayLike) -> tuple[Floats, Floats]:
-    """Start values from an R x R x R table of counts: prevalences (R,) and confusions (3, R, R), [juror][true][said].
-
-    Labels are named so that total accuracy is greatest, whatever the jurors call them. Every share is positive and
-    every row adds up to 1. Where no slicing has a real decode, the share of votes each label got is used.
-
-    Examples
-    --------
-    >>> confusion = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
-    >>> counts = 1e6 * np.einsum("l,la,lb,lc->abc", [0.5, 0.3, 0.2], confusion, confusion, confusion)
-    >>> prevalence, confusions = decode_floats(counts)
-    >>> prevalence.round(3).tolist(), confusions[1].round(3).tolist()
-    ([0.5, 0.3, 0.2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
-    """
-    counts = np.asarray(table, dtype=float)
-    best, height = start_from_votes(counts), -np.inf
-    for candidate in _candidates(counts / counts.sum()):
-        prevalence, confusions = _as_shares(candidate)
-        fit = np.einsum("l,la,lb,lc->abc", prevalence, *confusions)
-        likelihood = float((counts * np.log(fit)).sum())
-        if likelihood > height:
-            best, height = (prevalence, confusions), likelihood
-    return _named(*best)
-
-
-def _candidates(shares: Floats) -> Iterator[tuple[Floats, list[Floats]]]:
-    """The real decodes: for every slicing juror and mixture, prevalences and the three confusion matrices."""
-    size = len(shares)
-    rng = np.random.default_rng(0)
-    mixes = [np.arange(size) ** 1.5, *rng.random((_MIXES - 1, size))]
-    for slicer, mix in product((2, 1, 0), mixes):
-        slices = np.moveaxis(shares, slicer, 0)
-        total = slices.sum(axis=0)
-        if np.linalg.cond(total) > 1e10:
-            continue
-        matrices = slices @ np.linalg.inv(total)
-        values, left = np.linalg.eig(np.tensordot(mix, matrices, axes=1))
-        if np.iscomplexobj(values) or np.linalg.cond(left) > 1e10:
-            continue
-        right = np.linalg.inv(left)
-        first, second = left.T, right @ total  # label l: the pair table first[l] second[l]ᵀ
-        sums = first.sum(axis=1), second.sum(axis=1)
-        if min(np.abs(sums[0]).min(), np.abs(sums[1]).min()) < 1e-12:
-            continue
-        sliced = np.einsum("lk,ckm,ml->lc", right, matrices, left)
-        confusions = [first / sums[0][:, None], second / sums[1][:, None]]
-        confusions.insert(slicer, sliced)
-        yield sums[0] * sums[1], confusions
-
-
-def _as_shares(decode: tuple[Floats, list[Floats]]) -> tuple[Floats, Floats]:
-    """Positive, and adding up to 1."""
-    prevalence = np.maximum(decode[0], _LEAST)
-    confusions = np.maximum(np.array(decode[1]), _LEAST)
-    return prevalence / prevalence.sum(), confusions / confusions.sum(axis=2, keepdims=True)
-
-
-def start_from_votes(counts: Floats) -> tuple[Floats, Floats]:
-    """One step of expectation-maximisation from the share of votes that each label got."""
-    ab, ac, bc = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=0)
-    alone = [ab.sum(axis=1), ab.sum(axis=0), ac.sum(axis=0)]  # how often each juror says each label
-    mass = [np.diag(alone[0]) + ab.T + ac.T, ab + np.diag(alone[1]) + bc.T, ac + bc + np.diag(alone[2])]  # thrice it
-    safe = [np.maximum(rows / 3, _LEAST * counts.sum() / len(counts)) for rows in mass]
-    share = sum(alone) / 3 / counts.sum()
-    return _as_shares((share, [rows / rows.sum(axis=1, keepdims=True) for rows in safe]))
-
-
-def _named(prevalence: Floats, confusions: Floats) -> tuple[Floats, Floats]:
-    gains = (confusions.sum(axis=0) * 2**40).astype(np.int64).tolist()
-    order = np.argsort(best_assignment(gains))
-    return prevalence[order], confusions[:, order]
-
-
-# Every trio of a binary panel at once, decoded in floats: what each says by itself.
 
 
 @dataclass(frozen=True, eq=False)
@@ -507,6 +365,11 @@ class PanelTrios(Result):
 def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
     """Decode every trio of a binary panel, each on the items all three answered.
 
+    Returns
+    -------
+    PanelTrios
+        One decoded trio for each of the N (N - 1) (N - 2) / 6 groups of three jurors.
+
     Examples
     --------
     >>> counts = {"AAAA": 30, "AAAB": 9, "AABA": 8, "ABAA": 7, "BAAA": 6, "BBBA": 9, "BBAB": 8, "BABB": 7, "BBBB": 40}
@@ -518,13 +381,7 @@ def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
     return PanelTrios(sketch, trios, decode_trios(moments))
 
 
-# Theorem 1 (encode): from prevalences and confusion matrices to the counts that independent jurors would give.
-#
-# f(l_1, …, l_N) = Σ_l P_l Π_i P_i(l_i | l), for any number of jurors and labels. Exact numbers give exact counts;
-# the two conjugate halves of an irrational solution add up to rational ones.
-
-
-_MOST_CELLS = 1 << 20
+# -- Theorem 1: encode ----------------------------------------------------------------------------------------------
 
 
 def encode(evaluation: Any, items: int | None = None) -> Sketch:
@@ -537,6 +394,11 @@ def encode(evaluation: Any, items: int | None = None) -> Sketch:
         `accuracy` or `confusion`.
     items
         The size of the test. By default the smallest on which every count is whole (exact numbers only).
+
+    Returns
+    -------
+    Sketch
+        Counts of all decision tuples, which add up to `items`.
 
     Raises
     ------
@@ -551,18 +413,44 @@ def encode(evaluation: Any, items: int | None = None) -> Sketch:
     >>> encode(jury, items=16).to_counts()
     {('A', 'A'): 5, ('A', 'B'): 3, ('B', 'A'): 3, ('B', 'B'): 5}
     """
-    solution = _as_solution(evaluation)
+    if isinstance(evaluation, dict):
+        evaluation = Solution.from_dict(evaluation)
+    solution = evaluation
+    if not isinstance(evaluation, Solution):
+        exact = getattr(evaluation, "exact", None)
+        solution = exact if exact is not None else getattr(evaluation, "solution", None)
+    if not isinstance(solution, Solution):
+        raise SketchError(f"encode needs an evaluation with numbers in it, got {type(evaluation).__name__}")
     shares = tuple_shares(solution)
-    if any(isinstance(share, float) for share in shares):
-        counts = _rounded([float(share) for share in shares], items)
-    else:
-        counts = _whole([cast(Fraction, share) for share in shares], items)
-    table = np.array(counts, dtype=np.int64).reshape((len(solution.labels),) * len(solution.jurors))
+    is_exact = not any(isinstance(share, float) for share in shares)
+    if items is None and not is_exact:
+        raise SketchError("an evaluation in floats needs the number of items: encode(evaluation, items=20_000)")
+    if min(shares) < 0:
+        raise SketchError("this evaluation gives some decision tuple a negative share; no test has that")
+    least = math.lcm(*(cast(Fraction, share).denominator for share in shares)) if is_exact else 1
+    total = least if items is None else items
+    if is_exact:
+        if total % least:
+            raise SketchError(f"whole counts need a multiple of {least} items, got {total}")
+        counts = np.array([int(share * total) for share in shares], dtype=np.int64)
+    else:  # largest remainders: the whole counts nearest to the shares that add up to the number of items
+        floats = [float(share) for share in shares]
+        unrounded = np.array(floats) / math.fsum(floats) * total
+        counts = np.floor(unrounded).astype(np.int64)
+        short = total - int(counts.sum())
+        counts[np.argsort(counts - unrounded, kind="stable")[:short]] += 1
+    table = counts.reshape((len(solution.labels),) * len(solution.jurors))
     return Sketch.from_table(table, jurors=solution.jurors, labels=solution.labels)
 
 
 def tuple_shares(solution: Solution) -> list[Fraction | float]:
-    """The share of every decision tuple, in lexicographic order of labels."""
+    """The share of every decision tuple, in lexicographic order of labels.
+
+    Returns
+    -------
+    list
+        labels ** jurors shares: fractions where the solution is exact, else floats.
+    """
     size, width = len(solution.labels), len(solution.jurors)
     if size**width > _MOST_CELLS:
         raise SketchError(f"{size} labels and {width} jurors have {size}^{width} decision tuples; encode fewer jurors")
@@ -574,69 +462,28 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
         for table in solution.confusions:
             products = [p * q for p in products for q in cast(Sequence[Any], table[label])]
         by_label.append(products)
-    return [_as_share(terms) for terms in zip(*by_label, strict=True)]
+    shares: list[Fraction | float] = []
+    for terms in zip(*by_label, strict=True):
+        if any(isinstance(term, float) for term in terms):
+            shares.append(math.fsum(terms))
+            continue
+        total = exact_sum(terms)  # conjugate halves of irrational numbers add up to a rational one
+        if not total.is_rational:
+            raise SketchError(f"this evaluation gives a decision tuple the irrational share {total}; no test has that")
+        shares.append(total.to_fraction())
+    return shares
 
 
-def _as_share(terms: Sequence[Any]) -> Fraction | float:
-    """The sum over the true labels; conjugate halves of irrational numbers add up to a rational one."""
-    if any(isinstance(term, float) for term in terms):
-        return math.fsum(terms)
-    total = exact_sum(terms)
-    if not total.is_rational:
-        raise SketchError(f"this evaluation gives a decision tuple the irrational share {total}; no test has that")
-    return total.to_fraction()
-
-
-def _whole(shares: list[Fraction], items: int | None) -> list[int]:
-    """Exact counts; SketchError where they are not whole or negative."""
-    if any(share < 0 for share in shares):
-        raise SketchError("this evaluation gives some decision tuple a negative share; no test has that")
-    least = math.lcm(*(share.denominator for share in shares))
-    if items is None:
-        items = least
-    if items % least:
-        raise SketchError(f"whole counts need a multiple of {least} items, got {items}")
-    return [int(share * items) for share in shares]
-
-
-def _rounded(shares: list[float], items: int | None) -> list[int]:
-    """Largest remainders: whole counts nearest to the shares that add up to the number of items."""
-    if items is None:
-        raise SketchError("an evaluation in floats needs the number of items: encode(evaluation, items=20_000)")
-    if min(shares) < 0:
-        raise SketchError("this evaluation gives some decision tuple a negative share; no test has that")
-    exact = np.array(shares) / math.fsum(shares) * items
-    counts = np.floor(exact).astype(np.int64)
-    short = items - int(counts.sum())
-    counts[np.argsort(counts - exact, kind="stable")[:short]] += 1
-    return [int(n) for n in counts]
-
-
-def _as_solution(evaluation: Any) -> Solution:
-    if isinstance(evaluation, Solution):
-        return evaluation
-    if isinstance(evaluation, dict):
-        return Solution.from_dict(evaluation)
-    exact = getattr(evaluation, "exact", None)
-    solution = exact if exact is not None else getattr(evaluation, "solution", None)
-    if not isinstance(solution, Solution):
-        raise SketchError(f"encode needs an evaluation with numbers in it, got {type(evaluation).__name__}")
-    return solution
-
-
-# Four binary jurors: six exact numbers that are all zero if their errors were independent.
-#
-# With C, T and M the pair, trio and fourth central moments and P = C_12 C_13 C_23, independence gives C_ij = b_i b_j,
-# T_ijk = tau·b_i b_j b_k and M_1234 = (1 + tau²) b_1 b_2 b_3 b_4, hence
-#     C_12 C_34 = C_13 C_24 = C_14 C_23,
-#     T_123 C_14 = T_124 C_13,  T_123 C_14 = T_134 C_12,  T_123 C_24 = T_234 C_12,
-#     M_1234 P = C_12 C_34 (P + T_123²).
-# Fifteen free counts less nine parameters: six equations. Where C_12, C_13 and C_23 are not zero, all six holding means
-# that some independent evaluation (perhaps complex or out of range) explains the counts.
+# -- four jurors ----------------------------------------------------------------------------------------------------
 
 
 def independence_invariants(sketch: Sketch) -> dict[str, Fraction]:
-    """The six invariants of four complete binary jurors, exactly.
+    """The six invariants of four complete binary jurors: all zero if their errors were independent.
+
+    Returns
+    -------
+    dict
+        The formula of each invariant -> its exact value.
 
     Examples
     --------
@@ -653,23 +500,15 @@ def independence_invariants(sketch: Sketch) -> dict[str, Fraction]:
     c23, c24, c34 = m.pair[j, k], m.pair[j, n], m.pair[k, n]
     t123, t124, t134, t234 = m.trio[i, j, k], m.trio[i, j, n], m.trio[i, k, n], m.trio[j, k, n]
     p = c12 * c13 * c23
+    fourth = Fraction(0)  # M_1234: the mean of Π (x_i - f_i)
+    for codes, count in zip(sketch.tuples.codes.tolist(), sketch.counts.tolist(), strict=True):
+        deviations = (code - share for code, share in zip(codes, m.single.values(), strict=True))
+        fourth += math.prod(deviations, start=Fraction(count, sketch.items))
     return {
         "C12 C34 - C13 C24": c12 * c34 - c13 * c24,
         "C12 C34 - C14 C23": c12 * c34 - c14 * c23,
         "T123 C14 - T124 C13": t123 * c14 - t124 * c13,
         "T123 C14 - T134 C12": t123 * c14 - t134 * c12,
         "T123 C24 - T234 C12": t123 * c24 - t234 * c12,
-        "M1234 P - C12 C34 (P + T123²)": _fourth_moment(sketch) * p - c12 * c34 * (p + t123**2),
+        "M1234 P - C12 C34 (P + T123²)": fourth * p - c12 * c34 * (p + t123**2),
     }
-
-
-def _fourth_moment(sketch: Sketch) -> Fraction:
-    """Mean of Π (x_i - f_i), exactly."""
-    shares = list(moments(sketch).single.values())
-    total = Fraction(0)
-    for row, count in zip(sketch.tuples.codes.tolist(), sketch.counts.tolist(), strict=True):
-        term = Fraction(count, sketch.items)
-        for said, share in zip(row, shares, strict=True):
-            term *= said - share
-        total += term
-    return total

@@ -1,6 +1,9 @@
 """Three jurors, R labels: the counts cut into slices by one juror, as commuting matrices over the rationals.
 
-M_c = n[:, :, c] where the slicing juror said c, M = Σ_c M_c of rank r, with pivot rows I and columns J:
+In: an R x R x R table of counts. Out: a `Decomposition`, one `Component` (a prevalence and three rows of confusion
+matrices, exact numbers) per label that the counts show. `trio_multiclass` names the components and reports outcomes.
+
+M_c = n[:, :, c] the counts where the slicing juror votes c, M = Σ_c M_c of rank r, with pivot rows I and columns J:
     A_c = M_c[I,J] M[I,J]⁻¹,   Σ_c A_c = 1,   M_c = L A_c M[I,:],   L = M[:,J] M[I,J]⁻¹.
 Independent jurors give A_c = U diag(w_l[c]) U⁻¹: all A_c commute, and their joint eigenvalues are the slicer's rows.
 For A = Σ x_c A_c with minimal polynomial s, squarefree and of degree d, the projector of an eigenvalue λ is
@@ -10,8 +13,9 @@ The pair table of that label is L E M[I,:] = Q p u vᵀ, and w[c] = tr(A_c E) / 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -120,9 +124,9 @@ class Algebra:
             krylov = _side_by_side([power * vector for power in powers])
             if krylov.rank() == degree:
                 break
-        turned = krylov.transpose()
-        wanted = turned * _side_by_side([a * vector for a in self.matrices])
-        coefficients = (turned * krylov).solve(wanted).transpose().tolist()
+        transposed = krylov.transpose()
+        images = transposed * _side_by_side([a * vector for a in self.matrices])
+        coefficients = (transposed * krylov).solve(images).transpose().tolist()
         return all(
             sum((x * power for x, power in zip(row, powers, strict=True)), fmpq_mat(size, size)) == a
             for row, a in zip(coefficients, self.matrices, strict=True)
@@ -166,7 +170,13 @@ class Decomposition:
 
 
 def decompose(algebra: Algebra, items: int) -> Decomposition | None:
-    """The components of a commuting algebra; None where there are none (not diagonalisable, or a share at infinity)."""
+    """The components of a commuting algebra, from the projectors of one separating matrix.
+
+    Returns
+    -------
+    Decomposition or None
+        None where there are no components (not diagonalisable, or a share at infinity).
+    """
     mixed, factors = _separating_mix(algebra)
     minimal = math.prod((roots.polynomial for roots, _ in factors), start=fmpq_poly([1]))
     minimal = minimal / minimal.leading_coefficient()
@@ -191,7 +201,11 @@ def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int
     of A. A_c that are not diagonalisable have no components, whatever x is.
     """
     best: tuple[int, Any, Any] = (0, None, None)
-    for x in _mixes(len(algebra.matrices), algebra.dimension):
+    labels = len(algebra.matrices)
+    # weights x, enough of them that one separates any r different rows: two rows agree on at most R-1 powers t^c
+    mixes = [_SPREAD[:labels]] if labels <= len(_SPREAD) else []
+    powers = range(2, 3 + math.comb(algebra.dimension, 2) * (labels - 1))
+    for x in itertools.chain(mixes, (tuple(t**c for c in range(labels)) for t in powers)):
         mixed = sum((k * a for k, a in zip(x[1:], algebra.matrices[1:], strict=True)), x[0] * algebra.matrices[0])
         factors = root_sets(mixed.charpoly())
         distinct = sum(roots.degree for roots, _ in factors)
@@ -200,14 +214,6 @@ def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int
             if distinct == algebra.dimension or not algebra.is_semisimple or algebra.is_generated_by(mixed, distinct):
                 break
     return best[1], best[2]
-
-
-def _mixes(labels: int, dimension: int) -> Iterator[tuple[int, ...]]:
-    """Weights x; enough of them that one separates any r different rows: two rows agree on at most R-1 powers t^c."""
-    if labels <= len(_SPREAD):
-        yield _SPREAD[:labels]
-    for t in range(2, 3 + math.comb(dimension, 2) * (labels - 1)):
-        yield tuple(t**c for c in range(labels))
 
 
 def _resolvent(mixed: fmpq_mat, minimal: fmpq_poly) -> list[fmpq_mat] | None:
@@ -238,8 +244,8 @@ class _Polynomials:
         columns = [((column_sums * b) * algebra.right).entries() for b in resolvent]
         # tr(A B) = Σ A[i,k] B[k,i]: all A_c as rows times all B_j as columns
         stacked = fmpq_mat(size, rank * rank, [x for a in algebra.matrices for x in a.entries()])
-        turned = fmpq_mat(len(resolvent), rank * rank, [x for b in resolvent for x in b.transpose().entries()])
-        traces = (stacked * turned.transpose()).tolist()
+        flat = fmpq_mat(len(resolvent), rank * rank, [x for b in resolvent for x in b.transpose().entries()])
+        traces = (stacked * flat.transpose()).tolist()
         return cls(_by_entry(rows), _by_entry(columns), [fmpq_poly(t) for t in traces], slope, items)
 
     def at(self, roots: RootSet, multiplicity: int) -> list[Component] | None:

@@ -1,32 +1,234 @@
-"""Three jurors, > 2 labels."""
+"""Three jurors, R labels: the R-label jury evaluation theorem, exactly; Theorem 2 of the paper is its case R = 2.
+
+In: a `Sketch` of three jurors. Out: `MultilabelDecode`, one of the R! evaluations that explain the counts, or the
+reason why there is none.
+
+Counts of independent jurors are a sum of R products, one for each true label. `trio_decomposition` computes the
+summands as joint eigenvectors over the rationals. For R > 2 there are more counts than unknowns, so most tables have no
+solution at all: then the matrices do not commute.
+
+The counts fix the summands only up to R! relabelings, so a rule must name them: by default the relabeling of greatest
+total label accuracy, which is an assignment problem. It is solved on whole numbers of any size, without rounding, by
+the Hungarian method with potentials (Kuhn; Munkres); the runner-up, the best assignment that lacks some edge of the
+best, says how clear the choice is.
+
+`decode_floats` is the same decode in floats, for counts that have no exact one: a start value for estimation, not an
+estimate. Slices of a real test's counts hardly ever commute. Each slicing juror and each of a few mixtures gives a
+decode all the same; the one under which the counts are likeliest is returned.
+
+The theory with its proofs: docs/theory.md.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.partition import DEFAULT_RULE, Choice, tuple_posterior
 from jurors.evaluate.solution import Number, Solution
-from jurors.evaluate.trio import best_assignment, decode_floats, second_assignment, total_gain
-from jurors.evaluate.trio_decomposition import Algebra, Component, Decomposition, Slicing, decompose
+from jurors.evaluate.trio_decomposition import Algebra, Decomposition, Slicing, decompose
 from jurors.exact.algebraic import Algebraic, exact_sum
 from jurors.exact.surd import Surd
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
-# Which hidden label is which: the counts fix the components only up to R! relabelings, so a rule must name them.
-#
-# By default the relabeling of greatest total label accuracy. The runner-up says how clear the choice is.
-
-
 _Numeric = Surd | Algebraic
 _BITS = 64
+_MIXES = 4
+_LEAST = 1e-3  # shares of a start value stay away from 0, where expectation-maximisation could not leave again
+_OUTSIDE = ("complex", "out_of_range")
+MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
+
+# -- the best assignment and the runner-up --------------------------------------------------------------------------
+
+
+def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Assign rows to columns, no column twice, with the greatest total gain.
+
+    Returns
+    -------
+    tuple of int
+        The column of each row.
+
+    Examples
+    --------
+    >>> best_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]])
+    (1, 0, 2)
+    """
+    highest = max(max(row) for row in gains)
+    return _hungarian([[highest - gain for gain in row] for row in gains], len(gains), len(gains[0]))
+
+
+def second_assignment(
+    gains: Sequence[Sequence[int]], best: Sequence[int], groups: Sequence[int] | None = None
+) -> tuple[int, ...] | None:
+    """The best assignment other than `best`.
+
+    Rows of one group are copies: exchanging them makes no other assignment.
+
+    Returns
+    -------
+    tuple of int or None
+        The column of each row; None where there is no other assignment.
+
+    Examples
+    --------
+    >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2))
+    (0, 1, 2)
+    """
+    group = range(len(best)) if groups is None else groups
+    rows, columns = len(gains), len(gains[0])
+    highest = max(max(row) for row in gains)
+    spread = highest - min(min(row) for row in gains)
+    banned = (rows + 1) * (spread + 1)  # dearer than any assignment without it
+    others = []
+    for row, column in enumerate(best):  # the best assignment that does not put this row (or a copy of it) there
+        copies = [r for r in range(rows) if group[r] == group[row]]
+        costs = [[highest - gain for gain in line] for line in gains]
+        for r in copies:
+            costs[r][column] = banned
+        places = _hungarian(costs, rows, columns)
+        if all(places[r] != column for r in copies):
+            others.append(places)
+    return max(others, key=lambda places: total_gain(gains, places), default=None)
+
+
+def total_gain(gains: Sequence[Sequence[int]], columns: Sequence[int]) -> int:
+    """The sum of the gains along an assignment."""
+    return sum(row[column] for row, column in zip(gains, columns, strict=True))
+
+
+def _hungarian(costs: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[int, ...]:
+    """Least total cost, rows ≤ columns: one augmenting path a row; column `columns` is where a path starts."""
+    of_row, of_column = [0] * rows, [0] * (columns + 1)  # potentials
+    owner = [-1] * (columns + 1)
+    for row in range(rows):
+        owner[columns], at = row, columns
+        slack: list[int | None] = [None] * columns
+        came, seen = [columns] * columns, [False] * (columns + 1)
+        while owner[at] >= 0:
+            seen[at] = True
+            line, base = costs[owner[at]], of_row[owner[at]]
+            step, nearest = None, -1
+            for j in range(columns):
+                if seen[j]:
+                    continue
+                reduced, known = line[j] - base - of_column[j], slack[j]
+                if known is None or reduced < known:
+                    slack[j], came[j], known = reduced, at, reduced
+                if step is None or known < step:
+                    step, nearest = known, j
+            step = step or 0
+            for j, inside in enumerate(seen):  # move the potentials of the tree, so that one more edge becomes free
+                if inside:
+                    of_row[owner[j]] += step
+                    of_column[j] -= step
+                elif j < columns and (known := slack[j]) is not None:
+                    slack[j] = known - step
+            at = nearest
+        while at != columns:
+            owner[at], at = owner[came[at]], came[at]
+        owner[columns] = -1
+    place = {owner[j]: j for j in range(columns)}
+    return tuple(place[row] for row in range(rows))
+
+
+# -- start values in floats -----------------------------------------------------------------------------------------
+
+
+def decode_floats(table: ArrayLike) -> tuple[Floats, Floats]:
+    """Start values from an R x R x R table of counts.
+
+    Labels are named so that total accuracy is greatest, whatever the jurors call them. Where no slicing has a real
+    decode, the share of votes each label got is used.
+
+    Returns
+    -------
+    prevalence : (R,) array
+    confusions : (3, R, R) array
+        [juror][true label][vote]. Every share is positive and every row adds up to 1.
+
+    Examples
+    --------
+    >>> confusion = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
+    >>> counts = 1e6 * np.einsum("l,la,lb,lc->abc", [0.5, 0.3, 0.2], confusion, confusion, confusion)
+    >>> prevalence, confusions = decode_floats(counts)
+    >>> prevalence.round(3).tolist(), confusions[1].round(3).tolist()
+    ([0.5, 0.3, 0.2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
+    """
+    counts = np.asarray(table, dtype=float)
+    best, height = start_from_votes(counts), -np.inf
+    for decode in _real_decodes(counts / counts.sum()):
+        prevalence, confusions = _as_shares(decode)
+        fit = np.einsum("l,la,lb,lc->abc", prevalence, *confusions)
+        likelihood = float((counts * np.log(fit)).sum())
+        if likelihood > height:
+            best, height = (prevalence, confusions), likelihood
+    prevalence, confusions = best
+    gains = (confusions.sum(axis=0) * 2**40).astype(np.int64).tolist()
+    order = np.argsort(best_assignment(gains))
+    return prevalence[order], confusions[:, order]
+
+
+def _real_decodes(shares: Floats) -> Iterator[tuple[Floats, list[Floats]]]:
+    """The real decodes: for every slicing juror and mixture, prevalences and the three confusion matrices."""
+    size = len(shares)
+    rng = np.random.default_rng(0)
+    mixes = [np.arange(size) ** 1.5, *rng.random((_MIXES - 1, size))]
+    for slicer, mix in product((2, 1, 0), mixes):
+        slices = np.moveaxis(shares, slicer, 0)
+        total = slices.sum(axis=0)
+        if np.linalg.cond(total) > 1e10:
+            continue
+        matrices = slices @ np.linalg.inv(total)
+        values, left = np.linalg.eig(np.tensordot(mix, matrices, axes=1))
+        if np.iscomplexobj(values) or np.linalg.cond(left) > 1e10:
+            continue
+        right = np.linalg.inv(left)
+        first, second = left.T, right @ total  # label l: the pair table first[l] second[l]ᵀ
+        sums = first.sum(axis=1), second.sum(axis=1)
+        if min(np.abs(sums[0]).min(), np.abs(sums[1]).min()) < 1e-12:
+            continue
+        sliced = np.einsum("lk,ckm,ml->lc", right, matrices, left)
+        confusions = [first / sums[0][:, None], second / sums[1][:, None]]
+        confusions.insert(slicer, sliced)
+        yield sums[0] * sums[1], confusions
+
+
+def _as_shares(decode: tuple[Floats, list[Floats]]) -> tuple[Floats, Floats]:
+    """Positive, and adding up to 1."""
+    prevalence = np.maximum(decode[0], _LEAST)
+    confusions = np.maximum(np.array(decode[1]), _LEAST)
+    return prevalence / prevalence.sum(), confusions / confusions.sum(axis=2, keepdims=True)
+
+
+def start_from_votes(counts: Floats) -> tuple[Floats, Floats]:
+    """One step of expectation-maximisation from the share of votes that each label got.
+
+    Returns
+    -------
+    prevalence : (R,) array
+    confusions : (3, R, R) array
+        [juror][true label][vote].
+    """
+    ab, ac, bc = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=0)
+    alone = [ab.sum(axis=1), ab.sum(axis=0), ac.sum(axis=0)]  # how often each juror says each label
+    mass = [np.diag(alone[0]) + ab.T + ac.T, ab + np.diag(alone[1]) + bc.T, ac + bc + np.diag(alone[2])]  # thrice it
+    safe = [np.maximum(rows / 3, _LEAST * counts.sum() / len(counts)) for rows in mass]
+    share = sum(alone) / 3 / counts.sum()
+    return _as_shares((share, [rows / rows.sum(axis=1, keepdims=True) for rows in safe]))
+
+
+# -- which component is which label ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -49,14 +251,25 @@ class Relabeling:
 
 
 def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool) -> Relabeling:
-    """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy."""
+    """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy.
+
+    Parameters
+    ----------
+    real
+        Whether the candidates' numbers are real: complex ones have no order, so no rule applies to them.
+
+    Returns
+    -------
+    Relabeling
+        The label of each candidate, and how far the runner-up is behind.
+    """
     totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
     groups = [c.group for c in candidates]
     if not real:
-        best, _, _ = _settled(None, totals, groups, exact=False)
+        best, _, _ = _assign_labels(None, totals, groups, exact=False)
         return Relabeling(best, "none: the solutions are complex", None, False)
     primary, rule = _rule(sketch, candidates, choice)
-    best, gap, tied = _settled(primary, totals, groups, exact=True)
+    best, gap, tied = _assign_labels(primary, totals, groups, exact=True)
     return Relabeling(best, rule, gap, tied)
 
 
@@ -74,24 +287,21 @@ def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tu
         gains = [[c.prevalence if k == place else Surd(0) for k in labels] for c in candidates]
         return gains, f"label {label} is known to be the most common one; the others by total label accuracy"
     if choice.gold is not None:
-        chosen = tuple_posterior(sketch, _provisional(sketch, candidates)).argmax(axis=1)
+        # the candidates in the order they came, under the first labels there are
+        absent = len(sketch.labels) - len(candidates)
+        nothing = ((None,) * len(sketch.labels),) * absent
+        confusions = tuple((*(c.rows[j] for c in candidates), *nothing) for j in range(len(sketch.jurors)))
+        prevalences = (*(c.prevalence for c in candidates), *(0,) * absent)
+        provisional = Solution(sketch.jurors, sketch.labels, prevalences, confusions)
+        best_labels = tuple_posterior(sketch, provisional).argmax(axis=1)
         counted = np.zeros((len(sketch.labels),) * 2, dtype=np.int64)
-        np.add.at(counted, chosen, choice.gold)
+        np.add.at(counted, best_labels, choice.gold)
         gains = [[Surd(int(n)) for n in row] for row in counted[: len(candidates)]]
         return gains, f"most of the {int(choice.gold.sum())} gold items labelled right; ties by total label accuracy"
     return None, DEFAULT_RULE
 
 
-def _provisional(sketch: Sketch, candidates: Sequence[Candidate]) -> Solution:
-    """The candidates in the order they came, named by the first labels there are."""
-    absent = len(sketch.labels) - len(candidates)
-    nothing = ((None,) * len(sketch.labels),) * absent
-    confusions = tuple((*(c.rows[j] for c in candidates), *nothing) for j in range(len(sketch.jurors)))
-    prevalences = (*(c.prevalence for c in candidates), *(0,) * absent)
-    return Solution(sketch.jurors, sketch.labels, prevalences, confusions)
-
-
-def _settled(
+def _assign_labels(
     primary: list[list[_Numeric]] | None, totals: list[list[_Numeric]], groups: Sequence[int], *, exact: bool
 ) -> tuple[tuple[int, ...], float | None, bool]:
     """(labels, gap, tied): on whole numbers, with more bits while the two best are too close, or proved equal."""
@@ -99,7 +309,11 @@ def _settled(
     while True:
         fine = _whole(totals, bits)
         ruling = fine if primary is None else _whole(primary, bits)
-        gains = fine.gains if primary is None else _lexicographic(ruling.gains, fine.gains)
+        gains = fine.gains
+        if primary is not None:  # the rule's gains decide, total accuracy breaks their ties
+            weight = 4 * len(gains) * (1 + max(abs(x) for row in gains for x in row))
+            rows = zip(ruling.gains, fine.gains, strict=True)
+            gains = [[weight * x + y for x, y in zip(*row, strict=True)] for row in rows]
         best = best_assignment(gains)
         second = second_assignment(gains, best, groups)
         if second is None:
@@ -110,12 +324,6 @@ def _settled(
         if _is_tie(totals if primary is None else primary, best, second):
             return best, 0.0, primary is None or _is_tie(totals, best, second)
         bits *= 4
-
-
-def _lexicographic(coarse: list[list[int]], fine: list[list[int]]) -> list[list[int]]:
-    """The first gains decide, the second break their ties."""
-    weight = 4 * len(fine) * (1 + max(abs(x) for row in fine for x in row))
-    return [[weight * x + y for x, y in zip(*pair, strict=True)] for pair in zip(coarse, fine, strict=True)]
 
 
 def _is_tie(gains: list[list[_Numeric]], best: Sequence[int], second: Sequence[int]) -> bool:
@@ -155,14 +363,7 @@ def _floor(number: _Numeric, bits: int) -> int:
     return int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift
 
 
-# The R-label jury evaluation theorem: the R! evaluations that explain three jurors' joint decisions, exactly.
-#
-# Counts of independent jurors are a sum of R products, one a true label. `slicing.py` finds the summands as joint
-# eigenvectors over the rationals, `relabel.py` names them. For R = 2 it is Theorem 2 of the paper; for R > 2 there are
-# more counts than unknowns, so most tables have no solution at all: then the matrices do not commute.
-
-
-MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
+# -- the theorem ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +379,7 @@ class DecodeOutcome:
 
 @dataclass(frozen=True)
 class MultilabelDecode:
-    """What three jurors' counts say exactly: every outcome by name, and the chosen solution where there is one."""
+    """What three jurors' counts say exactly: every outcome by name, and the selected solution where there is one."""
 
     outcomes: tuple[DecodeOutcome, ...]  #: the most decisive first
     solution: Solution | None  #: None entries are not fixed by the counts, or about a label that never occurred
@@ -193,7 +394,7 @@ class MultilabelDecode:
         return self.outcomes[0].name
 
     def has(self, name: str) -> bool:
-        """Whether this outcome is among those found."""
+        """Whether an outcome of this name is among them."""
         return any(outcome.name == name for outcome in self.outcomes)
 
     @property
@@ -229,6 +430,11 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     Nothing about the jurors is raised: what the counts say is in `outcomes`. `among` is the sketch by whose tuples the
     gold items of the `choice` are counted, where it also has items that lack a vote.
 
+    Returns
+    -------
+    MultilabelDecode
+        The solution in exact numbers where the counts fix one, and the outcomes by name.
+
     Raises
     ------
     SketchError
@@ -250,22 +456,6 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     >>> decode.solution.confusion == truth["confusion"], decode.relabelings, round(decode.gap, 1)
     (True, 6, 2.7)
     """
-    _check(sketch)
-    cut = Slicing.best(sketch.table())
-    algebra = Algebra.of(cut)
-    refusal = _refusal(sketch, cut, algebra)
-    decomposition = None if refusal else decompose(algebra, sketch.items)
-    if decomposition is None:
-        outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
-        return MultilabelDecode(outcomes, None, None, None, cut.rank, sketch)
-    candidates = _candidates(decomposition, cut.slicer)
-    chosen = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
-    solution = _solution(sketch, decomposition, candidates, chosen, cut.slicer)
-    outcomes = _outcomes(sketch, decomposition, chosen, cut)
-    return MultilabelDecode(outcomes, solution, chosen.rule, chosen.gap, cut.rank, sketch)
-
-
-def _check(sketch: Sketch) -> None:
     if len(sketch.jurors) != 3:
         raise SketchError(
             f"an exact trio needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
@@ -277,10 +467,27 @@ def _check(sketch: Sketch) -> None:
     if not sketch.items:
         message = "no item was answered by all three jurors, so there is nothing to grade"
         raise DegenerateSketchError(message, outcome="no_items")
+    cut = Slicing.best(sketch.table())
+    algebra = Algebra.of(cut)
+    refusal = _refusal(sketch, cut, algebra)
+    decomposition = None if refusal else decompose(algebra, sketch.items)
+    if decomposition is None:
+        outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
+        return MultilabelDecode(outcomes, None, None, None, cut.rank, sketch)
+    candidates = []
+    for group, component in enumerate(decomposition.components):
+        rows = [component.first, component.second]
+        rows.insert(cut.slicer, component.sliced)
+        share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
+        candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
+    relabeling = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
+    solution = _solution(sketch, decomposition, candidates, relabeling, cut.slicer)
+    outcomes = _outcomes(sketch, decomposition, relabeling, cut)
+    return MultilabelDecode(outcomes, solution, relabeling.rule, relabeling.gap, cut.rank, sketch)
 
 
 def check_few_labels(sketch: Sketch) -> None:
-    """SketchError where the table of all decision tuples of three jurors would be too large to work through."""
+    """Raise SketchError where the table of all decision tuples of three jurors is too large to work through."""
     given = len(sketch.labels)
     if given > MOST_LABELS:
         message = (
@@ -288,9 +495,6 @@ def check_few_labels(sketch: Sketch) -> None:
             f"most {MOST_LABELS} labels); the default method estimates the grades all the same"
         )
         raise SketchError(message, code="many_labels", needed=MOST_LABELS, given=given)
-
-
-# -- counts without a solution ------------------------------------------------------------------------------
 
 
 def _refusal(sketch: Sketch, cut: Slicing, algebra: Algebra) -> tuple[DecodeOutcome, ...]:
@@ -324,28 +528,15 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> De
     return DecodeOutcome("unidentifiable", message, size)
 
 
-# -- counts with a solution ---------------------------------------------------------------------------------
-
-
-def _candidates(decomposition: Decomposition, slicer: int) -> list[Candidate]:
-    candidates = []
-    for group, component in enumerate(decomposition.components):
-        rows = [component.first, component.second]
-        rows.insert(slicer, component.sliced)
-        share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
-        candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
-    return candidates
-
-
 def _solution(
-    sketch: Sketch, decomposition: Decomposition, candidates: Sequence[Candidate], chosen: Relabeling, slicer: int
+    sketch: Sketch, decomposition: Decomposition, candidates: Sequence[Candidate], relabeling: Relabeling, slicer: int
 ) -> Solution:
-    """The components under their labels; None for what a blind juror leaves open and for labels nobody shows."""
+    """The components under their labels; None for what a blind juror leaves open and for labels that do not show."""
     size = len(sketch.labels)
     nothing: tuple[Number, ...] = (None,) * size
     prevalences: list[Number] = [Surd(0)] * size
     tables: list[list[tuple[Number, ...]]] = [[nothing] * size for _ in sketch.jurors]
-    for candidate, label in zip(candidates, chosen.places, strict=True):
+    for candidate, label in zip(candidates, relabeling.places, strict=True):
         fixed = decomposition.components[candidate.group].multiplicity == 1
         prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
         for juror, row in enumerate(candidate.rows):
@@ -355,52 +546,54 @@ def _solution(
 
 
 def _outcomes(
-    sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, cut: Slicing
+    sketch: Sketch, decomposition: Decomposition, relabeling: Relabeling, cut: Slicing
 ) -> tuple[DecodeOutcome, ...]:
-    result = _range(decomposition)
-    result += _blind(sketch, decomposition, chosen, cut.slicer)
-    result += _visible(sketch, cut)
-    if chosen.is_tied:
-        message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
-        result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
-    return (*result, *_kind(sketch, decomposition, in_range=not result or result[0].name not in _OUTSIDE))
-
-
-_OUTSIDE = ("complex", "out_of_range")
-
-
-def _range(decomposition: Decomposition) -> list[DecodeOutcome]:
+    """What the solution says of the counts: numbers out of range, blind jurors, hidden labels, ties, irrationality."""
+    result: list[DecodeOutcome] = []
     if not decomposition.is_real:
-        return [DecodeOutcome("complex", "the equations have complex roots: no real evaluation explains the counts")]
-    # Prevalences and rows add up to 1, so one of them is above 1 only where another is below 0.
-    below = [x for c in decomposition.components for x in _numbers(c) if x.sign < 0]
-    if not below:
-        return []
-    worst = max(-float(x) for x in below)
-    message = (
-        f"a share lies outside [0, 1], by {worst:.3g}: the jurors' errors cannot have been independent on this test"
-    )
-    return [DecodeOutcome("out_of_range", message, worst)]
-
-
-def _numbers(component: Component) -> tuple[Surd | Algebraic, ...]:
-    return (component.prevalence, *component.first, *component.second, *component.sliced)
-
-
-def _blind(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, slicer: int) -> list[DecodeOutcome]:
-    result, at = [], 0
+        message = "the equations have complex roots: no real evaluation explains the counts"
+        result.append(DecodeOutcome("complex", message))
+    else:  # prevalences and rows add up to 1, so one of them is above 1 only where another is below 0
+        numbers = [(c.prevalence, *c.first, *c.second, *c.sliced) for c in decomposition.components]
+        below = [x for row in numbers for x in row if x.sign < 0]
+        if below:
+            worst = max(-float(x) for x in below)
+            message = (
+                f"a share lies outside [0, 1], by {worst:.3g}: the jurors' errors cannot have been independent on "
+                "this test"
+            )
+            result.append(DecodeOutcome("out_of_range", message, worst))
+    at = 0
     for component in decomposition.components:
-        places = sorted(chosen.places[at : at + component.multiplicity])
+        places = sorted(relabeling.places[at : at + component.multiplicity])
         at += component.multiplicity
         if component.multiplicity > 1:
-            labels, name = tuple(sketch.labels[k] for k in places), sketch.jurors[slicer]
+            labels, name = tuple(sketch.labels[k] for k in places), sketch.jurors[cut.slicer]
             shown = ", ".join(map(str, labels))
             message = f"juror {name!r} answers alike on {shown}, so the trio does not tell these labels apart"
             result.append(DecodeOutcome("blind_juror", message, None, (name,), labels))
-    return result
+    result += _visible(sketch, cut)
+    if relabeling.is_tied:
+        message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
+        result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
+    in_range = not result or result[0].name not in _OUTSIDE
+    if not decomposition.is_real:
+        return tuple(result)
+    if not decomposition.is_rational:
+        message = "the exact answer is irrational, which proves some error correlation, however small"
+        result.append(DecodeOutcome("irrational", message))
+    elif not in_range or _splits_into_whole_items(sketch, decomposition):
+        result.append(DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
+    else:
+        message = (
+            "the exact answer is rational, but splits items into fractions: the errors were not exactly independent"
+        )
+        result.append(DecodeOutcome("rational_non_integral", message))
+    return tuple(result)
 
 
 def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
+    """The outcome `visible_labels`, where the counts show fewer labels than there are."""
     if cut.rank == len(sketch.labels):
         return []
     message = (
@@ -409,20 +602,8 @@ def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
     return [DecodeOutcome("visible_labels", message, float(cut.rank))]
 
 
-def _kind(sketch: Sketch, decomposition: Decomposition, *, in_range: bool) -> list[DecodeOutcome]:
-    if not decomposition.is_real:
-        return []
-    if not decomposition.is_rational:
-        message = "the exact answer is irrational, which proves some error correlation, however small"
-        return [DecodeOutcome("irrational", message)]
-    if not in_range or _splits_into_whole_items(sketch, decomposition):
-        return [DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test")]
-    message = "the exact answer is rational, but splits items into fractions: the errors were not exactly independent"
-    return [DecodeOutcome("rational_non_integral", message)]
-
-
 def _splits_into_whole_items(sketch: Sketch, decomposition: Decomposition) -> bool:
-    """Whether every label has a whole number of items in every cell; labels not told apart are left out.
+    """Whether every label has a whole number of items in every cell; labels that are not distinguished are left out.
 
     With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
     Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.

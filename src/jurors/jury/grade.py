@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from jurors._lazy import is_computed
 from jurors._numeric import Integers, single_threaded
 from jurors.errors import SketchError, check_choice
 from jurors.evaluate import Alarm, Choice, Evaluation, Fit, evaluate_majority
@@ -213,8 +214,8 @@ def _with_standing(result: Evaluation) -> Evaluation:
     if not standing:
         return result
     noted = replace(result, alarms=(*result.alarms, *standing))
-    if "calibrated" in vars(result):
-        vars(noted)["calibrated"] = result.calibrated
+    if is_computed(result, "calibrated"):
+        object.__setattr__(noted, "calibrated", result.calibrated)
     return noted
 
 

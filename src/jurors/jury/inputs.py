@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import LazyField
+from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate import Alarm
@@ -227,6 +227,7 @@ def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
 # Votes that were counted, once: the sketch to grade, and for each row of the votes its tuple in the sketch.
 
 
+@lazy_fields("alarms")
 @dataclass(frozen=True, eq=False)
 class CountedVotes:
     """What is graded, and where each item went."""
@@ -261,9 +262,6 @@ class CountedVotes:
         counted = np.zeros(self.sketch.tuples.rows * size, dtype=np.int64)
         np.add.at(counted, self.tuple_of_row[known] * size + truth[known], self.votes.weights[known])
         return counted.reshape(-1, size)
-
-
-CountedVotes.alarms = LazyField("alarms")  # type: ignore[assignment]
 
 
 def count_rows(source: Votes | Sketch) -> CountedVotes:

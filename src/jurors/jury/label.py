@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import LazyField
+from jurors._lazy import lazy_fields
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Evaluation, Partition
@@ -127,6 +127,7 @@ _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
 
+@lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
     """One label per item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
@@ -277,10 +278,6 @@ class Labelling(Drawable):
         at = self._listed()
         more = f"<p>… {len(at) - _MOST_SHOWN:,} more</p>" if len(at) > _MOST_SHOWN else ""
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
-
-
-Labelling.items = LazyField("items")  # type: ignore[assignment]  # items without names are a million numbers
-Labelling.alarms = LazyField("alarms")  # type: ignore[assignment]  # few who label look at the jurors
 
 
 def _beginning(text: str) -> str:

@@ -411,7 +411,7 @@ def _of(doubts: _Doubts, name: str) -> Any:
 
 def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
     """How errors go together, for two labels and four jurors or more; nothing where the mathematics is not given."""
-    sketch = panel.heard
+    sketch = panel.deduplicated
     if result.solution is None or len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS:
         return None
     pairs = None if panel.test is None else panel.test.factor.pairs

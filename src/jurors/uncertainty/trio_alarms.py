@@ -17,8 +17,14 @@ from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_sever
 from jurors.evaluate.dependence import LARGE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import decode_floats, start_from_votes, tuple_shares
-from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode, check_few_labels
+from jurors.evaluate.trio import tuple_shares
+from jurors.evaluate.trio_multiclass import (
+    DecodeOutcome,
+    MultilabelDecode,
+    check_few_labels,
+    decode_floats,
+    start_from_votes,
+)
 from jurors.results import Columns, Result, Table
 from jurors.sketch import Sketch
 from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors

@@ -1,17 +1,27 @@
+"""Dawid and Skene's EM, in memory and inside an engine."""
+
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
-from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
+from simulated_juries import as_sparse, exact_jury, numbers, simulate, two_label_tables
 from strategies import examples, sketches
 
-from jurors.errors import SketchError
-from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors import Votes
+from jurors.errors import OptionError, SketchError, VotesError
+from jurors.evaluate.baselines.dawid_skene import EngineFit, evaluate_dawid_skene, evaluate_on_engine
 from jurors.evaluate.trio import encode
 from jurors.sketch import Sketch
+
+# -- dawid skene -----------------------------------------------------------------------------------
+
 
 GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
 
@@ -61,16 +71,6 @@ def test_an_exactly_independent_jury_is_found() -> None:
     assert np.allclose(numbers(fit.solution), numbers(jury), atol=1e-4)
 
 
-def test_a_simulated_panel_of_three_labels_with_missing_votes_is_found() -> None:
-    tables = np.stack([np.full((3, 3), w) + (1 - 3 * w) * np.eye(3) for w in (0.05, 0.1, 0.12, 0.15, 0.2, 0.08)])
-    sketch, codes, truth = simulate((0.5, 0.3, 0.2), tables, 8_000, missing=0.3)
-    fit = evaluate_dawid_skene(sketch)
-    assert np.allclose(numbers(fit.solution)[:3], (0.5, 0.3, 0.2), atol=0.02)
-    assert np.abs(np.array(fit.solution.confusions, dtype=float) - tables).max() < 0.03
-    own = [(codes[:, j] == truth)[codes[:, j] >= 0].mean() for j in range(6)]
-    assert np.allclose(list(fit.solution.score.values()), own, atol=0.015)
-
-
 def test_the_fit_is_at_least_as_likely_as_the_truth() -> None:
     sketch, _, _ = simulate((0.3, 0.7), two_label_tables(GOOD), 500, seed=4)
     table = two_label_tables(GOOD)
@@ -90,28 +90,6 @@ def test_likelihood_never_falls() -> None:
     assert heights[-1] > heights[0] + 0.1
 
 
-@examples(40)
-@given(sketches(jurors=4, missing=True))
-def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
-    try:
-        solution = evaluate_dawid_skene(sketch, max_iterations=40).solution
-    except SketchError:
-        return
-    order = sketch.jurors[::-1]
-    turned = evaluate_dawid_skene(sketch.take(order), max_iterations=40).solution
-    assert np.allclose(numbers(turned), numbers(reordered(solution, order)), atol=1e-6, equal_nan=True)
-    swapped = evaluate_dawid_skene(sketch.relabel({"A": "B", "B": "A"}), max_iterations=40).solution
-    assert np.allclose(numbers(swapped), numbers(mirrored(solution)), atol=1e-6, equal_nan=True)
-
-
-def test_triples_and_counts_give_the_same_as_a_matrix() -> None:
-    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 300, missing=0.5)
-    dense, sparse = evaluate_dawid_skene(sketch), evaluate_dawid_skene(as_sparse(sketch))
-    assert np.allclose(numbers(dense.solution), numbers(sparse.solution), atol=1e-7)
-    thrice = evaluate_dawid_skene(sketch + sketch + sketch)
-    assert np.allclose(numbers(thrice.solution), numbers(dense.solution), atol=1e-7)
-
-
 def test_a_large_sparse_panel_takes_the_sparse_road() -> None:
     rng = np.random.default_rng(3)
     accuracy = rng.uniform(0.6, 0.95, size=(300, 2))
@@ -123,16 +101,6 @@ def test_a_large_sparse_panel_takes_the_sparse_road() -> None:
     _, right = np.unique(codes, axis=0, return_inverse=True)
     chosen = fit.posterior.argmax(axis=1)[right.ravel()]
     assert (chosen == truth).mean() > (majority == truth).mean() + 0.01
-
-
-def test_liars_and_parrots_are_seen_through() -> None:
-    tables = two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)])
-    sketch, _, _ = simulate((0.4, 0.6), tables, 4_000)
-    solution = evaluate_dawid_skene(sketch).solution
-    liar, parrot = solution.accuracy["juror 5"], solution.accuracy["juror 6"]
-    assert abs(liar["A"] - 0.2) < 0.04
-    assert abs(liar["B"] - 0.1) < 0.04
-    assert (parrot["A"], parrot["B"]) == (1.0, 0.0)
 
 
 def test_items_without_votes_belong_to_no_label_and_unused_labels_have_no_accuracy() -> None:
@@ -150,17 +118,152 @@ def test_a_tuple_that_never_occurred_and_cannot_has_no_posterior() -> None:
     assert np.isnan(fit.posterior).all(axis=1).tolist() == [False, True, False]
 
 
-def test_stopping_early_is_said() -> None:
-    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 200)
-    fit = evaluate_dawid_skene(sketch, max_iterations=2)
-    assert not fit.converged
-    assert [alarm.kind for alarm in fit.alarms] == ["not_converged"]
-
-
-def test_two_jurors_are_graded_with_a_warning_and_one_is_refused() -> None:
-    fit = evaluate_dawid_skene(Sketch.from_counts({"AA": 5, "AB": 2, "BB": 4}, jurors=("ann", "bob")))
-    assert [(a.kind, a.level) for a in fit.alarms] == [("not_identified", "warning")]
-    with pytest.raises(SketchError, match="at least 2 jurors, got 1: ann"):
-        evaluate_dawid_skene(Sketch.from_counts({"A": 5, "B": 1}, jurors=("ann",)))
+def test_a_sketch_without_votes_is_refused() -> None:
     with pytest.raises(SketchError, match="no vote"):
         evaluate_dawid_skene(Sketch.from_counts({(None, None): 3}, jurors=("ann", "bob"), labels=("A", "B")))
+
+
+# -- EM as joins and group-bys on an engine: the same rounds, from the same start to the same end, as in memory
+
+
+def long_votes(items: int, width: int, labels: int, seed: int = 0) -> pd.DataFrame:
+    """Three votes per item; jurors are named, and so are labels."""
+    rng = np.random.default_rng(seed)
+    row, truth = np.repeat(np.arange(items), 3), rng.integers(0, labels, items)
+    juror = ((rng.integers(0, width, items)[:, None] + np.arange(3) * (1 + width // 7)) % width).ravel()
+    right = rng.random(len(row)) < rng.uniform(0.5, 0.9, width)[juror]
+    said = np.where(right, truth[row], rng.integers(0, labels, len(row)))
+    return pd.DataFrame({"item": row, "juror": [f"j{k:04}" for k in juror], "label": [f"l{k}" for k in said]})
+
+
+def as_dask(frame: pd.DataFrame) -> Any:
+    """In two partitions."""
+    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+
+
+def as_duckdb(frame: pd.DataFrame) -> Any:
+    """A relation."""
+    return duckdb.from_df(frame)
+
+
+ENGINES = [
+    pytest.param(lambda frame: frame, id="pandas"),
+    pytest.param(lambda frame: pl.from_pandas(frame).lazy(), id="polars"),
+    pytest.param(as_duckdb, id="duckdb"),
+    pytest.param(lambda frame: duckdb.connect().from_df(frame), id="duckdb, a connection of its own"),
+    pytest.param(as_dask, id="dask", marks=[pytest.mark.engine, pytest.mark.slow]),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_rounds_on_an_engine_are_those_in_memory(engine: Any) -> None:
+    frame = uneven_votes()
+    _assert_as_in_memory(evaluate_on_engine(engine(frame), max_rounds=3, tolerance=-1.0), frame)
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_rounds_in_spark_are_those_in_memory(spark: Any, tmp_path: Path) -> None:
+    frame = uneven_votes()
+    frame.to_parquet(tmp_path / "votes.parquet")
+    votes = spark.read.parquet(str(tmp_path / "votes.parquet"))
+    there = evaluate_on_engine(votes, max_rounds=3, tolerance=-1.0)
+    _assert_as_in_memory(there, frame)
+    assert there.posterior.count() == frame["item"].nunique()
+
+
+def uneven_votes() -> pd.DataFrame:
+    """Items with more votes and with fewer."""
+    frame = long_votes(400, 12, 3)
+    return frame[np.arange(len(frame)) % 7 > 0].reset_index(drop=True)
+
+
+def _assert_as_in_memory(there: EngineFit, frame: pd.DataFrame) -> None:
+    here = evaluate_dawid_skene(Sketch.from_votes(Votes.from_frame(frame)), max_iterations=3, tolerance=0.0)
+    assert list(there.jurors) == list(here.solution.jurors)
+    assert there.prevalence == pytest.approx(np.array(here.solution.prevalences, dtype=float), abs=1e-9)
+    assert there.confusion == pytest.approx(np.array(here.solution.confusions, dtype=float), abs=1e-9, nan_ok=True)
+    assert there.score.tolist() == pytest.approx(list(here.solution.score.values()), abs=1e-9)
+    assert (there.rounds, there.converged) == (3, False)
+
+
+def test_the_items_stay_on_the_engine() -> None:
+    votes = pl.from_pandas(long_votes(200, 8, 2)).lazy()
+    fit, close = evaluate_on_engine(votes), evaluate_on_engine(votes, tolerance=3e-6)
+    chances = fit.posterior.collect()
+    assert fit.converged
+    assert 2 < fit.rounds < close.rounds
+    assert abs(close.log_likelihood - fit.log_likelihood) < 1e-3 * abs(fit.log_likelihood)
+    assert (chances.columns, len(chances)) == (["item", "q0", "q1"], 200)
+    assert (chances["q0"] + chances["q1"]).to_list() == pytest.approx([1.0] * 200)
+
+
+@pytest.mark.slow
+def test_columns_may_have_other_names() -> None:
+    frame = long_votes(50, 5, 2)
+    renamed = frame.rename(columns={"item": "task", "juror": "worker", "label": "answer"})
+    named = evaluate_on_engine(renamed, item="task", juror="worker", label="answer")
+    assert named.score == pytest.approx(evaluate_on_engine(frame).score, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pytest.param({"item": [], "juror": [], "label": []}, id="empty"),
+        pytest.param({"item": [1, 2], "juror": ["a", None], "label": ["x", "y"]}, id="nameless"),
+        pytest.param({"item": [1, None], "juror": ["a", "b"], "label": ["x", "y"]}, id="of no item"),
+        pytest.param({"item": [1, 2], "juror": ["a", "b"], "label": [1.0, float("nan")]}, id="no number"),
+    ],
+)
+def test_no_vote_or_a_nameless_one_is_refused(frame: dict[str, list[Any]]) -> None:
+    with pytest.raises(VotesError):
+        evaluate_on_engine(pl.DataFrame(frame))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_second_vote_is_noticed_and_not_counted(engine: Any) -> None:
+    frame = long_votes(30, 6, 2)
+    twice = pd.concat([frame, frame.iloc[[4]], frame.iloc[[4]]], ignore_index=True)
+    with pytest.raises(VotesError, match=r"'j\d+' voted 3 times on item 1; keep one") as refused:
+        evaluate_on_engine(engine(twice))
+    assert refused.value.code == "repeated_votes"
+    assert refused.value.about["repeated"] == 2
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(VotesError, match=r"there is no column 'jurors'\. Did you mean 'juror'"):
+        evaluate_on_engine(long_votes(5, 4, 2), juror="jurors")
+
+
+def test_a_table_of_the_same_name_is_not_taken_for_ours() -> None:
+    frame = long_votes(40, 6, 2)
+    own = duckdb.connect()
+    own.execute("CREATE TABLE sent (juror VARCHAR, said VARCHAR, q0 DOUBLE, q1 DOUBLE)")
+    own.execute("CREATE TABLE here AS SELECT * FROM sent")
+    assert evaluate_on_engine(own.from_df(frame)).score == pytest.approx(evaluate_on_engine(frame).score)
+
+
+def test_a_connection_that_lets_no_table_in_is_told() -> None:
+    own = duckdb.connect(config={"python_enable_replacements": "false"})
+    with pytest.raises(VotesError, match="python_enable_replacements"):
+        evaluate_on_engine(own.from_df(long_votes(20, 5, 2)))
+
+
+def test_words_of_a_fixed_list_are_words() -> None:
+    frame = pl.from_pandas(long_votes(60, 6, 2))
+    listed = frame.with_columns(pl.col("juror").cast(pl.Categorical), pl.col("label").cast(pl.Enum(["l0", "l1"])))
+    assert evaluate_on_engine(listed.lazy()).score == pytest.approx(evaluate_on_engine(frame.lazy()).score)
+
+
+def test_no_round_is_no_answer() -> None:
+    with pytest.raises(OptionError, match="max_rounds must be at least 1, not 0"):
+        evaluate_on_engine(long_votes(5, 4, 2), max_rounds=0)
+
+
+@pytest.mark.slow
+def test_a_million_votes_give_the_in_memory_result() -> None:
+    frame = long_votes(333_334, 40, 3)
+    there = evaluate_on_engine(pl.from_pandas(frame).lazy(), tolerance=1e-5)
+    here = evaluate_dawid_skene(Sketch.from_votes(Votes.from_frame(frame)), tolerance=1e-5)
+    assert there.score.tolist() == pytest.approx(list(here.solution.score.values()), abs=5e-3)
+    assert there.log_likelihood == pytest.approx(here.details["log_likelihood"], rel=1e-5)

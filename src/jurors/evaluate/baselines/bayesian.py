@@ -2,7 +2,7 @@
 
     prevalences   p ~ Dirichlet(1, …, 1)
     each row      K_j[l] ~ Dirichlet(1, …, 1 + 1 on the true label, …, 1);  for two labels Beta(2, 1)
-so that a juror nobody has seen is expected to be right twice as often as to give any one wrong label, and a few votes
+so that a juror without votes is expected to be right twice as often as to give any one wrong label, and a few votes
 do not make anyone perfect. The joint posterior is approximated by independent parts, q(labels) q(p) Π q(K_j[l]):
     q_tl ∝ exp(E log p_l + Σ_j E log K_j[l][v_tj]),   E log x_r = ψ(a_r) - ψ(Σ a),
     a = prior + expected counts.
@@ -13,8 +13,6 @@ V. C. Raykar et al., Learning from crowds, JMLR 11 (2010) 1297-1322.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 
@@ -28,7 +26,7 @@ from jurors.evaluate.baselines.dawid_skene import (
     iteration_limit,
     vote_shares,
 )
-from jurors.evaluate.latent.em import class_likelihoods
+from jurors.evaluate.latent.em import class_likelihoods, iterate_em
 from jurors.evaluate.latent.models import juror_scores
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
 from jurors.sketch import Sketch
@@ -62,6 +60,11 @@ def evaluate_bayesian(
         Converged: a round changes the lower bound by less than this share of itself; by default 1e-10, and 1e-6 on
         sparse panels.
 
+    Returns
+    -------
+    Fit
+        Posterior means.
+
     Examples
     --------
     A juror with a single vote is not declared perfect:
@@ -79,20 +82,22 @@ def evaluate_bayesian(
     items = np.full(size, prevalence)
     rows = wrong + (right - wrong) * np.eye(size)
     limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
-    posterior, bound, steps, converged = vote_shares(sketch), -np.inf, 0, False
-    settled = partial(_has_settled, data.is_dense, tolerance)
-    while steps < limit and not converged:
+
+    def step(posterior: Floats) -> tuple[Floats, float]:
         by_label, joint = expected_counts(data, posterior)
         posterior, evidence = _expect(data, items + by_label, rows + joint)
-        new = evidence - _divergence(items + by_label, items) - _divergence(rows + joint, rows)
-        steps += 1
-        converged = settled(new - bound, new)
-        bound = new
+        return posterior, evidence - _divergence(items + by_label, items) - _divergence(rows + joint, rows)
+
+    def is_done(gain: float, bound: float) -> bool:
+        if data.is_dense or tolerance is not None:
+            return has_converged(gain, bound, _PRECISE if tolerance is None else tolerance)
+        return gain <= _ENOUGH * abs(bound)
+
+    posterior, bound, steps, converged = iterate_em(step, vote_shares(sketch), limit, is_done)
     by_label, joint = expected_counts(data, posterior)
     alarms = [] if converged else [convergence_alarm("variational Bayes", steps)]
-    solution = float_solution(
-        sketch, _mean(items + by_label), _mean(rows + joint), juror_scores(data, posterior.T)
-    )  # fmt: skip
+    means = _mean(items + by_label), _mean(rows + joint)
+    solution = float_solution(sketch, *means, juror_scores(data, posterior.T))
     prior = {"right": right, "wrong": wrong, "prevalence": prevalence}
     return Fit(
         solution=solution,
@@ -112,12 +117,6 @@ def _expected_log(alpha: Floats) -> Floats:
     from scipy.special import digamma
 
     return np.asarray(digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True)))
-
-
-def _has_settled(is_dense: bool, tolerance: float | None, gain: float, bound: float) -> bool:
-    if is_dense or tolerance is not None:
-        return has_converged(gain, bound, _PRECISE if tolerance is None else tolerance)
-    return gain <= _ENOUGH * abs(bound)
 
 
 def _expect(data: Incidence, items: Floats, rows: Floats) -> tuple[Floats, float]:

@@ -1,44 +1,49 @@
-"""Also inside an engine."""
+"""Dawid and Skene (1979): the most likely prevalences and confusion matrices, by expectation-maximisation.
+
+In: a `Sketch` (`evaluate_dawid_skene`), or a long table inside an engine (`evaluate_on_engine`). Out: a `Fit`, or an
+`EngineFit` whose posteriors stay in the engine.
+
+As published: the first guess of an item's label is the share of its votes, nothing is smoothed, and
+    M:  p_l ∝ Σ_t w_t q_tl,  K_j[l][r] ∝ Σ_t w_t q_tl [v_tj = r]      E:  q_tl ∝ p_l Π_j K_j[l][v_tj]
+until the log-likelihood stops growing. A share of nothing (0/0: the row of a label of which a juror saw no item) does
+not exist, and is reported as None; until it does, such a juror gives each label as often as any other, and so says
+nothing. The answer is a local maximum; the votes' shares decide which.
+
+Inside the engine that holds the votes (Spark, Dask, DuckDB, polars; where memory is too small) one round is two joins
+and two aggregations of a long table (item, juror, label), and one table comes back:
+    E:  votes ⋈ log K on (juror, vote)   Σ by item              q_tl ∝ p_l Π_j K_j[l][v_tj]
+    M:  votes ⋈ q on item                Σ by juror and vote    K_j[l][r] ∝ Σ_t q_tl [v_tj = r]
+Each of an item's n votes carries the n-th part of its q and of its log-likelihood, so the second sum gives prevalences
+and the log-likelihood as well. Python holds jurors x labels x labels numbers only. The rounds are the same, from the
+same start to the same end.
+
+A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
+Statistics 28 (1979) 20-28.
+"""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, run_em
+from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, iterate_em, run_em
 from jurors.evaluate.latent.models import right_shares
 from jurors.evaluate.partition import vote_counts
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
 
-if TYPE_CHECKING:
-    from jurors._numeric import Floats
-
-
-# Dawid and Skene (1979): the most likely prevalences and confusion matrices, by expectation-maximisation.
-#
-# As published: the first guess of an item's label is the share of its votes, nothing is smoothed, and
-#     M:  p_l ∝ Σ_t w_t q_tl,  K_j[l][r] ∝ Σ_t w_t q_tl [v_tj = r]      E:  q_tl ∝ p_l Π_j K_j[l][v_tj]
-# until the log-likelihood stands still. A share of nothing (0/0: the row of a label that a juror never met) does not
-# exist, and is reported as None; until it does, such a juror says each label as often as any other, and so nothing. The
-# answer is a local maximum; the votes' shares choose which.
-#
-# A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
-# Statistics 28 (1979) 20-28.
-
-
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
-_PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood
+_PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood: of dense panels, and of sparse ones and engines
 _NEVER = -1e9  # the logarithm of 0: finite, since a product with "no vote" must be 0, yet below any real one
 _WORK = 2e9  # votes x labels x iterations after which a large panel is stopped
 _MOST, _FEWEST = 10_000, 200
+_VOTE, _HEIGHT, _VOTES = "vote", "height", "votes"  # columns inside an engine
 
 
 def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, tolerance: float | None = None) -> Fit:
@@ -58,6 +63,10 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
         Converged: a step changes the log-likelihood by less than this share of itself; by default 1e-10, and 3e-5 on
         sparse panels, where the last digits of jurors with few votes take hundreds of steps.
 
+    Returns
+    -------
+    Fit
+
     Examples
     --------
     >>> sketch = Sketch.from_counts({"AAA": 40, "BBB": 40, "AAB": 8, "BBA": 8, "ABB": 2, "BAA": 2}, jurors="ijk")
@@ -68,8 +77,24 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     check_panel(sketch, "Dawid-Skene")
     data = incidence_of(sketch)
     limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
-    follow = _rounds if data.is_dense else _long_steps
-    posterior, height, steps, converged = follow(data, vote_shares(sketch), limit, tolerance)
+    posterior = vote_shares(sketch)
+    if data.is_dense:
+        share = _PRECISE if tolerance is None else tolerance
+        posterior, height, steps, converged = iterate_em(
+            lambda q: _expect(data, *_shares(*expected_counts(data, q))),
+            posterior,
+            limit,
+            lambda gain, reached: has_converged(gain, reached, share),
+        )
+    else:  # the same on a sparse panel, with the accelerated steps that all latent-class models there take
+        pseudo = np.full((1, data.labels, data.jurors * data.labels), _NOTHING)
+        problem = EMProblem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
+        start = first_parameters(problem, posterior[None])
+        share = _ENOUGH if tolerance is None else tolerance
+        end, steps, converged = run_em(problem, start, share, limit, relative=True)
+        posterior = e_step(problem, end)[0][0]
+        posterior[posterior < np.sqrt(_NOTHING)] = 0.0
+        posterior, height = _expect(data, *_shares(*expected_counts(data, posterior)))
     by_label, joint = expected_counts(data, posterior)
     alarms = [] if converged else [convergence_alarm("Dawid-Skene", steps)]
     return Fit(
@@ -82,42 +107,20 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     )
 
 
-def _rounds(data: Incidence, posterior: Floats, limit: int, tolerance: float | None) -> tuple[Floats, float, int, bool]:
-    """The published rounds, one after another: posterior, log-likelihood, how many, and whether they settled."""
-    height, steps, converged = -np.inf, 0, False
-    while steps < limit and not converged:
-        posterior, new = _expect(data, *_maximise(data, posterior))
-        steps += 1
-        converged = has_converged(new - height, new, _PRECISE if tolerance is None else tolerance)
-        height = new
-    return posterior, height, steps, converged
-
-
-def _long_steps(
-    data: Incidence, posterior: Floats, limit: int, tolerance: float | None
-) -> tuple[Floats, float, int, bool]:
-    """The same on a sparse panel, with the long steps that all latent-class models there take."""
-    pseudo = np.full((1, data.labels, data.jurors * data.labels), _NOTHING)
-    problem = EMProblem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
-    start = first_parameters(problem, posterior[None])
-    share = _ENOUGH if tolerance is None else tolerance
-    end, steps, converged = run_em(problem, start, share, limit, relative=True)
-    posterior = e_step(problem, end)[0][0]
-    posterior[posterior < np.sqrt(_NOTHING)] = 0.0
-    posterior, height = _expect(data, *_maximise(data, posterior))
-    return posterior, height, steps, converged
-
-
 def has_converged(gain: float, height: float, tolerance: float) -> bool:
     """Whether a step gained next to nothing: less than a share of the height, and on large tests less than 1e-6.
 
     Below 4e-15 of the height a gain is rounding.
+
+    Returns
+    -------
+    bool
     """
     return gain <= max(min(tolerance * abs(height), 1e-6), 4e-15 * abs(height))
 
 
 def check_panel(sketch: Sketch, name: str) -> None:
-    """SketchError unless at least two jurors and one vote are there."""
+    """Raise SketchError unless at least two jurors and one vote are there."""
     if len(sketch.jurors) < 2:
         raise SketchError(f"{name} needs at least 2 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors)}")
     if not sketch.labels or not (sketch.counts * votes_cast(sketch)).any():
@@ -125,7 +128,13 @@ def check_panel(sketch: Sketch, name: str) -> None:
 
 
 def few_jurors_alarm(sketch: Sketch, name: str) -> tuple[Alarm, ...]:
-    """A warning where two jurors leave the answer open."""
+    """A warning where two jurors leave the answer open.
+
+    Returns
+    -------
+    tuple of Alarm
+        Empty where there are more jurors, or one label.
+    """
     if len(sketch.jurors) > 2 or len(sketch.labels) < 2:
         return ()
     message = f"two jurors fix no unique evaluation: {name} gives one of many that explain the counts equally well"
@@ -133,31 +142,45 @@ def few_jurors_alarm(sketch: Sketch, name: str) -> tuple[Alarm, ...]:
 
 
 def iteration_limit(data: Incidence, sketch: Sketch) -> int:
-    """10,000 iterations, or as many as a large panel is worth."""
+    """10,000 iterations, or as many as a large panel is worth.
+
+    Returns
+    -------
+    int
+    """
     return int(np.clip(_WORK / max(sketch.tuples.n_votes * data.labels, 1), _FEWEST, _MOST))
 
 
 def vote_shares(sketch: Sketch) -> Floats:
-    """Labels x tuples: the share of the tuple's votes that each label has; no votes, no shares."""
+    """The share of the tuple's votes that each label has; zero without votes.
+
+    Returns
+    -------
+    (labels, tuples) array
+    """
     votes = vote_counts(sketch).T.astype(np.float64)
     return np.asarray(votes / np.maximum(votes.sum(axis=0), 1.0))
 
 
 def expected_counts(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]:
-    """Expected items by label (R), and votes by juror, true label and label said (N, R, R)."""
+    """Expected counts, from the posterior (R, T) of labels.
+
+    Returns
+    -------
+    by_label : (R,) array
+        Items.
+    joint : (N, R, R) array
+        Votes by juror, true label and vote.
+    """
     mass = np.where(data.weights > 0, posterior, 0.0) * data.weights
     joint = data.counts(mass[None]).reshape(data.labels, data.jurors, data.labels)
     return mass.sum(axis=1), np.ascontiguousarray(joint.transpose(1, 0, 2))
 
 
-def _maximise(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]:
-    return _shares(*expected_counts(data, posterior))
-
-
-def _shares(by_label: Floats, joint: Floats) -> tuple[Floats, Floats]:
-    """Prevalences and confusion matrices of expected counts; NaN for a share of nothing."""
-    met = joint.sum(axis=2, keepdims=True)
-    confusion = np.divide(joint, met, out=np.full_like(joint, np.nan), where=met > 0)
+def _shares(by_label: Floats, joint: Floats, nothing: float = np.nan) -> tuple[Floats, Floats]:
+    """Prevalences and confusion matrices of expected counts; `nothing` for a share of nothing."""
+    total = joint.sum(axis=2, keepdims=True)
+    confusion = np.divide(joint, total, out=np.full_like(joint, nothing), where=total > 0)
     return by_label / by_label.sum(), confusion
 
 
@@ -178,18 +201,7 @@ def _log(share: Floats) -> Floats:
     return np.log(share, out=np.full_like(share, _NEVER), where=share > 0)
 
 
-# Dawid and Skene's EM inside the engine that holds the votes: Spark, Dask, DuckDB, polars; where memory is too small.
-#
-# One round is two joins and two aggregations of a long table (item, juror, label), and one table comes back:
-#     E:  votes ⋈ log K on (juror, label said)   Σ by item                   q_tl ∝ p_l Π_j K_j[l][v_tj]
-#     M:  votes ⋈ q on item                      Σ by juror and label said   K_j[l][r] ∝ Σ_t q_tl [v_tj = r]
-# Each of an item's n votes carries the n-th part of its q and of its log-likelihood, so the second sum gives
-# prevalences and the height as well. Here, only jurors x labels x labels numbers are held. The rounds are those of
-# `dawid_skene`, from the same start to the same end.
-
-
-_ENGINE_STEPS_ENOUGH = 3e-5  # of the log-likelihood, as there on sparse panels
-_SAID, _HEIGHT, _VOTES = "said", "height", "votes"
+# -- inside an engine -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -199,12 +211,12 @@ class EngineFit:
     jurors: tuple[str, ...]
     labels: tuple[Any, ...]
     prevalence: Floats  #: (R,)
-    confusion: Floats  #: (N, R, R) [juror][true label][said label]; NaN where a juror met no item of a label
+    confusion: Floats  #: (N, R, R) [juror][true label][vote]; NaN where a juror saw no item of a label
     score: Floats  #: (N,) expected share of right votes
     log_likelihood: float
     rounds: int
     converged: bool
-    posterior: Any  #: the engine's own frame: `item`, and `q0`, `q1` … as probable as each label is
+    posterior: Any  #: a frame of the engine: `item`, and the probability of each label in `q0`, `q1` …
 
 
 def evaluate_on_engine(
@@ -214,7 +226,7 @@ def evaluate_on_engine(
     juror: str = "juror",
     label: str = "label",
     max_rounds: int = 100,
-    tolerance: float = _ENGINE_STEPS_ENOUGH,
+    tolerance: float = _ENOUGH,
 ) -> EngineFit:
     """Grade a long table of votes, which memory is too small for, by Dawid and Skene's EM where it lies.
 
@@ -226,6 +238,10 @@ def evaluate_on_engine(
         What the columns are called. Each juror votes once per item.
     max_rounds, tolerance
         It ends when a round gains less than this share of the log-likelihood, or after so many rounds.
+
+    Returns
+    -------
+    EngineFit
 
     Examples
     --------
@@ -246,28 +262,42 @@ def evaluate_on_engine(
         match_name(name, schema.names(), "column")
     if isinstance(opened, nw.DataFrame):
         opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
-    named = [nw.col(column).alias(name) for column, name in ((item, "item"), (juror, "juror"), (label, _SAID))]
+    named = [nw.col(column).alias(name) for column, name in ((item, "item"), (juror, "juror"), (label, _VOTE))]
     votes = opened.select(*named)
-    words = [name for name, column in (("juror", juror), (_SAID, label)) if schema[column] in (nw.Categorical, nw.Enum)]
+    words = [name for name, column in (("juror", juror), (_VOTE, label)) if schema[column] in (nw.Categorical, nw.Enum)]
     votes = votes.with_columns(*(nw.col(name).cast(nw.String) for name in words)) if words else votes
-    steps = _Steps(votes, *_names(votes))
-    _refuse_second_votes(votes)
-    counts, by_label, _ = steps.count(steps.shares())
-    height, rounds, converged = -math.inf, 0, False
-    while rounds < max_rounds and not converged:
-        posterior = steps.expect(
-            _engine_steps_log(_engine_steps_shares(by_label)),
-            _engine_steps_log(_confusion(counts, 1 / len(steps.labels))),
-        )
-        counts, by_label, new = steps.count(posterior)
-        converged = new - height <= tolerance * abs(new)
-        height, rounds = new, rounds + 1
-    joint = counts.transpose(0, 2, 1)
+    given = votes.select("juror", _VOTE).unique().collect()
+    if not len(given):
+        raise VotesError("there is no vote to count")
+    names = [given[column].unique().to_list() for column in ("juror", _VOTE)]
+    is_nameless = any(name is None or name != name for column in names for name in column)
+    if is_nameless or len(votes.filter(nw.col("item").is_null()).head(1).collect()):
+        raise VotesError("a vote without an item, a juror or a label; leave such rows out before")
+    # Two votes of a juror on an item would count as if two jurors agreed.
+    again = votes.group_by("item", "juror").agg(nw.len().alias(_VOTES)).filter(nw.col(_VOTES) > 1).head(1).collect()
+    for row in again.rows(named=True):
+        who, what, times = row["juror"], row["item"], row[_VOTES]
+        message = f"{who!r} voted {times} times on item {what!r}; keep one vote per juror and item"
+        raise VotesError(message, code="repeated_votes", jurors=(str(who),), item=str(what), repeated=times - 1)
+    steps = _Steps(votes, sorted(names[0]), sorted(names[1]))
+
+    def step(state: tuple[Any, ...]) -> tuple[tuple[Any, ...], float]:
+        prevalence, confusion = _shares(state[0], state[1], 1 / len(steps.labels))
+        posterior = steps.expect(_log(prevalence), _log(confusion))
+        joint, by_label, height = steps.count(posterior)
+        return (by_label, joint, posterior), height
+
+    joint, by_label, _ = steps.count(steps.shares())
+    start: tuple[Any, ...] = by_label, joint
+    (by_label, joint, posterior), height, rounds, converged = iterate_em(
+        step, start, max_rounds, lambda gain, reached: gain <= tolerance * abs(reached)
+    )
+    prevalence, confusion = _shares(by_label, joint)
     return EngineFit(
         jurors=tuple(str(name) for name in steps.jurors),
         labels=tuple(steps.labels),
-        prevalence=_engine_steps_shares(by_label),
-        confusion=_confusion(counts, np.nan),
+        prevalence=prevalence,
+        confusion=confusion,
         score=np.einsum("jll->j", joint) / joint.sum(axis=(1, 2)),
         log_likelihood=height,
         rounds=rounds,
@@ -276,22 +306,8 @@ def evaluate_on_engine(
     )
 
 
-def _names(votes: Any) -> tuple[list[Any], list[Any]]:
-    """Who voted, and what was said, in order."""
-    from narwhals import col
-
-    said = votes.select("juror", _SAID).unique().collect()
-    if not len(said):
-        raise VotesError("there is no vote to count")
-    names = [said[column].unique().to_list() for column in ("juror", _SAID)]
-    is_nameless = any(name is None or name != name for column in names for name in column)
-    if is_nameless or len(votes.filter(col("item").is_null()).head(1).collect()):
-        raise VotesError("a vote without an item, a juror or a label; leave such rows out before")
-    return sorted(names[0]), sorted(names[1])
-
-
-def _beside(relation: Any, table: Any) -> Any:
-    """A table on the connection of a relation, which does not tell it, but finds variables of Python by their names."""
+def _on_connection(relation: Any, table: Any) -> Any:
+    """A table on the connection of a relation: it gives no access to that, but reads Python variables by name."""
     from duckdb import CatalogException
 
     jurors_own_table_of_log_chances = table  # noqa: F841
@@ -302,33 +318,6 @@ def _beside(relation: Any, table: Any) -> Any:
             "this DuckDB connection lets no table of Python in; switch python_enable_replacements on, or let polars "
             "scan the votes"
         ) from None
-
-
-def _refuse_second_votes(votes: Any) -> None:
-    """VotesError where somebody voted twice on an item: both would count, as if two had said so."""
-    from narwhals import col
-    from narwhals import len as length
-
-    again = votes.group_by("item", "juror").agg(length().alias(_VOTES)).filter(col(_VOTES) > 1).head(1).collect()
-    for who in again.rows(named=True):
-        juror, item, times = who["juror"], who["item"], who[_VOTES]
-        message = f"{juror!r} voted {times} times on item {item!r}; keep one vote per juror and item"
-        raise VotesError(message, code="repeated_votes", jurors=(str(juror),), item=str(item), repeated=times - 1)
-
-
-def _engine_steps_shares(by_label: Floats) -> Floats:
-    return np.asarray(by_label / by_label.sum())
-
-
-def _confusion(counts: Floats, nothing: float) -> Floats:
-    """(N, R, R) [juror][true label][said label] from counts by juror, label said and true label."""
-    joint = counts.transpose(0, 2, 1)
-    met = joint.sum(axis=2, keepdims=True)
-    return np.asarray(np.divide(joint, met, out=np.full_like(joint, nothing), where=met > 0))
-
-
-def _engine_steps_log(shares: Floats) -> Floats:
-    return np.asarray(np.log(shares, out=np.full_like(shares, _NEVER), where=shares > 0))
 
 
 @dataclass(frozen=True)
@@ -348,7 +337,7 @@ class _Steps:
         import narwhals as nw
 
         flags = [
-            nw.when(nw.col(_SAID) == value).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).alias(q)
+            nw.when(nw.col(_VOTE) == value).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).alias(q)
             for q, value in zip(self._q, self.labels, strict=True)
         ]
         sums = self.votes.with_columns(*flags).group_by("item").agg(*map(nw.sum, self._q), nw.len().alias(_VOTES))
@@ -358,7 +347,7 @@ class _Steps:
         """By item: the posterior, the log-likelihood, and how many votes there are."""
         import narwhals as nw
 
-        joined = self.votes.join(self._sent(table), on=["juror", _SAID], how="inner")
+        joined = self.votes.join(self._engine_table(table), on=["juror", _VOTE], how="inner")
         sums = joined.group_by("item").agg(*map(nw.sum, self._q), nw.len().alias(_VOTES))
         sums = sums.with_columns(*(nw.col(q) + float(p) for q, p in zip(self._q, prior, strict=True)))
         sums = sums.with_columns(nw.max_horizontal(*self._q).alias(_HEIGHT))
@@ -368,35 +357,36 @@ class _Steps:
         return sums.with_columns(nw.col(_HEIGHT) + nw.col("total").log()).drop("total")
 
     def count(self, posterior: Any) -> tuple[Floats, Floats, float]:
-        """What comes back: expected votes (N, label said, true label), items by label (R,), and the log-likelihood."""
+        """What comes back: expected votes (N, true label, vote), items by label (R,), and the log-likelihood."""
         import narwhals as nw
 
         parts = [(nw.col(x) / nw.col(_VOTES)).alias(f"part_{x}") for x in (*self._q, _HEIGHT)]
         joined = self.votes.join(posterior.with_columns(*parts), on="item", how="inner")
         names = [*self._q, *(f"part_{q}" for q in self._q), f"part_{_HEIGHT}"]
-        back = joined.group_by("juror", _SAID).agg(*map(nw.sum, names)).collect()
+        back = joined.group_by("juror", _VOTE).agg(*map(nw.sum, names)).collect()
         who = {name: k for k, name in enumerate(self.jurors)}
         what = {name: k for k, name in enumerate(self.labels)}
-        at = [who[name] for name in back["juror"].to_list()], [what[name] for name in back[_SAID].to_list()]
+        at = [who[name] for name in back["juror"].to_list()], [what[name] for name in back[_VOTE].to_list()]
         numbers = np.stack([back[name].to_numpy() for name in names], axis=1).astype(np.float64)
         counts = np.zeros((len(self.jurors), len(self.labels), len(self.labels)))
         counts[at] = numbers[:, : len(self.labels)]
-        return counts, numbers[:, len(self.labels) : -1].sum(axis=0), float(numbers[:, -1].sum())
+        by_label = numbers[:, len(self.labels) : -1].sum(axis=0)
+        return counts.transpose(0, 2, 1), by_label, float(numbers[:, -1].sum())
 
-    def _sent(self, table: Floats) -> Any:
-        """Log K as a table of the engine: a row for each juror and label said, a column for each true label."""
+    def _engine_table(self, table: Floats) -> Any:
+        """Log K as a table of the engine: a row for each juror and vote, a column for each true label."""
         import narwhals as nw
 
         size = len(self.labels)
         columns = {
             "juror": np.repeat(np.array(self.jurors, dtype=object), size).tolist(),
-            _SAID: self.labels * len(self.jurors),
+            _VOTE: self.labels * len(self.jurors),
         }
         columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
         kind = self.votes.implementation
         here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
         if kind.is_duckdb():
-            return nw.from_native(_beside(nw.to_native(self.votes), here.to_native()))
+            return nw.from_native(_on_connection(nw.to_native(self.votes), here.to_native()))
         if kind.is_spark_like():
             return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
         return here.lazy(kind)

@@ -1,4 +1,42 @@
-"""Spectral, agreement rates."""
+"""Two estimators from pairs of jurors, for two labels: the spectral meta-learner and agreement rates.
+
+In: a `Sketch` of at least three jurors and two labels. Out: a `Fit`. Both reduce to one number per juror from one
+number per pair (`fit_rank_one`): the b with b_i b_j nearest to the given value of every pair i, j.
+
+Rank one. Under independent errors many pair statistics factor that way (a covariance, twice an agreement less one); the
+values on the diagonal do not, and are left out. Three jurors have a closed form, b_i² = x_ij x_ik / x_jk, which is not
+real where the product of the three values is negative. More have weighted least squares,
+    b = argmin Σ_{i<j} w_ij (x_ij - b_i b_j)²,
+from the leading eigenvector, moving each b_i half-way to Σ_j w_ij x_ij b_j / Σ_j w_ij b_j² (where all pairs have the
+same weight, it ends where "eigenvector, put b_i² on the diagonal, eigenvector again …" does). The signs of b are free:
+a whole group of jurors linked by pairs may be reversed. Each group is oriented so that its sum is greatest. A group
+whose pairs form no cycle of odd length fixes no b at all.
+
+The spectral meta-learner (Parisi, Strino, Nadler and Kluger 2014) and its sequel (Jaffe, Nadler and Kluger 2015). Two
+labels A and B, x_i = 1 when juror i votes B, m_i its mean, d_i = P_iA + P_iB - 1 (2 balanced accuracy - 1). Independent
+errors make the covariances off the diagonal, and the third moments of three different jurors, of rank one:
+    C_ij = b_i b_j,   T_ijk = τ b_i b_j b_k,   b_i = √(P_A P_B) d_i,   τ = (P_A - P_B) / √(P_A P_B).
+b is the leading eigenvector of C with its diagonal corrected in turn, signed so that total accuracy is greatest. τ is
+the least-squares slope of T over all trios, from sums of powers in one pass: with y_i = (x_i - m_i) b_i,
+    τ = Σ_items e₃(y) / Σ_items e₃(b²),   e₃ the sum of products of three different jurors who voted on the item.
+Then r = √(P_A/P_B) is the positive root of r - 1/r = τ, and P_iB = m_i + r b_i, P_iA = 1 - m_i + b_i / r. An item's
+label is the sign of log(P_B/P_A) + Σ_i log-ratios of the juror's vote: Parisi's weighted vote, with the sequel's
+prevalence. Missing votes are left out of every sum, as if missing by chance. Where most pairs share an item or two
+only, b is noisy and fits its own noise: the prevalence is then biased, and likelihood methods do better.
+
+Agreement rates (Platanios, Blum and Mitchell 2014): one error rate per juror, from how often each pair agrees. Two
+jurors agree when both are right or both wrong. With independent errors and two labels,
+    a_ij = 1 - e_i - e_j + 2 e_i e_j,   that is   2 a_ij - 1 = (1 - 2 e_i)(1 - 2 e_j).
+Three jurors have the closed form (1 - 2 e_i)² = (2 a_ij - 1)(2 a_ik - 1) / (2 a_jk - 1); more have weighted least
+squares (a pair has weight n_ij / (1 - (2 a_ij - 1)²), the inverse of its variance). Of e and 1 - e, the jury with the
+greater total accuracy is taken. The method does not distinguish labels: it assumes that a juror errs as often on one
+label as on the other, and where that is false the e_i are not the true error rates. The prevalence is that of the
+labels the weighted vote implies.
+
+F. Parisi et al., Ranking and combining multiple predictors without labeled data, PNAS 111 (2014) 1253-1258.
+A. Jaffe, B. Nadler and Y. Kluger, Estimating the accuracies of multiple classifiers without labeled data, AISTATS 2015.
+E. A. Platanios, A. Blum and T. Mitchell, Estimating accuracy from unlabeled data, UAI 2014.
+"""
 
 from __future__ import annotations
 
@@ -15,33 +53,23 @@ from jurors.sketch import Sketch
 from jurors.sketch.connectivity import are_connected
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of
 
-# One number per juror from one number per pair: the b with b_i b_j nearest to the given value of every pair i, j.
-#
-# Under independent errors many pair statistics factor that way (a covariance, twice an agreement less one); the values
-# on the diagonal do not, and are left out. Three jurors have a closed form, b_i² = x_ij x_ik / x_jk, which is not real
-# where the product of the three values is negative. More have weighted least squares,
-#     b = argmin Σ_{i<j} w_ij (x_ij - b_i b_j)²,
-# from the leading eigenvector, moving each b_i half-way to Σ_j w_ij x_ij b_j / Σ_j w_ij b_j² (where all pairs weigh
-# the same, it ends where "eigenvector, put b_i² on the diagonal, eigenvector again …" does).
-#
-# The signs of b are free: a whole group of jurors linked by pairs may be turned over. Each group is turned so that its
-# sum is greatest. A group whose pairs form no cycle of odd length fixes no b at all.
-
-
 _LIMIT, _FREE_LIMIT = 20_000, 2_000
 _RUNAWAY = 10.0  # so many times the bound, a free fit is on its way to infinity
 _POWER_STEPS = 300
+_LOUD = 3.5  # standard errors at which a pair's wrong sign is no accident
+
+# -- rank one -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class RankOne:
-    """The factor of every juror, and how it was found."""
+    """The factor of every juror, and how the fit ended."""
 
     vector: Floats  #: b_i; NaN where the pairs do not fix it, or where it is not real
     is_real: bool  #: False: three jurors whose values contradict each other in sign
     iterations: int
     converged: bool
-    held: Flags  #: jurors kept at their bound, without which least squares runs off to infinity
+    held: Flags  #: jurors held at their bound, without which least squares runs off to infinity
 
     @property
     def is_fixed(self) -> Flags:
@@ -55,6 +83,10 @@ def fit_rank_one(pairs: Pairs, values: Floats, weights: Floats, bound: Floats) -
     `bound` is the greatest size that each b_i can have if the model is true. It is not imposed, unless there is no
     finite answer without it (a juror with few votes whose values contradict each other in sign).
 
+    Returns
+    -------
+    RankOne
+
     Examples
     --------
     >>> from jurors.sketch import Sketch
@@ -64,8 +96,17 @@ def fit_rank_one(pairs: Pairs, values: Floats, weights: Floats, bound: Floats) -
     """
     width = len(pairs.sketch.jurors)
     if width == 3 and len(values) == 3 and (values != 0).all():
-        return _closed_form(values)
-    group, fixed = _groups(pairs, width)
+        product = float(values.prod())  # closed form; values of the pairs (0, 1), (0, 2), (1, 2)
+        if product < 0:
+            return RankOne(np.full(3, np.nan), False, 0, True, np.zeros(3, dtype=bool))
+        size = np.sqrt(product) / np.abs(values[::-1])
+        vector = size * np.array([1.0, np.sign(values[0]), np.sign(values[1])])
+        return RankOne(_orient(vector, np.zeros(3, dtype=np.int64)), True, 0, True, np.zeros(3, dtype=bool))
+    # Linked groups of jurors, fixed where they have a cycle of odd length. Of two copies of the jurors, each pair links
+    # a copy of one to the other copy of the other: an odd cycle joins the two copies of a juror, and nothing else does.
+    ends = np.concatenate([pairs.first, pairs.first + width]), np.concatenate([pairs.second + width, pairs.second])
+    copy = are_connected(*ends, 2 * width)
+    group, fixed = are_connected(pairs.first, pairs.second, width), np.asarray(copy[:width] == copy[width:])
     both = (np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first]))
     from scipy.sparse import csr_array
 
@@ -80,29 +121,7 @@ def fit_rank_one(pairs: Pairs, values: Floats, weights: Floats, bound: Floats) -
         vector, steps, converged = _least_squares(value, weight, start, bound, _LIMIT)
         held = fixed & (np.abs(vector) >= bound) & (bound > 0)
     vector = np.where(fixed, vector, np.nan)
-    return RankOne(_turned(vector, group), True, steps, converged, held)
-
-
-def _closed_form(values: Floats) -> RankOne:
-    """Three jurors; values of the pairs (0, 1), (0, 2), (1, 2)."""
-    product = float(values.prod())
-    if product < 0:
-        return RankOne(np.full(3, np.nan), False, 0, True, np.zeros(3, dtype=bool))
-    size = np.sqrt(product) / np.abs(values[::-1])
-    vector = size * np.array([1.0, np.sign(values[0]), np.sign(values[1])])
-    return RankOne(_turned(vector, np.zeros(3, dtype=np.int64)), True, 0, True, np.zeros(3, dtype=bool))
-
-
-def _groups(pairs: Pairs, width: int) -> tuple[Integers, Flags]:
-    """The linked group of each juror, and whether it has a cycle of odd length.
-
-    Two copies of the jurors, each pair linking a copy of one to the other copy of the other: an odd cycle joins the
-    two copies of a juror, and nothing else does.
-    """
-    first, second = pairs.first, pairs.second
-    ends = (np.concatenate([first, first + width]), np.concatenate([second + width, second]))
-    copy = are_connected(*ends, 2 * width)
-    return are_connected(first, second, width), np.asarray(copy[:width] == copy[width:])
+    return RankOne(_orient(vector, group), True, steps, converged, held)
 
 
 def _leading(value: Any, weight: Any, group: Integers) -> Floats:
@@ -112,7 +131,9 @@ def _leading(value: Any, weight: Any, group: Integers) -> Floats:
     vector = 1.0 + 1e-3 * np.cos(np.arange(len(rows)))  # most jurors are better than coins; the rest breaks ties
     for _ in range(_POWER_STEPS):
         new = vector + scale * (value @ vector)
-        new /= _group_max(np.abs(new), group)
+        most = np.zeros(int(group.max()) + 1)
+        np.maximum.at(most, group, np.abs(new))
+        new /= np.where(most > 0, most, 1.0)[group]
         if np.abs(new - vector).max() < 1e-9:
             break
         vector = new
@@ -120,12 +141,6 @@ def _leading(value: Any, weight: Any, group: Integers) -> Floats:
     size = np.bincount(group, weights=vector**2 * (weight @ vector**2))
     ratio = np.divide(fits, size, out=np.zeros_like(fits), where=fits > 0)  # which have a size
     return vector * np.sqrt(ratio)[group]
-
-
-def _group_max(values: Floats, group: Integers) -> Floats:
-    most = np.zeros(int(group.max()) + 1)
-    np.maximum.at(most, group, values)
-    return np.where(most > 0, most, 1.0)[group]
 
 
 def _least_squares(
@@ -144,29 +159,13 @@ def _least_squares(
     return vector, limit, False
 
 
-def _turned(vector: Floats, group: Integers) -> Floats:
+def _orient(vector: Floats, group: Integers) -> Floats:
+    """The signs by which the sum of every group is positive."""
     total = np.bincount(group, weights=np.nan_to_num(vector))
     return vector * np.where(total < 0, -1.0, 1.0)[group]
 
 
-# The spectral meta-learner (Parisi, Strino, Nadler and Kluger 2014) and its sequel (Jaffe, Nadler and Kluger 2015).
-#
-# Two labels A and B, x_i = 1 when juror i says B, m_i its mean, d_i = P_iA + P_iB - 1 (2 balanced accuracy - 1).
-# Independent errors make the covariances off the diagonal, and the third moments of three different jurors, of rank
-# one:
-#     C_ij = b_i b_j,   T_ijk = τ b_i b_j b_k,   b_i = √(P_A P_B) d_i,   τ = (P_A - P_B) / √(P_A P_B).
-# b is the leading eigenvector of C with its diagonal put right in turn (`rank_one`), signed so that total accuracy is
-# greatest. τ is the least-squares slope of T over all trios, from sums of powers in one pass: with y_i = (x_i - m_i)
-# b_i,
-#     τ = Σ_items e₃(y) / Σ_items e₃(b²),   e₃ the sum of products of three different jurors who voted on the item.
-# Then r = √(P_A/P_B) is the positive root of r - 1/r = τ, and P_iB = m_i + r b_i, P_iA = 1 - m_i + b_i / r.
-# An item's label is the sign of log(P_B/P_A) + Σ_i log-ratios of the juror's vote: Parisi's weighted vote, with the
-# sequel's prevalence. Missing votes are left out of every sum, as if missing by chance. Where most pairs share an item
-# or two only, b is noisy and fits its own noise: the prevalence is then biased, and likelihood methods do better.
-#
-# F. Parisi et al., Ranking and combining multiple predictors without labeled data, PNAS 111 (2014) 1253-1258.
-# A. Jaffe, B. Nadler and Y. Kluger, Estimating the accuracies of multiple classifiers without labeled data, AISTATS
-# 2015.
+# -- the spectral meta-learner --------------------------------------------------------------------------------------
 
 
 def evaluate_spectral(sketch: Sketch) -> Fit:
@@ -174,6 +173,11 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
 
     Nothing is clamped: an accuracy outside [0, 1] is reported as it is, with an alarm (only for the weights of the vote
     does it count as the nearest share half an item inside). Three jurors get the closed form's answer, `evaluate_trio`.
+
+    Returns
+    -------
+    Fit
+        Without numbers and labels, and with an alarm, where three covariances contradict each other in sign.
 
     Raises
     ------
@@ -195,9 +199,14 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     cast = data.counts(data.weights[:, None, :]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         mean = cast[:, 1] / cast.sum(axis=1)
-    factor = fit_rank_one(pairs, _covariances(sketch, pairs, mean), pairs.items, np.sqrt(mean * (1.0 - mean)))
+    values = _covariances(pairs, mean)
+    refuse_without_signal(sketch, values, "covary")
+    factor = fit_rank_one(pairs, values, pairs.items, np.sqrt(mean * (1.0 - mean)))
     if not factor.is_real:
-        return _no_answer(sketch)
+        message = "the three covariances contradict each other in sign: no real accuracies explain them"
+        alarm = Alarm("contradictory_signs", "alarm", message, None, sketch.jurors)
+        nothing = float_solution(sketch, np.full(2, np.nan), np.full((len(sketch.jurors), 2, 2), np.nan))
+        return Fit(solution=nothing, posterior=None, alarms=(alarm,))
     skew = _skewness(data, mean, np.nan_to_num(factor.vector))
     share = (1.0 + skew / np.hypot(2.0, skew)) / 2.0  # P_A, τ = (2 P_A - 1) / √(P_A P_B)
     ratio = (skew + np.hypot(2.0, skew)) / 2.0
@@ -216,7 +225,7 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
 
 
 def check_two_labels(sketch: Sketch, name: str) -> None:
-    """SketchError unless there are two labels and at least three jurors."""
+    """Raise SketchError unless there are two labels and at least three jurors."""
     if len(sketch.labels) != 2:
         raise SketchError(
             f"{name} is not available for {len(sketch.labels)} labels: its equations are for two. "
@@ -228,16 +237,20 @@ def check_two_labels(sketch: Sketch, name: str) -> None:
 
 
 def two_label_confusion(accuracy: Floats) -> Floats:
-    """(N, 2) accuracies as (N, 2, 2) confusion matrices."""
+    """Confusion matrices (N, 2, 2) from accuracies (N, 2)."""
     first, second = accuracy[:, 0], accuracy[:, 1]
     return np.stack([np.stack([first, 1.0 - first], axis=1), np.stack([1.0 - second, second], axis=1)], axis=1)
 
 
 def weighted_vote(data: Incidence, accuracy: Floats, votes: Floats, prior: float) -> Floats:
-    """Tuples x labels: the chance of each label, from log-ratios of the votes and the log-odds of the second label.
+    """The probability of each label, from log-ratios of the votes and the log-odds `prior` of the second label.
 
     A rate of 0 or 1 (or beyond) counts as half a vote inside: no single vote is beyond doubt. A juror without
-    accuracies has no say.
+    accuracies has no weight.
+
+    Returns
+    -------
+    (tuples, 2) array
     """
     edge = 0.5 / (np.maximum(votes, 1.0) + 1.0)
     rates = np.clip(accuracy, edge[:, None], 1.0 - edge[:, None])
@@ -249,7 +262,12 @@ def weighted_vote(data: Incidence, accuracy: Floats, votes: Floats, prior: float
 
 
 def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str) -> tuple[Alarm, ...]:
-    """What to know about a rank-one fit: numbers outside [0, 1], jurors it leaves open, no convergence."""
+    """Alarms of a rank-one fit: numbers outside [0, 1], jurors it leaves open, no convergence.
+
+    Returns
+    -------
+    tuple of Alarm
+    """
     alarms = []
     worst = np.maximum(-accuracy, accuracy - 1.0)
     outside = (worst > 1e-9).any(axis=1)
@@ -270,7 +288,7 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
     return tuple(alarms)
 
 
-def _covariances(sketch: Sketch, pairs: Pairs, mean: Floats) -> Floats:
+def _covariances(pairs: Pairs, mean: Floats) -> Floats:
     """C_ij over the items both voted on, about the jurors' own means over all their votes."""
     left, right = mean[pairs.first], mean[pairs.second]
     of_left, of_right = pairs.said(1)
@@ -278,12 +296,11 @@ def _covariances(sketch: Sketch, pairs: Pairs, mean: Floats) -> Floats:
     values = total / pairs.items
     # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
     values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0
-    refuse_without_signal(sketch, values, "covary")
-    return values
+    return np.asarray(values)
 
 
 def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
-    """DegenerateSketchError where the pairs' values are all zero, or one of just three is."""
+    """Raise DegenerateSketchError where the pairs' values are all zero, or one of just three is."""
     few = len(sketch.jurors) == 3 and len(values) == 3
     if (values != 0).any() and not (few and (values == 0).any()):
         return
@@ -294,7 +311,7 @@ def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
 
 def _skewness(data: Incidence, mean: Floats, factor: Floats) -> float:
     """τ, from power sums of y over the jurors who voted on each tuple."""
-    votes = np.stack([-mean * factor, (1.0 - mean) * factor], axis=1)  # y of a juror who says A, or B
+    votes = np.stack([-mean * factor, (1.0 - mean) * factor], axis=1)  # y of a juror who votes A, or B
     signal = np.nan_to_num(np.stack([votes, np.repeat(factor[:, None] ** 2, 2, axis=1)])).reshape(2, -1)
     powers = np.concatenate([signal, signal**2, signal**3, np.ones((1, signal.shape[1]))])[None]
     one, size, two, size_two, three, size_three, cast = data.scores(powers)[0]
@@ -306,35 +323,11 @@ def _skewness(data: Incidence, mean: Floats, factor: Floats) -> float:
     return float(above / below)
 
 
-def _no_answer(sketch: Sketch) -> Fit:
-    nothing = np.full((len(sketch.jurors), 2, 2), np.nan)
-    message = "the three covariances contradict each other in sign: no real accuracies explain them"
-    return Fit(
-        solution=float_solution(sketch, np.full(2, np.nan), nothing),
-        posterior=None,
-        alarms=(Alarm("contradictory_signs", "alarm", message, None, sketch.jurors),),
-    )
-
-
 def _names(who: tuple[str, ...]) -> str:
     return format_first_names(map(repr, who), 5)
 
 
-# Platanios, Blum and Mitchell (2014): one error rate per juror, from how often each pair agrees.
-#
-# Two jurors agree when both are right or both wrong. With independent errors and two labels,
-#     a_ij = 1 - e_i - e_j + 2 e_i e_j,   that is   2 a_ij - 1 = (1 - 2 e_i)(1 - 2 e_j).
-# Three jurors have the closed form (1 - 2 e_i)² = (2 a_ij - 1)(2 a_ik - 1) / (2 a_jk - 1); more have weighted least
-# squares (`rank_one`; a pair weighs n_ij / (1 - (2 a_ij - 1)²), the inverse of its variance). Of e and 1 - e, the jury
-# with the greater total accuracy is taken.
-#
-# The method cannot tell labels apart: it assumes that a juror errs as often on one label as on the other, and where
-# that is false the e_i are not the true error rates. The prevalence is that of the labels the weighted vote implies.
-#
-# E. A. Platanios, A. Blum and T. Mitchell, Estimating accuracy from unlabeled data, UAI 2014.
-
-
-_LOUD = 3.5  # standard errors at which a pair's wrong sign is no accident
+# -- agreement rates ------------------------------------------------------------------------------------------------
 
 
 def evaluate_agreement(sketch: Sketch) -> Fit:
@@ -342,6 +335,10 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
 
     Nothing is clamped. Three jurors whose 2a - 1 multiply to a negative number have no real error rates: the numbers
     are None then, there are no labels, and an alarm says so.
+
+    Returns
+    -------
+    Fit
 
     Raises
     ------
@@ -374,7 +371,8 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
         data = incidence_of(sketch)
         votes = data.counts(data.weights[:, None, :]).reshape(-1, 2).sum(axis=1)
         posterior = weighted_vote(data, accuracy, votes, 0.0)
-        share = _label_share(posterior, data.weights[0])
+        lead = np.sign(np.round(posterior[:, 0] - posterior[:, 1], 12))  # items to the first label; a tie is half
+        share = float(data.weights[0] @ (lead + 1.0) / 2.0 / data.weights[0].sum())
     named = [None if e != e else e for e in rates.tolist()]
     return Fit(
         solution=float_solution(sketch, np.array([share, 1.0 - share]), two_label_confusion(accuracy), 1.0 - rates),
@@ -388,12 +386,6 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
             *rank_one_alarms(sketch, factor, accuracy, "the agreement method"),
         ),
     )
-
-
-def _label_share(posterior: Floats, weights: Floats) -> float:
-    """The share of items whose weighted vote goes to the first label; a tie is half."""
-    lead = np.sign(np.round(posterior[:, 0] - posterior[:, 1], 12))
-    return float(weights @ (lead + 1.0) / 2.0 / weights.sum())
 
 
 def _sign_alarms(sketch: Sketch, pairs: Pairs, values: Floats, factor: RankOne) -> tuple[Alarm, ...]:

@@ -1,10 +1,40 @@
-"""EM, canonical order."""
+"""Expectation-maximisation for latent classes, on counts of decision tuples and in logarithms, a stack of fits at once.
+
+In: an `EMProblem` (votes as a one-hot matrix, model, pseudo-votes, known labels) and `Parameters` to start from. Out:
+the `Parameters` of greatest posterior density, how many steps it took, and whether it converged. The models themselves
+are defined in `latent.models`.
+
+    E:  q_tk ∝ p_k Π_j K_j[k][v_tj]                   one product  X · log K
+    M:  K_j[k][r] ∝ Σ_t w_t q_tk [v_tj = r] + prior   one product  (w q) · X
+
+where X is the one-hot matrix of the tuples and w_t counts the items with tuple t. Two EM steps give the direction and
+the length of a longer step in log-parameters (SQUAREM); it is taken only if the likelihood agrees.
+
+Panels of few parameters. On a small panel an EM step takes as long as its numpy calls, so `FewParameters` and
+`FewStrata` do the same step (`AnyParameters`, up to rounding) in a handful of calls. A class's logarithms θ lie in one
+row: a number for every cell (juror, vote), and last the log-prevalence of the class; every tuple has a one behind its
+votes, which picks up that last number. Then a step is three matrix products:
+
+    E:  log q = θ X, but for what all classes of a tuple share      counts = (w q) Xᵀ + pseudo-counts
+    M:  θ = log(counts / counts G)
+
+where G sums the entries whose probabilities add up to 1; and for one accuracy per juror, counts S before that, which
+adds up all right votes of a juror and spreads out all wrong ones. Models without strata differ in nothing else, so that
+several are fitted in one sweep. With strata, the classes of hard items are mixtures, and their votes are split.
+
+Canonical order. `canonical_ranks` numbers jurors and tuples by what was voted alone: no order and no name takes part.
+Colour refinement: jurors start with the same colour, and labels; a tuple's colour is made of the colours of the jurors
+who give the same label on it and of that label, and a juror's and a label's of the tuples they occur in and of who
+votes with them there. Sums of hashed whole numbers, modulo 2⁶⁴, are exact, and the same in any order of jurors, labels
+and tuples. Jurors who still have the same colour after three rounds have (but for rare symmetric panels) the same
+votes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +43,28 @@ from jurors._numeric import Flags, Floats, Integers, squarem_step
 from jurors.sketch.pairs import Incidence, tile_per_juror
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
 
-# EM steps for panels of few parameters, where a step takes as long as its calls.
-#
-# A class's logarithms θ stand side by side, one for every cell and last how common the class is, and every tuple has a
-# one behind its votes. Then a step is three products:
-#     E:  log q = θ X, but for what all classes of a tuple share      counts = (w q) Xᵀ + pseudo-counts
-#     M:  θ = log(counts / counts G)
-# where G sums those whose chances make up 1; and for one accuracy per juror, counts S before that, which adds up all
-# its right votes and shares out all its wrong ones. Models without strata differ in nothing else, so that several are
-# fitted in one sweep. With strata, the classes of hard items are mixtures, and their votes are shared out (`latent`).
-
-
+_State = TypeVar("_State")
 _MOST = 128  # parameters: products of all pairs of them take no longer than a few calls
-_SHORT = 4  # jurors whose chances all together are numbers above zero, even where a long step has made each e^-122
+_SHORT = 4  # jurors whose probabilities multiply to a number above zero, even where a long step has made each e^-122
+_LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
+_ROUNDING = {4: 3e-8, 8: 4e-15}  # of the objective, by the size of a number: a smaller gain may be rounding
+_FAR = 60.0  # logarithms that a long step may reach
+_LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
+ROUGH_TOLERANCE = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+_FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
+_QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
+_TRIAL = 8  # EM steps after which the gain by a freer model is judged
+
+# -- panels of few parameters ---------------------------------------------------------------------------------------
 
 
 def are_few(data: Incidence) -> bool:
-    """Whether a panel has so few parameters by any model."""
+    """Whether a panel has so few parameters, by any model, that `FewParameters` and `FewStrata` are quicker."""
     return data.is_dense and 2 * data.labels + (data.labels + 1) * data.jurors * data.labels <= _MOST
 
 
@@ -76,7 +106,7 @@ class _Expectation:
 
 @dataclass(frozen=True)
 class FewParameters:
-    """The steps of models with one class per label, side by side; θ is (stack, parameters)."""
+    """EM steps of models with one class per label, several models in one stack; θ is (stack, parameters)."""
 
     expectation: _Expectation
     pseudo: Floats  #: (stack or 1, parameters) pseudo-counts
@@ -86,7 +116,7 @@ class FewParameters:
     def of(
         cls, data: Incidence, models: tuple[str, ...], pseudo: Floats, items: float, known: Floats | None
     ) -> FewParameters:
-        """Models of the same votes, with pseudo-votes (stack or 1, labels, cells) and pseudo-items per class."""
+        """For models of the same votes, with pseudo-votes (stack or 1, labels, cells) and pseudo-items per class."""
         last = np.full((*pseudo.shape[:2], 1), items)
         before = np.concatenate([pseudo, last], axis=2).reshape(len(pseudo), -1)
         stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
@@ -114,7 +144,7 @@ class FewParameters:
         return self._maximise(counts), height
 
     def _maximise(self, counts: Floats) -> Floats:
-        """θ that makes the counts and the pseudo-counts most likely, in their place."""
+        """θ that makes the counts and the pseudo-counts most likely; overwrites `counts`."""
         counts += self.pseudo
         groups, spread = self._maps
         for part in self._even:
@@ -123,22 +153,22 @@ class FewParameters:
         return np.log(counts, out=counts)
 
     def first(self, mass: Floats) -> Floats:
-        """θ to begin with, of every model, from items by class and tuple (stack of all models, classes, T)."""
+        """The first θ of every model, from items by class and tuple (stack of all models, classes, T)."""
         return self._maximise(self.expectation.tally(mass))
 
     def normalise(self, at: Floats) -> Floats:
-        """Bring extrapolated logarithms back to probabilities that add up to one, in their place."""
+        """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
         at -= np.log(np.exp(at).dot(self._maps[0]))
         return at
 
     def enter(self, flat: Floats) -> Floats:
-        """θ of parameters in another order: how common the classes are, then the cells, class by class."""
+        """θ from `Parameters.flat`, which holds the prevalences of the classes, then the cells, class by class."""
         stack, classes = len(flat), self.data.labels
         parts = flat[:, classes:].reshape(stack, classes, -1), flat[:, :classes, None]
         return np.concatenate(parts, axis=2).reshape(stack, -1)
 
     def leave(self, at: Floats) -> Floats:
-        """The way back."""
+        """`Parameters.flat` from θ."""
         stack, by_class = len(at), at.reshape(len(at), self.data.labels, -1)
         return np.concatenate([by_class[:, :, -1], by_class[:, :, :-1].reshape(stack, -1)], axis=1)
 
@@ -148,23 +178,23 @@ def _plain_maps(jurors: int, labels: int) -> tuple[Floats, Floats]:
     """G, and S of one accuracy per juror."""
     cells = jurors * labels
     klass, cell = np.divmod(np.arange(labels * (cells + 1)), cells + 1)
-    juror, said = np.divmod(cell, labels)
-    is_vote, is_wrong = cell < cells, said != klass
-    voice = np.where(is_vote, 2 * juror + is_wrong, -1 - klass)
+    juror, vote = np.divmod(cell, labels)
+    is_vote, is_wrong = cell < cells, vote != klass
+    pooled = np.where(is_vote, 2 * juror + is_wrong, -1 - klass)
     wrong_labels = np.where(is_vote & is_wrong, max(labels - 1, 1), 1)
-    return _same(np.where(is_vote, klass * jurors + juror, -1)), _same(voice) / wrong_labels
+    return _group_sums(np.where(is_vote, klass * jurors + juror, -1)), _group_sums(pooled) / wrong_labels
 
 
-def _same(group: Integers) -> Floats:
-    """A matrix that sums those of the same group, and puts the sum in the place of each."""
+def _group_sums(group: Integers) -> Floats:
+    """A matrix whose product puts the sum of each group in the place of each of its members."""
     return np.equal.outer(group, group).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class FewStrata:
-    """The steps of strata, on parameters as all others have them: prior, K, g, and the logits of h.
+    """EM steps with strata, on `Parameters.flat`: prior, K, g, and the logits of h.
 
-    On hard items a vote is habit with chance h g / (h g + (1 - h) K), and looking else.
+    On hard items a vote is by habit with probability h g / (h g + (1 - h) K), and by looking at the item otherwise.
     """
 
     data: Incidence
@@ -182,7 +212,7 @@ class FewStrata:
 
     @cached_property
     def _parts(self) -> tuple[slice, slice, slice]:
-        """Where K, g and the logits stand, behind the prior."""
+        """Where K, g and the logits of h lie in the flat vector, after the prior."""
         classes, cells = 2 * self.data.labels, self.data.jurors * self.data.labels
         first, second = classes + self.data.labels * cells, classes + (self.data.labels + 1) * cells
         return slice(classes, first), slice(first, second), slice(second, None)
@@ -210,7 +240,7 @@ class FewStrata:
         return self._maximise(counts.reshape(theta.shape), habit), height
 
     def _maximise(self, counts: Floats, habit: Floats) -> Floats:
-        """The parameters that make counts and pseudo-counts most likely, with such a share of habit in hard votes."""
+        """The parameters that make counts and pseudo-counts most likely, given the share of habit in hard votes."""
         (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
         end = np.empty((len(counts), self.pseudo.shape[1]))
         hard = counts[:, labels:, :-1]
@@ -233,13 +263,13 @@ class FewStrata:
         return np.log(end, out=end)
 
     def normalise(self, at: Floats) -> Floats:
-        """Bring extrapolated logarithms back to probabilities that add up to one, in their place."""
+        """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
         chances = at[:, : self._parts[2].start]
         chances -= np.log(np.exp(chances).dot(self._maps.groups))
         return at
 
     def enter(self, flat: Floats) -> Floats:
-        """Parameters as they are stepped on: the same."""
+        """`Parameters.flat` itself."""
         return flat
 
     leave = enter
@@ -247,10 +277,10 @@ class FewStrata:
 
 @dataclass(frozen=True)
 class _StrataMaps:
-    groups: Floats  #: sums those whose chances make up 1
+    groups: Floats  #: sums the entries whose probabilities add up to 1
     by_stratum: Floats
     by_label: Floats
-    to_cells: Floats  #: (jurors, cells): each juror's own
+    to_cells: Floats  #: (jurors, cells): 1 for the cells of the juror
     cells: int
 
 
@@ -259,36 +289,20 @@ def _strata_maps(jurors: int, labels: int) -> _StrataMaps:
     cells, klass = jurors * labels, np.arange(2 * labels)
     row = np.concatenate([np.full(2 * labels, -1), np.arange((labels + 1) * cells) // labels])
     to_cells = np.repeat(np.eye(jurors), labels, axis=1)
-    return _StrataMaps(_same(row), _same(klass // labels), _same(klass % labels), to_cells, cells)
+    by_stratum, by_label = _group_sums(klass // labels), _group_sums(klass % labels)
+    return _StrataMaps(_group_sums(row), by_stratum, by_label, to_cells, cells)
 
 
-# Expectation-maximisation for latent classes, on counts of decision tuples and in logarithms, a stack of fits at once.
-#
-#     E:  q_tk ∝ p_k Π_j K_j[k][v_tj]                 one product  X · log K
-#     M:  K_j[k][r] ∝ Σ_t w_t q_tk [v_tj = r] + prior   one product  (w q) · X
-# where X is the one-hot matrix of the tuples and w_t says how many items have tuple t.  Two EM steps give the
-# direction and the length of a longer step in log-parameters (SQUAREM); it is kept only if the likelihood agrees.
-# The model is told in `latent`.
-
-
-_LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
-_ROUNDING = {4: 3e-8, 8: 4e-15}  # of the height, by the size of a number: what is gained below may be rounding
-_FAR = 60.0  # logarithms that a long step may reach
-_LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
-ROUGH_TOLERANCE = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
-_FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
-_QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
-_TRIAL = 8  # EM steps after which the gain by a freer model is judged
+# -- any panel ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Parameters:
     """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from.
 
-    They are as precise as the matrix of votes: single precision for sparse panels, whose tables of many jurors took as
-    long as the votes.
-
-    Its parts are views, made at once: small panels take hundreds of steps, each of which takes as long as its calls.
+    They are as precise as the matrix of votes: single precision for sparse panels, where tables of many jurors take as
+    long as the votes. The parts are views, made at once in `__post_init__` through `vars`: small panels take hundreds
+    of steps, each of which takes as long as its calls.
     """
 
     flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
@@ -296,9 +310,8 @@ class Parameters:
     labels: int
     has_strata: bool = field(init=False, repr=False)  #: whether items are easy or hard
     prior: Floats = field(init=False, repr=False)  #: log p_k, (stack, classes), k = stratum*labels + label
-    table: Floats = field(
-        init=False, repr=False
-    )  #: log K_j[l][r], (stack, labels, jurors*labels); with strata and g_j[r]
+    #: log K_j[l][r], (stack, labels, jurors*labels); with strata also g_j[r]
+    table: Floats = field(init=False, repr=False)
     away: Floats = field(init=False, repr=False)  #: logit h_j, (stack, jurors); only with strata
 
     def __post_init__(self) -> None:
@@ -317,7 +330,7 @@ class Parameters:
 
     @cached_property
     def chances(self) -> tuple[Floats, Floats, Floats]:
-        """With strata: K_j[l][r], g_j[r], and the chance h_j to look away once for every cell of a row."""
+        """With strata: K_j[l][r], g_j[r], and h_j (the probability to look away) for every cell of a row."""
         looks = np.exp(self.table)
         away = (1.0 / (1.0 + np.exp(-self.away))).repeat(self.labels, axis=1)[:, None]
         return looks[:, :-1], looks[:, -1:], away
@@ -335,7 +348,7 @@ class Parameters:
         return self.at(self.flat[index][None])
 
     def at(self, flat: Floats) -> Parameters:
-        """The same of other values."""
+        """Parameters of the same shape with other values."""
         return Parameters(flat, self.jurors, self.labels)
 
 
@@ -350,11 +363,11 @@ class EMProblem:
     blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
     tied: bool = False  # whether a label is as frequent among hard items as among easy ones
     items: float = 1.0  # pseudo-items per class
-    beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
+    beside: tuple[Floats, Floats] | None = None  # fixed items and votes by class to add, (stack, classes[, cells])
 
     @property
     def steps(self) -> Steps:
-        """How to take EM steps: quickly, where parameters are few. Not kept, as they hold the problem."""
+        """How to take EM steps: the quick way where parameters are few. Not cached, as they refer to the problem."""
         if not self._is_few:
             return AnyParameters(self)
         if self.model == "strata":
@@ -363,7 +376,7 @@ class EMProblem:
 
     @property
     def is_side_by_side(self) -> bool:
-        """Whether it can go up in one sweep with other models of the same votes."""
+        """Whether it can be fitted in one sweep with other models of the same votes."""
         return self.model != "strata" and self._is_few and self.data.is_shared
 
     @property
@@ -371,7 +384,7 @@ class EMProblem:
         return self.beside is None and are_few(self.data)
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
-        """The steps of these models of few parameters, side by side."""
+        """The steps of these models of few parameters, in one stack."""
         return FewParameters.of(self.data, models, self.pseudo, self.items, self.known)
 
     @cached_property
@@ -379,15 +392,24 @@ class EMProblem:
         """Pseudo-items and pseudo-votes in the order of Parameters.flat; with strata, ones for h ~ Beta(2, 2)."""
         stack, strata = len(self.pseudo), self.model == "strata"
         items = np.full((stack, self.data.labels * (1 + strata)), self.items)
-        return np.concatenate(
-            [items, self.pseudo.reshape(stack, -1), np.ones((stack, self.data.jurors * strata))], axis=1
-        )
+        habits = np.ones((stack, self.data.jurors * strata))
+        return np.concatenate([items, self.pseudo.reshape(stack, -1), habits], axis=1)
 
 
 def em_problem(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> EMProblem:
-    """Give every juror the same pseudo-votes in each row: strength/R on each label, strength more on the right one.
+    """The EM problem of a model, with pseudo-votes as prior.
 
-    The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
+    Every juror has the same pseudo-votes in each row: strength/R on each label, strength more on the right one. The
+    habit row has as many, but spread as the juror's own votes are: by habit a juror votes as it always does.
+
+    Parameters
+    ----------
+    gold
+        (T, R) known probabilities of the true label; a row of NaN or -1 is unknown.
+
+    Returns
+    -------
+    EMProblem
     """
     labels = data.labels
     pseudo = tile_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
@@ -397,21 +419,21 @@ def em_problem(data: Incidence, model: str, strength: float, gold: ArrayLike | N
         habit = habit.reshape(data.stack, 1, -1)
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
     pseudo = pseudo.astype(data.matrix.dtype, copy=False)
-    return EMProblem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
-
-
-def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:
-    """Logarithm of the known label probabilities, by class; zero (no constraint) where nothing is known."""
-    if gold is None:
-        return None
-    key = np.asarray(gold, dtype=np.float64).T
-    known = (key >= 0.0).all(axis=0)
-    safe = np.where(known, np.maximum(key, 1e-200), 1.0)
-    return np.tile(np.log(safe), (2 if model == "strata" else 1, 1))
+    known = None
+    if gold is not None:  # the logarithm of the key by class; zero (no constraint) where nothing is known
+        key = np.asarray(gold, dtype=np.float64).T
+        safe = np.where((key >= 0.0).all(axis=0), np.maximum(key, 1e-200), 1.0)
+        known = np.tile(np.log(safe), (2 if model == "strata" else 1, 1))
+    return EMProblem(data, model, pseudo, known, data.blocks(), model == "strata")
 
 
 def class_table(at: Parameters) -> Floats:
-    """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit."""
+    """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit.
+
+    Returns
+    -------
+    (stack, classes, jurors * labels) array
+    """
     if not at.has_strata:
         return at.table
     easy, habit, away = at.chances
@@ -421,9 +443,14 @@ def class_table(at: Parameters) -> Floats:
 
 @_QUIET
 def e_step(problem: EMProblem, at: Parameters) -> tuple[Floats, Floats]:
-    """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T).
+    """E-step.
 
-    Posteriors are as precise as the matrix of votes.
+    Returns
+    -------
+    posterior : (stack, classes, T) array
+        As precise as the matrix of votes.
+    log_likelihood : (stack, T) array
+        Of each tuple.
     """
     prior = np.exp(at.prior)
     chance, top, total = class_likelihoods(problem.data, class_table(at), prior, problem.known)
@@ -433,12 +460,20 @@ def e_step(problem: EMProblem, at: Parameters) -> tuple[Floats, Floats]:
 def class_likelihoods(
     data: Incidence, table: Floats, prior: Floats, known: Floats | None
 ) -> tuple[Floats, Floats, Floats]:
-    """What each class makes of each tuple's votes, relative to the likeliest one; its logarithm; and all together.
+    """The likelihood of each tuple's votes given each class, relative to the likeliest class.
 
-    (stack, classes, T), (stack, T), (stack, T); the last with the classes as common as they are. A sparse
-    panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as fast: a
-    posterior is off by 1e-6. Its product leaves the classes of a tuple side by side in memory; to turn that takes less
-    time than to work across it.
+    A sparse panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as
+    fast: a posterior is off by 1e-6. Its product leaves the classes of a tuple side by side in memory; to transpose
+    that takes less time than to work across it.
+
+    Returns
+    -------
+    likelihood : (stack, classes, T) array
+        Relative to the likeliest class.
+    top : (stack, T) array
+        The log-likelihood given the likeliest class.
+    total : (stack, T) array
+        The sum over classes of `likelihood`, weighted by `prior`.
     """
     score = np.ascontiguousarray(data.scores(table.astype(data.matrix.dtype, copy=False)))
     if known is not None:
@@ -452,40 +487,39 @@ def class_likelihoods(
 
 
 def improve(problem: EMProblem, at: Parameters) -> tuple[Parameters, Floats]:
-    """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
+    """One EM step.
+
+    Returns
+    -------
+    end : Parameters
+        After the step.
+    objective : (stack,) array
+        Log-likelihood plus log prior before the step.
+    """
     table, prior = class_table(at), np.exp(at.prior)
-    parts = [_tally(problem, block, rows, table, prior) for block, rows in problem.blocks]
-    # A block's sums are as precise as its chances, those of many blocks are double.
+    parts = []
+    for block, rows in problem.blocks:  # items and votes by class, relative to the class's prevalence; log-likelihood
+        known = None if problem.known is None else problem.known[:, rows]
+        mass, top, total = class_likelihoods(block, table, prior, known)
+        mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
+        parts.append((*block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))))
+    # A block's sums are as precise as its likelihoods, those of many blocks are double.
     share, counts, height = (
         parts[0] if len(parts) == 1 else (np.sum(part, axis=0, dtype=np.float64) for part in zip(*parts, strict=True))
     )
     counts *= prior[:, :, None]
     share = share.astype(np.float64, copy=False) * prior + problem.items
-    height += _log_prior(problem, at)
+    # log density of the pseudo-votes, of the pseudo-items per class, and of h ~ Beta(2, 2)
+    log_prior = np.einsum("bp,bp->b", at.flat, problem.weight_of_prior, dtype=np.float64)
+    if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
+        log_prior -= 2.0 * np.add.reduce(np.logaddexp(0.0, at.away), axis=1, dtype=np.float64)
+    height += log_prior
     if problem.beside is not None:
         share += problem.beside[0]
         counts += problem.beside[1]
         height += np.einsum("bk,bk->b", at.prior, problem.beside[0], dtype=np.float64)
         height += np.einsum("bkc,bkc->b", table, problem.beside[1], dtype=np.float64)
     return _maximise(problem, share, counts, at), height
-
-
-def _tally(
-    problem: EMProblem, block: Incidence, rows: slice, table: Floats, prior: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Items and votes by class in a block, both relative to how common the class is; and the log-likelihood."""
-    known = None if problem.known is None else problem.known[:, rows]
-    mass, top, total = class_likelihoods(block, table, prior, known)
-    mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
-    return *block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))
-
-
-def _log_prior(problem: EMProblem, at: Parameters) -> Floats:
-    """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
-    value = np.einsum("bp,bp->b", at.flat, problem.weight_of_prior, dtype=np.float64)
-    if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
-        value -= 2.0 * np.add.reduce(np.logaddexp(0.0, at.away), axis=1, dtype=np.float64)
-    return np.asarray(value)
 
 
 @cache
@@ -500,8 +534,13 @@ def _maximise(problem: EMProblem, share: Floats, counts: Floats, at: Parameters 
     if problem.model == "strata":
         counts, odds = _split_by_habit(counts, at, data.jurors, data.labels)
     counts = (counts + problem.pseudo).reshape(data.stack, -1, data.jurors, data.labels)
-    if problem.model == "one_coin":
-        counts = _spread_evenly(counts, data.labels)
+    if problem.model == "one_coin":  # one accuracy per juror, with the errors spread evenly
+        right = np.einsum("bljl->bj", counts)
+        votes = np.matmul(counts.sum(axis=1), np.ones(data.labels, dtype=counts.dtype))
+        wrong = (votes - right) / max(data.labels - 1, 1)
+        counts = np.empty_like(counts)
+        counts[:] = wrong[:, None, :, None]
+        np.einsum("bljl->blj", counts)[:] = right[:, None]  # a view of the diagonals
     counts /= np.matmul(counts, _ones(data.labels, counts.dtype))
     share = share / np.add.reduce(share, axis=1, keepdims=True)
     if problem.tied:
@@ -512,11 +551,16 @@ def _maximise(problem: EMProblem, share: Floats, counts: Floats, at: Parameters 
 
 
 def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: int) -> tuple[Floats, Floats]:
-    """Share the votes on hard items out between looking (K) and habit (g); the new odds of h, Beta(2, 2) a priori."""
+    """Split the votes on hard items between looking (K) and habit (g); the new odds of h, Beta(2, 2) a priori."""
     stack, _, cells = counts.shape
     easy, hard = counts[:, :labels], counts[:, labels:]
+    share: Floats | float = 0.5  # of habit in the votes on hard items
+    if at is not None:
+        look, habit, away = at.chances
+        by_habit = away * habit
+        share = by_habit / (by_habit + (1.0 - away) * look)
     ways = np.empty((stack, 2, labels, cells), dtype=counts.dtype)  # by habit, by looking
-    np.multiply(hard, 0.5 if at is None else _lazy_share(*at.chances), out=ways[:, 0])
+    np.multiply(hard, share, out=ways[:, 0])
     np.subtract(hard, ways[:, 0], out=ways[:, 1])
     votes = np.add.reduce(ways, axis=2)
     rows = np.empty((stack, labels + 1, cells), dtype=counts.dtype)
@@ -524,23 +568,6 @@ def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: 
     rows[:, -1] = votes[:, 0]
     odds = votes.reshape(stack, 2, jurors, labels) @ _ones(labels, votes.dtype) + 1.0
     return rows, (odds[:, 0] / odds[:, 1])[:, :, 0]
-
-
-def _lazy_share(look: Floats, habit: Floats, away: Floats) -> Floats:
-    """The share of habit in what is said of hard items."""
-    by_habit = away * habit
-    return np.asarray(by_habit / (by_habit + (1.0 - away) * look))
-
-
-def _spread_evenly(counts: Floats, labels: int) -> Floats:
-    """Replace confusion counts by one accuracy per juror, with the errors shared out evenly."""
-    right = np.einsum("bljl->bj", counts)
-    votes = np.matmul(counts.sum(axis=1), np.ones(labels, dtype=counts.dtype))
-    wrong = (votes - right) / max(labels - 1, 1)
-    even = np.empty_like(counts)
-    even[:] = wrong[:, None, :, None]
-    np.einsum("bljl->blj", even)[:] = right[:, None]  # a view of the diagonals
-    return even
 
 
 @dataclass(frozen=True)
@@ -555,7 +582,7 @@ class AnyParameters:
         return self.problem.data
 
     def improve(self, flat: Floats) -> tuple[Floats, Floats]:
-        """One step, and the objective before it."""
+        """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
         once, height = improve(self.problem, self._at(flat))
         return once.flat, height
 
@@ -569,7 +596,7 @@ class AnyParameters:
         return flat
 
     def enter(self, flat: Floats) -> Floats:
-        """Parameters as they are stepped on: the same."""
+        """`Parameters.flat` itself."""
         return flat
 
     leave = enter
@@ -581,30 +608,82 @@ class AnyParameters:
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
 
 
+def iterate_em(
+    step: Callable[[_State], tuple[_State, Any]], state: _State, limit: int, is_done: Callable[[Any, Any], Any]
+) -> tuple[_State, Any, int, bool]:
+    """EM rounds as published, without acceleration, for models that step on posteriors instead of `Parameters`.
+
+    Parameters
+    ----------
+    step
+        One round: the next state, and the objective (a float, or one for each panel of a stack).
+    is_done
+        Of the gain by a round and the objective: whether the iteration has converged.
+
+    Returns
+    -------
+    state
+        After the last round.
+    objective
+        Of the last round.
+    rounds : int
+    converged : bool
+    """
+    objective, rounds, converged = -np.inf, 0, False
+    while rounds < limit and not converged:
+        state, reached = step(state)
+        rounds += 1
+        converged = bool(is_done(reached - objective, reached))
+        objective = reached
+    return state, objective, rounds, converged
+
+
 def run_em(
     problem: EMProblem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
 ) -> tuple[Parameters, int, bool]:
     """Run accelerated EM until neither a plain EM step nor the last long one gains much in any panel.
 
     On a plateau plain steps gain next to nothing for long; long ones show that it goes on. A `relative` tolerance is a
-    share of the height at the start, of the panel that is lowest there.
+    share of the objective at the start, of the panel where that is lowest.
+
+    Returns
+    -------
+    end : Parameters
+        At the end.
+    steps : int
+        How many EM steps were computed.
+    converged : bool
     """
     steps = problem.steps
-    there, taken, settled, _ = _ascend(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
-    return at.at(steps.leave(there)), taken, bool(settled.all())
+    end, taken, converged, _ = _accelerate(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
+    return at.at(steps.leave(end)), taken, bool(converged.all())
 
 
 def run_em_models(
     problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
 ) -> list[tuple[Parameters, int, bool]]:
-    """The same of several models of the same votes, from the votes' shares if no start is given.
+    """Run EM for several models of the same votes, from the votes' shares if no start is given.
 
-    The tolerance is per parameter. Where a step takes as long as its calls, models go up in one sweep.
+    The tolerance is per parameter. Where a step takes as long as its calls, models are fitted in one sweep.
+
+    Returns
+    -------
+    list
+        Of each problem what `run_em` returns.
     """
     few = [k for k, problem in enumerate(problems) if problem.is_side_by_side]
-    begin = None if starts is None else [starts[k] for k in few]
-    together = _ascend_together([problems[k] for k in few], begin, tolerance, limit) if few else ()
-    ends = dict(zip(few, together, strict=True))
+    ends: dict[int, tuple[Parameters, int, bool]] = {}
+    if few:
+        first, data = problems[few[0]], problems[few[0]].data
+        steps = first.few(tuple(problems[k].model for k in few))
+        if starts is None:
+            here = steps.first(np.concatenate([_first_mass(first)] * len(few)))
+        else:
+            here = steps.enter(np.concatenate([starts[k].flat for k in few]))
+        there, taken, converged, _ = _accelerate(steps, here, tolerance * here.shape[1], limit)
+        flats = steps.leave(there).reshape(len(few), -1, here.shape[1])
+        for k, flat, have in zip(few, flats, converged.reshape(len(few), -1), strict=True):
+            ends[k] = Parameters(flat, data.jurors, data.labels), taken, bool(have.all())
     for k, problem in enumerate(problems):
         if k not in ends:
             at = first_parameters(problem) if starts is None else starts[k]
@@ -612,40 +691,17 @@ def run_em_models(
     return [ends[k] for k in range(len(problems))]
 
 
-def _ascend_together(
-    problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
-) -> list[tuple[Parameters, int, bool]]:
-    first, data = problems[0], problems[0].data
-    steps = first.few(tuple(problem.model for problem in problems))
-    if starts is None:
-        here = steps.first(np.concatenate([_first_mass(first)] * len(problems)))
-    else:
-        here = steps.enter(np.concatenate([at.flat for at in starts]))
-    there, taken, settled, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
-    flats = steps.leave(there).reshape(len(problems), -1, here.shape[1])
-    return [
-        (Parameters(flat, data.jurors, data.labels), taken, bool(have.all()))
-        for flat, have in zip(flats, settled.reshape(len(problems), -1), strict=True)
-    ]
-
-
 @_QUIET
-def _ascend(
-    steps: Steps,
-    here: Floats,
-    tolerance: float,
-    limit: int,
-    *,
-    relative: bool = False,
-    enough: float = np.inf,
+def _accelerate(
+    steps: Steps, here: Floats, tolerance: float, limit: int, *, relative: bool = False, enough: float = np.inf
 ) -> tuple[Floats, int, Flags, Floats]:
-    """Where it ends, after how many steps, which panels have settled, and what each has gained at least.
+    """SQUAREM: where it ends, after how many steps, which panels have converged, and what each has gained at least.
 
-    A gain that is `enough` in all of them ends it, too.
+    A gain that is `enough` in all panels ends it, too.
     """
     size, is_single = steps.data.stack, here.dtype == np.float32
     twice, floor = here, np.full(size, -np.inf)
-    before, first, taken, settled = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
+    before, first, taken, converged = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
     while taken < limit:
         once, start = steps.improve(here)
         if not taken:
@@ -661,57 +717,69 @@ def _ascend(
         # With the plain steps before it; in single precision, of large sparse panels, what the long one gained itself.
         by_long_step = start - (floor if is_single else before)
         twice, floor = steps.improve(once)
-        settled = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
-        if np.count_nonzero(settled) == size or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
+        converged = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
+        if np.count_nonzero(converged) == size or (
+            enough < np.inf and np.count_nonzero(floor - first > enough) == size
+        ):
             break
         before = start
         ahead = squarem_step(here, once, twice, _LONGEST)
         here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
-    return twice, taken, settled, floor - first
+    return twice, taken, converged, floor - first
 
 
 def fit_strata(
     problem: EMProblem, at: Parameters, tolerance: float, limit: int, rough: float = ROUGH_TOLERANCE
 ) -> tuple[Parameters, int, bool]:
-    """Fit: with strata first tied and roughly, then with a label mix of their own in the panels that insist on it."""
+    """Fit, with strata first tied and roughly, then with a label mix per stratum in the panels that gain by it.
+
+    A panel gains where twice the gain exceeds about the 99.9% point of chi-square, by Wilson and Hilferty's cube: 11.2
+    for one degree of freedom, exactly 10.8. The exact point (scipy's chdtri) lets a few more replicates of an interval
+    have a label mix per stratum.
+
+    Returns
+    -------
+    end : Parameters
+        At the end.
+    steps : int
+    converged : bool
+    """
     if not problem.tied:
         return run_em(problem, at, tolerance, limit)
     at, steps, _ = run_em(problem, at, rough * tolerance, limit)
     if steps >= limit:
         return at, steps, False
-    loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
-    trial, more, _, gain = _ascend(loose.steps, at.flat, 0.0, _TRIAL, enough=worth)
-    steps += more
-    insist = gain > worth
-    ends, converged = at.flat, True
-    for which, start, kind in ((~insist, at, problem), (insist, at.at(trial), loose)):
-        if which.any():
-            end, more, settled = run_em(kind, start, tolerance, max(limit - steps, 2))
-            ends = np.where(which[:, None], end.flat, ends)
-            steps, converged = steps + more, converged and settled
-    return at.at(ends), steps, converged
-
-
-def _chi_square(freedom: int) -> float:
-    """About the 99.9% point of chi-square, by Wilson and Hilferty's cube: 11.2 for one degree of freedom, exactly 10.8.
-
-    The exact point (scipy's chdtri) lets a few more replicates of an interval have a label mix of their own.
-    """
+    freedom = problem.data.labels - 1
     spread = 2.0 / (9.0 * freedom)
-    return float(freedom * (1.0 - spread + 3.09 * spread**0.5) ** 3)
+    worth = 0.5 * float(freedom * (1.0 - spread + 3.09 * spread**0.5) ** 3)
+    loose = replace(problem, tied=False)
+    trial, more, _, gain = _accelerate(loose.steps, at.flat, 0.0, _TRIAL, enough=worth)
+    steps += more
+    is_loose = gain > worth
+    ends, all_converged = at.flat, True
+    for which, start, kind in ((~is_loose, at, problem), (is_loose, at.at(trial), loose)):
+        if which.any():
+            end, more, converged = run_em(kind, start, tolerance, max(limit - steps, 2))
+            ends = np.where(which[:, None], end.flat, ends)
+            steps, all_converged = steps + more, all_converged and converged
+    return at.at(ends), steps, all_converged
 
 
 def first_parameters(problem: EMProblem, labels: Floats | None = None) -> Parameters:
-    """Begin from smoothed vote shares, or from the chances of labels that an earlier fit gave (stack, R, T).
+    """Start from smoothed vote shares, or from the label posterior (stack, R, T) of an earlier fit.
 
     With strata, the items without a clear majority are the harder ones.
+
+    Returns
+    -------
+    start : Parameters
     """
     mass = _first_mass(problem, labels)
     return _maximise(problem, mass.sum(axis=2, dtype=np.float64) + problem.items, problem.data.counts(mass), None)
 
 
 def _first_mass(problem: EMProblem, labels: Floats | None = None) -> Floats:
-    """Items by class and tuple (stack, classes, T), to begin with."""
+    """Items by class and tuple (stack, classes, T) before the first step."""
     data = problem.data
     shares = (data.vote_shares if labels is None else labels).astype(data.matrix.dtype, copy=False)
     if problem.model == "strata":
@@ -725,13 +793,7 @@ def _first_mass(problem: EMProblem, labels: Floats | None = None) -> Floats:
     return np.asarray(shares * data.weights[:, None, :].astype(shares.dtype, copy=False))
 
 
-# Numbers that tell jurors and tuples apart by what was voted alone: no order and no name takes part.
-#
-# Colour refinement: jurors start alike, and labels; a tuple's colour is made of the colours of those who say the same
-# on it and of what they say, and a juror's and a label's of the tuples they stand on and of who is beside them there.
-# Sums of hashed whole numbers, modulo 2⁶⁴, are exact, and the same in any order of jurors, labels and tuples. Who is
-# left with the same colour after three rounds has (but for rare symmetric panels) the same votes.
-
+# -- canonical order ------------------------------------------------------------------------------------------------
 
 Words: TypeAlias = NDArray[np.uint64]
 CanonicalRanks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
@@ -741,7 +803,12 @@ _TURNS = tuple((np.uint64(s), np.uint64(f)) for s, f in ((27, 0xBF58476D1CE4E5B9
 
 
 def canonical_ranks(data: Incidence) -> CanonicalRanks:
-    """The rank of each juror and of each tuple by colour, of the first panel of a stack.
+    """The rank of each juror and of each tuple by colour, for the first panel of a stack.
+
+    Returns
+    -------
+    jurors : (N,) array of int
+    tuples : (T,) array of int
 
     Examples
     --------
@@ -751,30 +818,28 @@ def canonical_ranks(data: Incidence) -> CanonicalRanks:
     >>> (turned[0] == jurors[::-1]).all(), (turned[1] == tuples).all()
     (np.True_, np.True_)
     """
-    row, cell = np.nonzero(data.matrix[0]) if data.is_dense else _entries(data)
+    if data.is_dense:
+        row, cell = np.nonzero(data.matrix[0])
+    else:
+        ends = data.matrix.indptr[: data.rows + 1]
+        row, cell = np.repeat(np.arange(data.rows), np.diff(ends)), data.matrix.indices[: ends[-1]].astype(np.int64)
     juror = cell // data.labels
-    # Sides lie label by label, so that sums over labels and words for tuples run along memory.
+    # A side is the votes for one label on one tuple. Sides lie label by label, so that sums run along memory.
     side = np.multiply(juror, -data.labels)
     side += cell
     side *= data.rows
     side += row
     items = data.weights[0].astype(np.uint64)
-    heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.labels, -1)
-    sides = heads * _ALIKE  # at first all jurors are alike, and all labels: a sum over those on a side is their number
+    sizes = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.labels, -1)
+    sides = sizes * _ALIKE  # at first all jurors are alike, and all labels: a sum over a side is its size
     for last in range(_ROUNDS - 1, -1, -1):
         tuples = _mixed(np.add.reduce(_mixed(sides), axis=0) + items)
         words = items * _mixed(sides + tuples)
         jurors = _sums(juror, words.ravel()[side], data.jurors)
         if last:
-            mixed = _mixed(np.concatenate([jurors, np.add.reduce(heads * words, axis=1)]))
-            sides = _sums(side, mixed[juror], heads.size).reshape(heads.shape) + mixed[data.jurors :, None]
+            mixed = _mixed(np.concatenate([jurors, np.add.reduce(sizes * words, axis=1)]))
+            sides = _sums(side, mixed[juror], sizes.size).reshape(sizes.shape) + mixed[data.jurors :, None]
     return _ranks(jurors), _ranks(tuples)
-
-
-def _entries(data: Incidence) -> tuple[Integers, Integers]:
-    """The row and the cell of every vote of a sparse panel."""
-    first = data.matrix.indptr[: data.rows + 1]
-    return np.repeat(np.arange(data.rows), np.diff(first)), data.matrix.indices[: first[-1]].astype(np.int64)
 
 
 def _mixed(words: Words) -> Words:

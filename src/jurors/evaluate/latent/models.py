@@ -1,4 +1,32 @@
-"""One-coin, confusion, strata, joint groups."""
+"""The latent-class models of a panel: one accuracy per juror, confusion matrices, strata, joint groups of jurors.
+
+In: the decision tuples of a panel, with any pattern of votes and no answer key. Out: `LatentFit`, with prevalences,
+confusion matrices and each tuple's label posterior.
+
+Latent classes. Every item belongs to a hidden class k = (true label l, stratum s), and given the class the jurors err
+independently: P(votes, k) = p_k Π_j K_j[k][vote_j]. One stratum is the paper's error independence (Dawid and Skene's
+model). Two strata, easy and hard items, let errors be correlated through the items' difficulty: on a hard item juror j
+looks away with probability h_j and then votes by a habit g_j that knows nothing of the truth,
+    K_j[l, hard] = (1 - h_j) K_j[l, easy] + h_j g_j,
+so that a hard stratum says less about its label, and never comes to stand for another one. Difficulty is taken to be
+independent of the label, p_k = p_l p_s, unless a likelihood-ratio test at 0.1% says otherwise: where hard items say
+little, nothing else shows how many of them have each label.
+
+Abstaining is one more answer of the panel models, which is no item's true label:
+    P(answers, l) = p_l Π_j K_j[l][answer_j],   answer_j a label, or "I abstain".
+So who abstains on what is evidence like any vote: on hard items (`strata`) by habit, else at a rate per true label.
+What is reported is about the votes that were cast: K_j[l][r] / (1 - K_j[l][abstains]).
+
+Groups of jurors who err together have, given the label, a joint table of the group:
+    P(votes, l) = p_l Π_{single j} K_j[l][v_j] Π_{groups g} J_g[l][v_g].
+Nothing is assumed about what goes on inside a group, so jurors who copy from each other no longer count as many. EM
+with the group's correction log J - Σ log K added where all of its members voted.
+
+Repeats. The same judge several times (`gpt#1` and `gpt#2`) shares every misunderstanding, so it counts once. A name
+alone does not prove it (`judge_1` and `judge_2` are two people), and neither does agreement (good jurors agree). So
+both are required: the name says "once more" in so many words, and the votes confirm it, the repeats disagreeing
+clearly less with each other than with all others. Where there are no others, the names must do.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +34,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,6 +47,7 @@ from jurors.evaluate.latent.em import (
     em_problem,
     first_parameters,
     fit_strata,
+    iterate_em,
     run_em,
 )
 from jurors.sketch import Sketch
@@ -30,21 +59,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# One-coin, confusion, strata, joint groups.
-
-
-# Latent classes: grade a whole panel at once, from any pattern of votes, with no answer key.
-#
-# Every item belongs to a hidden class k = (true label l, stratum s), and given the class the jurors err
-# independently: P(votes, k) = p_k Π_j K_j[k][vote_j].  One stratum is the paper's error independence (Dawid and
-# Skene's model).  Two strata, easy and hard items, let errors be correlated through the items' difficulty: on a
-# hard item juror j looks away with chance h_j and then votes by a habit g_j that knows nothing of the truth,
-#     K_j[l, hard] = (1 - h_j) K_j[l, easy] + h_j g_j,
-# so that a hard stratum says less about its label, and never comes to stand for another one.  Difficulty is taken
-# to be independent of the label, p_k = p_l p_s, unless a likelihood-ratio test at 0.1% says otherwise: where hard
-# items say little, nothing else would tell how many of them have each label.
-
-
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
 
 
@@ -54,7 +68,7 @@ class LatentFit:
 
     model: str
     prevalence: Floats  #: (R,) share of items with each true label
-    confusion: Floats  #: (N, R, R) [juror][true label][said label], over all strata
+    confusion: Floats  #: (N, R, R) [juror][true label][vote], over all strata
     posterior: Floats  #: (T, R) probability of each true label, tuple by tuple
     log_likelihood: float
     iterations: int  #: how many times the posteriors were computed
@@ -93,12 +107,16 @@ def fit_latent(
     start
         Parameters of an earlier fit of the same model.
     settled
-        Whether strata keep the label mix of `start`, a common one or one of their own.
+        Whether strata keep the label mix of `start`, be it common to both or one per stratum.
     strength
         How many pseudo-votes every juror is given on the right label, and how many spread over all labels.
     tolerance, max_iterations
         EM has converged when a plain step gains less than this much log-likelihood per parameter (by chance alone, a
         parameter is worth 1/2).
+
+    Returns
+    -------
+    LatentFit
 
     Examples
     --------
@@ -116,24 +134,43 @@ def fit_latent(
 
 
 def fitted_classes(fit: LatentFit) -> tuple[Floats, Floats]:
-    """How common each class is (K), and what every juror says of it (K, jurors, labels)."""
+    """The classes of a fit.
+
+    Returns
+    -------
+    prevalence : (K,) array
+    table : (K, jurors, labels) array
+        The probability of each juror's vote given the class.
+    """
     return classes_at(fit.parameters)
 
 
 def classes_at(at: Parameters) -> tuple[Floats, Floats]:
-    """The same at a point on the way."""
+    """The same as `fitted_classes`, at any parameters."""
     prior = np.exp(at.prior[0])
     return prior, np.exp(class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
 
 
 def juror_scores(data: Incidence, posterior: Floats) -> Floats:
-    """Expected share of right votes among each juror's own, given a (T, R) posterior of the true labels."""
+    """Expected share of right votes among each juror's own, given a (T, R) posterior of the true labels.
+
+    Returns
+    -------
+    (N,) array
+        NaN for a juror without votes.
+    """
     mass = posterior.T[None] * data.weights[:, None, :]
     return right_shares(data.counts(mass).reshape(data.labels, data.jurors, data.labels))
 
 
 def right_shares(counts: Floats) -> Floats:
-    """The share of right votes among each juror's own, of votes by true label, juror and label said (R, N, R)."""
+    """The share of right votes among each juror's own, from counts by true label, juror and vote (R, N, R).
+
+    Returns
+    -------
+    (N,) array
+        NaN for a juror without votes.
+    """
     cast = counts.sum(axis=(0, 2))
     return np.asarray(np.where(cast > 0, np.einsum("ljl->j", counts) / np.where(cast > 0, cast, 1.0), np.nan))
 
@@ -143,21 +180,31 @@ def restrict_to_answered(data: Incidence, fit: LatentFit) -> LatentFit:
 
     A pseudo-count keeps a fit from running away; in a grade it is a bias, which in a large panel exceeds everything
     that is unknown. NaN where no item of a label is expected.
+
+    Returns
+    -------
+    LatentFit
+        With the same posterior.
     """
     mass = fit.posterior.T[None] * data.weights[:, None, :]
     counts = data.counts(mass).reshape(data.labels, data.jurors, data.labels).transpose(1, 0, 2)
     share = mass[0].sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         confusion = counts / counts.sum(axis=2, keepdims=True)
-    told = replace(fit, prevalence=share / share.sum(), confusion=confusion, data=data)
-    vars(told)["score"] = right_shares(counts.transpose(1, 0, 2))  # of the same counts
-    return told
+    restricted = replace(fit, prevalence=share / share.sum(), confusion=confusion, data=data)
+    object.__setattr__(restricted, "score", right_shares(counts.transpose(1, 0, 2)))  # from the same counts
+    return restricted
 
 
 def describe_fit(
     problem: EMProblem, at: Parameters, steps: int, converged: bool, expected: tuple[Floats, Floats]
 ) -> LatentFit:
-    """What the end of a fit, and what is expected there, say of prevalences, jurors and items."""
+    """A `LatentFit` from the parameters at the end of EM and the `e_step` there.
+
+    Returns
+    -------
+    LatentFit
+    """
     data, labels = problem.data, problem.data.labels
     classes, likelihood = expected
     posterior = classes.reshape(-1, labels, data.rows).sum(axis=0, dtype=np.float64).T
@@ -176,15 +223,15 @@ def describe_fit(
     )
 
 
-# Abstaining as one more answer of the panel models, which is nobody's true label.
-#
-#     P(answers, l) = p_l Π_j K_j[l][answer_j],   answer_j a label, or "I abstain"
-# So who abstains on what is evidence like any vote: on hard items (`strata`) by habit, else at a rate per true label.
-# What is reported is about those who spoke: K_j[l][r] / (1 - K_j[l][abstains]).
+# -- abstentions ----------------------------------------------------------------------------------------------------
 
 
 def exclude_last_label(key: Floats | None, rows: int, answers: int) -> Floats:
-    """The key of rows whose true label is none of the last answer; gold items keep theirs.
+    """A key which says that no row's true label is the last answer; gold items keep theirs.
+
+    Returns
+    -------
+    (rows, answers) array
 
     Examples
     --------
@@ -204,20 +251,31 @@ def gold_rows(key: Floats) -> Flags:
 def drop_abstentions(data: Incidence) -> Incidence:
     """The same tuples without the last answer.
 
+    Returns
+    -------
+    Incidence
+        With one label fewer.
+
     Examples
     --------
     >>> drop_abstentions(Incidence.from_codes([[0, 2], [1, 1]], labels=3)).matrix[0].tolist()
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
     """
     labels = data.labels - 1
-    kept = np.arange(data.jurors * data.labels) % data.labels != labels
-    matrix = data.matrix[:, :, kept] if data.is_dense else data.matrix[:, kept]
+    is_label = np.arange(data.jurors * data.labels) % data.labels != labels
+    matrix = data.matrix[:, :, is_label] if data.is_dense else data.matrix[:, is_label]
     return replace(data, matrix=matrix, labels=labels)
 
 
-def fit_given_answered(spoken: Incidence, fit: LatentFit) -> LatentFit:
-    """A fit of answers as one of labels, given that a juror spoke; the very same where nobody abstained."""
-    labels = spoken.labels
+def fit_given_answered(answered: Incidence, fit: LatentFit) -> LatentFit:
+    """A fit of answers as one of labels, given that a juror did not abstain.
+
+    Returns
+    -------
+    LatentFit
+        `fit` itself where there are no abstentions.
+    """
+    labels = answered.labels
     if len(fit.prevalence) == labels:
         return fit
     posterior, confusion = fit.posterior[:, :labels], fit.confusion[:, :labels, :labels]
@@ -226,17 +284,13 @@ def fit_given_answered(spoken: Incidence, fit: LatentFit) -> LatentFit:
         prevalence=fit.prevalence[:labels] / fit.prevalence[:labels].sum(),
         confusion=confusion / confusion.sum(axis=2, keepdims=True),
         posterior=posterior,
-        data=spoken,
+        data=answered,
     )
 
 
-# Groups of jurors who err together, each heard as one voice: given the label, a group has a joint table of its own.
-#
-#     P(votes, l) = p_l Π_{single j} K_j[l][v_j] Π_{groups g} J_g[l][v_g]
-# Nothing is assumed about what goes on inside a group, so jurors who look over each other's shoulder no longer count
-# as many. EM as in `latent`, with the group's correction log J - Σ log K added where all of it voted.
+# -- groups of jurors with a joint table ----------------------------------------------------------------------------
 
-
+_CoupledState: TypeAlias = tuple[Floats, Floats, Floats]  # posterior, prior, confusion of `CoupledEnd`
 _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would spread them
 
 
@@ -250,14 +304,14 @@ class JointJuror:
 
 @dataclass(frozen=True)
 class Coupling:
-    """All the groups that are heard as one voice each."""
+    """All groups of jurors that have a joint table."""
 
     voices: tuple[JointJuror, ...]
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
         """The members of each group."""
-        return [voice.members for voice in self.voices]
+        return [joint_juror.members for joint_juror in self.voices]
 
     def weighing(self, weights: Floats) -> Coupling:
         """The same groups on items with other weights, (stack, T)."""
@@ -265,24 +319,33 @@ class Coupling:
 
 
 def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
-    """Join the votes of some groups; where one member is silent, the group is."""
+    """Join the votes of some groups; where a member has no vote, its group has none.
+
+    Returns
+    -------
+    Coupling
+    """
     size = len(votes.labels)
     weights = np.ones(votes.rows) if votes.counts is None else votes.counts
-    voices = []
+    joint_jurors = []
     for members in groups:
-        said = votes.codes[:, list(members)].astype(np.int64)
+        codes = votes.codes[:, list(members)].astype(np.int64)
         place = size ** np.arange(len(members))[::-1]
-        codes = np.where((said >= 0).all(axis=1), said @ place, -1)
-        voices.append(
-            JointJuror(tuple(members), Incidence.from_codes(codes[:, None], weights, labels=size ** len(members)))
-        )
-    return Coupling(tuple(voices))
+        joint = np.where((codes >= 0).all(axis=1), codes @ place, -1)
+        data = Incidence.from_codes(joint[:, None], weights, labels=size ** len(members))
+        joint_jurors.append(JointJuror(tuple(members), data))
+    return Coupling(tuple(joint_jurors))
 
 
 def fit_coupled(
     data: Incidence, coupling: Coupling, start: LatentFit, *, strength: float, gold: Floats | None = None
 ) -> LatentFit:
-    """Fit confusion matrices and the groups' tables together, beginning from a fit that hears everybody alone."""
+    """Fit confusion matrices and the groups' tables, starting from a fit that takes all jurors for independent.
+
+    Returns
+    -------
+    LatentFit
+    """
     end = climb_coupled(data, coupling, start.posterior.T[None], strength=strength, gold=gold)
     return replace(
         start,
@@ -318,21 +381,26 @@ def climb_coupled(
     tolerance: float = 1e-4,
     limit: int = 1000,
 ) -> CoupledEnd:
-    """EM from posteriors (stack, R, T)."""
+    """EM with joint tables, from label posteriors (stack, R, T).
+
+    Returns
+    -------
+    CoupledEnd
+    """
     known = 0.0 if gold is None else np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
-    before = np.full(data.stack, -np.inf)
-    steps, converged = 0, False
-    while steps < limit and not converged:
-        prior, confusion, score = _scores(data, coupling, posterior * data.weights[:, None, :], strength)
+
+    def step(state: _CoupledState) -> tuple[_CoupledState, Floats]:
+        prior, confusion, score = _scores(data, coupling, state[0] * data.weights[:, None, :], strength)
         score = score + known
         top = score.max(axis=1, keepdims=True)
-        chance = np.exp(score - top)
-        total = chance.sum(axis=1, keepdims=True)
-        posterior = chance / total
+        likelihood = np.exp(score - top)
+        total = likelihood.sum(axis=1, keepdims=True)
         height = ((top + np.log(total))[:, 0] * data.weights).sum(axis=1)
-        converged = bool((np.abs(height - before) < tolerance).all())
-        steps, before = steps + 1, height
-    return CoupledEnd(posterior, prior, confusion, steps, converged, before)
+        return (likelihood / total, prior, confusion), height
+
+    start: _CoupledState = posterior, np.empty(0), np.empty(0)
+    end, height, steps, converged = iterate_em(step, start, limit, lambda gain, _: (np.abs(gain) < tolerance).all())
+    return CoupledEnd(*end, steps, converged, height)
 
 
 def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) -> tuple[Floats, Floats, Floats]:
@@ -344,21 +412,16 @@ def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) 
     counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
     score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for voice in coupling.voices:
-        apart = np.ones((stack, size, 1))
-        for member in voice.members:
-            apart = (apart[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
-        joint = voice.joint.counts(mass) + _PSEUDO * apart
-        score = score + voice.joint.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(apart))
+    for group in coupling.voices:
+        independent = np.ones((stack, size, 1))
+        for member in group.members:
+            independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
+        joint = group.joint.counts(mass) + _PSEUDO * independent
+        score = score + group.joint.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
     return prior, confusion, score
 
 
-# The same judge several times is one voice: `gpt#1` and `gpt#2` share every misunderstanding.
-#
-# A name alone does not prove it (`judge_1` and `judge_2` are two people), and neither does agreement (good jurors
-# agree). So both are asked for: the name says "once more" in so many words, and the votes confirm it, the repeats
-# disagreeing clearly less with each other than with everybody else. Where there is nobody else, the names must do.
-
+# -- one judge several times ----------------------------------------------------------------------------------------
 
 # The marks, at the end of a name: `#2`, `(2)`, `[2]`, `@2`, ` run 2`, `_run2`, `/epoch=2`, ` (run 2)`. Numbers
 # up to 999 for marks without a word: longer ones are versions and dates (`claude@20240229`, `gpt-4 (0613)`).
@@ -373,7 +436,8 @@ _MARK = re.compile(
 )
 _BEFORE_NUMBER = (*"#@_-=: ", *REPEAT_WORDS.split("|"))  # what may stand before the number of a mark
 _LONGEST_BEFORE = max(map(len, _BEFORE_NUMBER))
-# Names of a role, not of somebody: what a number after them counts is people. `annotator #3` is a third annotator.
+# Names of a role, not of a person or program: what a number after them counts is people. `annotator #3` is a third
+# annotator.
 _ROLES = frozenset(
     re.findall(
         r"\w+",
@@ -387,7 +451,7 @@ _ROLES = frozenset(
         """,
     )
 )
-# Roles of programs: a number after them may well count how often one was asked. After the name of a model (`phi-1`,
+# Roles of programs: a number after them may well count the runs of one. After the name of a model (`phi-1`,
 # `phi-2`, `text-davinci-002`, `v0.2`) it is a version, unless it is set apart (`gpt4_1`, `gpt4 1`); after other words
 # (`prompt_1`, `site 2`, `expert1`) it counts those.
 _PROGRAMS = frozenset(
@@ -399,7 +463,8 @@ _PROGRAMS = frozenset(
         """,
     )
 ) | set(REPEAT_WORDS.split("|"))
-# Those of whom even a whole panel is worth a word; `model 1`, `classifier 2` and the like are as a rule different ones.
+# Those for which even a whole panel is worth a note; `model 1`, `classifier 2` and the like are as a rule different
+# ones.
 _JUDGES = _PROGRAMS - set(re.findall(r"\w+", "agent ai bot checker classifier model system verifier"))
 _MODELS = re.compile(
     r"gpt|claude|sonnet|opus|haiku|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|phi|command|nova|o\d", re.IGNORECASE
@@ -409,12 +474,17 @@ _MODELS = re.compile(
 _LESS = 0.75
 # And by how many standard errors: 1% one-sided, for independent jurors who happen to have such names.
 _STANDARD_ERRORS = 2.33
-# The same where a name only leaves it open (`judge_1`, `judge_2`): it takes far more, and is only said.
+# The same where a name only leaves it open (`judge_1`, `judge_2`): it takes far more, and only gives a warning.
 _FAR_LESS, _FAR_ERRORS = 0.5, 4.0
 
 
 def repeated_name(name: str) -> tuple[str, int] | None:
-    """The judge behind a name that says "once more", and which time it is; None for any other name.
+    """The judge behind a name that says "once more", and which time it is.
+
+    Returns
+    -------
+    tuple of (str, int) or None
+        None for any other name.
 
     Examples
     --------
@@ -425,16 +495,28 @@ def repeated_name(name: str) -> tuple[str, int] | None:
     >>> repeated_name("judge (run 2)"), repeated_name("judge-sample-3")
     (('judge', 2), ('judge', 3))
     """
-    mark = _MARK.match(name.strip()) if _may_be_marked(name) else None
+    text = name.rstrip()  # most names have no mark, which their ends show without the regular expression
+    may_be_marked = text[-1:] in (")", "]")
+    if text[-1:].isdigit():
+        before = text.rstrip("0123456789")[-_LONGEST_BEFORE:]
+        may_be_marked = before.lower().endswith(_BEFORE_NUMBER) or not text.isascii()
+    mark = _MARK.match(name.strip()) if may_be_marked else None
     if mark is None:
         return None
     base = _plain(mark["base"])
     number = next(g for g in (mark["hash"], mark["at"], mark["round"], mark["word"]) if g is not None)
-    return None if mark["word"] is None and _is_role(base) else (base, int(number))
+    words = re.findall(r"[a-z]+", base)
+    is_role = all(word in _ROLES or word == "the" for word in words)  # `the annotator`, `human rater`, or no letter
+    return None if mark["word"] is None and is_role else (base, int(number))
 
 
 def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
     """Groups of two or more whose names say that they are one judge; its plain name (`gpt`, `gpt (2)`) counts too.
+
+    Returns
+    -------
+    list of tuples
+        Positions of jurors.
 
     Examples
     --------
@@ -457,7 +539,12 @@ def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
 
 
 def find_repeated_jurors(sketch: Sketch) -> list[tuple[int, ...]]:
-    """Groups of jurors that are one judge asked several times: by name, and confirmed by how they vote.
+    """Groups of jurors that are one judge several times: by name, and confirmed by how they vote.
+
+    Returns
+    -------
+    list of tuples
+        Positions of jurors.
 
     Examples
     --------
@@ -477,8 +564,12 @@ def find_repeated_jurors(sketch: Sketch) -> list[tuple[int, ...]]:
 def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
     """Jurors numbered from 0 or 1 who may be one judge: they disagree far less with each other than with the others.
 
-    Where there are no others, the name alone must do: that of judges. Nothing is made of it but a warning: the name
-    (what to join them by), and who they are.
+    Where there are no others, the name alone must do: that of judges. Nothing is made of it but a warning.
+
+    Returns
+    -------
+    dict
+        The name to join them by -> positions of jurors.
 
     Examples
     --------
@@ -493,42 +584,51 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
         if (numbered := stem_and_number(name)) is not None:
             groups.setdefault(numbered[0], []).append((numbered[1], k))
     several = {stem: group for stem, group in groups.items() if len(group) > 1}  # hundreds of names are alone
-    again = {stem: [n for n in group if _may_be_again(sketch.jurors[n[1]], stem)] for stem, group in several.items()}
+    again = {stem: [n for n in group if _may_count_runs(sketch.jurors[n[1]], stem)] for stem, group in several.items()}
     if all(len(group) < 2 for group in again.values()):
         return {}
     clear = {k for group in named_alike(sketch.jurors) for k in group}
     open_ = {name: [each for each in group if each[1] not in clear] for name, group in again.items()}
-    able = {name: tuple(k for _, k in sorted(group)) for name, group in open_.items() if _counts_up(group)}
-    if not able:
+    numbered_up: dict[str, tuple[int, ...]] = {}
+    for name, group in open_.items():  # two or more, numbered 0, 1, 2 … or 1, 2, 3 …
+        numbers = sorted(number for number, _ in group)
+        if len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+            numbered_up[name] = tuple(k for _, k in sorted(group))
+    if not numbered_up:
         return {}
-    pairs = Pairs(sketch)
-    everybody = len(sketch.jurors)
-    return {
-        name: group
-        for name, group in able.items()
-        if (_are_judges(name) if len(group) == everybody else _is_confirmed(group, pairs, _FAR_LESS, _FAR_ERRORS))
-    }
+    pairs, repeats = Pairs(sketch), {}
+    for name, members in numbered_up.items():
+        words = re.findall(r"[a-z]+", name.casefold())
+        are_judges = bool(words) and all(word in _JUDGES for word in words)
+        is_whole_panel = len(members) == len(sketch.jurors)
+        if are_judges if is_whole_panel else _is_confirmed(members, pairs, _FAR_LESS, _FAR_ERRORS):
+            repeats[name] = members
+    return repeats
 
 
 def merge_representatives(voices: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """Each juror's voice, where every group has one voice between them.
+    """Each juror's representative, where every group has one representative.
+
+    Parameters
+    ----------
+    voices
+        The position of each juror's representative before.
+
+    Returns
+    -------
+    tuple of int
+        Positions of jurors.
 
     Examples
     --------
     >>> merge_representatives((0, 1, 0, 3, 4), [(2, 4)])
     (0, 1, 0, 3, 0)
     """
-    heard = list(voices)
+    representatives = list(voices)
     for group in groups:
-        one = {heard[k] for k in group}
-        heard = [min(one) if voice in one else voice for voice in heard]
-    return tuple(heard)
-
-
-def _counts_up(group: list[tuple[int, int]]) -> bool:
-    """Whether two or more are numbered 0, 1, 2 … or 1, 2, 3 …"""
-    numbers = sorted(number for number, _ in group)
-    return len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        merged = {representatives[k] for k in group}
+        representatives = [min(merged) if k in merged else k for k in representatives]
+    return tuple(representatives)
 
 
 def _is_confirmed(
@@ -538,44 +638,24 @@ def _is_confirmed(
     members = np.isin(pairs.first, group).astype(int) + np.isin(pairs.second, group)
     disagreed = pairs.items - pairs.agreed
     items, others = pairs.items[members == 2].sum(), pairs.items[members == 1].sum()
-    if not others:  # nobody to compare with: the names must do
+    if not others:  # no other juror to compare with: the names must do
         return True
     if not items:
         return False
     inner, outer = disagreed[members == 2].sum() / items, disagreed[members == 1].sum() / others
     # Pairs of one group meet on the same items, so only the items of one pair are counted.
-    middle, met = (inner + outer) / 2, max(float(pairs.items[members == 2].mean()), 1.0)
-    error = float(np.sqrt(2 * middle * (1 - middle) / met))
+    middle, common = (inner + outer) / 2, max(float(pairs.items[members == 2].mean()), 1.0)
+    error = float(np.sqrt(2 * middle * (1 - middle) / common))
     return bool(inner <= most * outer and outer - inner > standard_errors * error)
-
-
-def _may_be_marked(name: str) -> bool:
-    """Whether a closer look is worth its time: most names have no mark, which their ends show."""
-    text = name.rstrip()
-    if not text[-1:].isdigit():
-        return text[-1:] in (")", "]")
-    before = text.rstrip("0123456789")[-_LONGEST_BEFORE:]
-    return before.lower().endswith(_BEFORE_NUMBER) or not text.isascii()
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_\-/.:,|]+$", "", re.sub(r"\s+", " ", name.strip())).casefold()
 
 
-def _may_be_again(name: str, stem: str) -> bool:
-    """Whether the number at the end of a name may count how often somebody was asked: not people, not versions."""
+def _may_count_runs(name: str, stem: str) -> bool:
+    """Whether the number at the end of a name may count the runs of one program: not people, not versions."""
     words = re.findall(r"[a-z]+", stem.casefold())
     if words and all(word in _PROGRAMS for word in words):
         return True
     return name.strip()[len(stem)] in "_ " and _MODELS.search(stem) is not None
-
-
-def _are_judges(stem: str) -> bool:
-    words = re.findall(r"[a-z]+", stem.casefold())
-    return bool(words) and all(word in _JUDGES for word in words)
-
-
-def _is_role(base: str) -> bool:
-    """Whether the name is only a role (`the annotator`, `human rater`) or has no letter at all."""
-    words = re.findall(r"[a-z]+", base)
-    return not words or all(word in _ROLES or word == "the" for word in words)

@@ -1,4 +1,14 @@
-"""Evaluate_panel."""
+"""Grade a panel of any number of jurors and labels, missing votes included: `evaluate_panel`; three jurors: `fit_trio`.
+
+Jurors are independent given label *and* difficulty. The models (`latent.models`) and the selection between them by
+held-out votes (`latent.selection`) do the work. Here the sketch is prepared for them: gold items become rows of their
+own, a copy of a juror counts once, and one judge several times (`gpt#1`, `gpt#2`) has a joint table.
+
+`fit_trio` is the panel model of three jurors and two labels: the theorem's answer held inside [0, 1], stabilised by
+pseudo-votes. Two starts, since three jurors leave two modes: the theorem's solution, and the majority. The one that
+explains the counts better wins. Over twelve trios from each of 17 reference juries the root mean square error of scores
+(before any calibration) is .166, against .184 from the theorem's start alone and .199 from the majority's.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +25,6 @@ from jurors.evaluate.dependence import ResidualTest, find_dependent_groups, has_
 from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters
 from jurors.evaluate.latent.models import (
     Coupling,
-    LatentFit,
     classes_at,
     couple_groups,
     drop_abstentions,
@@ -35,53 +44,47 @@ from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
 from jurors.votes import Votes
 from jurors.votes.table import abstentions_as_label
 
-# Any number of jurors and labels, missing votes included: jurors independent given label *and* difficulty.
-#
-# The models (`latent`) and the choice between them by hidden votes (`model_choice`) do the work. Here the sketch is
-# prepared for them: gold items are set apart from the others of their tuple, jurors who share no item with the rest are
-# graded apart, a copy is not heard twice, and one judge asked several times is heard as one voice.
-
-
 STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
-_MOST_JOINT = 64  # joint answers of one judge's repeats up to which they are heard as one: six times, two labels
+_MOST_JOINT = 64  # joint answers of one judge's repeats up to which they have a joint table: six times, two labels
 _GLANCE = 1e-3  # log-likelihood per parameter: enough to see who might be a copy
 _SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
+_NEAREST = 0.02  # how near to 0 or 1 the first step of a trio may start
 
 
 @dataclass(frozen=True)
 class PanelFit:
-    """What the panel estimator found: the fit, and what intervals need to be drawn around it."""
+    """The result of the panel estimator: the fit, and what intervals around it need."""
 
     fit: Fit
     choice: ModelChoice
-    data: Incidence  #: what was fitted: copies heard once, gold items apart; abstaining is the last label, if any is
+    data: Incidence  #: what was fitted: copies once, gold items in rows of their own, abstaining as the last label
     gold: Floats | None  #: the key of `data`'s rows
-    hearing: Integers  #: for each juror, whose column of `data` speaks for it
-    coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
-    pairs: Pairs  #: of jurors, with the copies silenced
-    repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge asked several times, heard as one
+    hearing: Integers  #: for each juror the position of its representative, whose column of `data` has its votes
+    coupling: Coupling | None  #: the groups with a joint table, where they explain all error correlation
+    pairs: Pairs  #: of jurors, without the votes of copies
+    repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge several times and have a joint table
     strength: float = STRENGTH
-    ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was chosen
+    ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was selected
 
     @cached_property
     def test(self) -> ResidualTest | None:
-        """Do errors go together (copies left out)? Worked out before only where groups could explain it."""
+        """Whether errors are correlated (copies left out); known from the fit where groups could explain it."""
         return residual_test(self.pairs, self.repeats)
 
     @property
-    def heard(self) -> Sketch:
-        """The sketch with the copies silenced."""
+    def deduplicated(self) -> Sketch:
+        """The sketch without the votes of copies."""
         return self.pairs.sketch
 
     @cached_property
     def spoken(self) -> Incidence:
         """`data` without abstentions, which is what grades are about."""
-        return self.data if self.data.labels == len(self.heard.labels) else drop_abstentions(self.data)
+        return self.data if self.data.labels == len(self.deduplicated.labels) else drop_abstentions(self.data)
 
     @property
     def explaining(self) -> list[tuple[int, ...]]:
-        """The groups that were found because they explain that errors go together, and are heard as one."""
+        """The groups that have a joint table because they explain error correlation (not repeats by name)."""
         groups = [] if self.coupling is None else self.coupling.groups
         return [group for group in groups if group not in self.repeats]
 
@@ -92,7 +95,7 @@ class PanelFit:
 
     @property
     def classes(self) -> tuple[Floats, Floats]:
-        """How common each class is (K), and what jurors say of it (K, jurors, labels), by the weightiest model."""
+        """Prevalence of each class (K,) and the jurors' votes given it (K, jurors, labels), by the weightiest model."""
         if self.ordered is not None and self.ordered.trait is not None:
             return self.ordered.trait.shares[0], self.ordered.trait.table[0]
         main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
@@ -109,108 +112,106 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     gold
         Tuples x labels: how many items of each tuple are known to have each true label.
     seed
-        For the sample of items whose votes a very large panel hides.
+        For the sample of items whose votes a very large panel holds out.
+
+    Returns
+    -------
+    PanelFit
+        The fit, the models that were compared, and what intervals need.
     """
     retain_freed_memory()
     answers = sketch if sketch.tuples.abstained is None else Sketch(abstentions_as_label(sketch.tuples))
-    votes, key = (answers.tuples, None) if gold is None else _gold_apart(answers, gold)
+    votes, key = answers.tuples, None
+    if gold is not None:  # the tuples without their gold items, then a row for each tuple and known label
+        tuples, size = answers.tuples, len(answers.labels)
+        at, label = np.nonzero(gold)
+        counts = np.concatenate([answers.counts - gold.sum(axis=1), gold[at, label]])
+        key = np.full((len(counts), size), np.nan)
+        key[tuples.rows :] = np.eye(size)[label]
+        votes = _take_rows(tuples, np.concatenate([np.arange(tuples.rows), at]), counts)
     known = key
     if answers is not sketch:
         key = exclude_last_label(key, votes.rows, len(votes.labels))
     pairs = Pairs(sketch)
     copies = _copies(pairs, votes, key)
-    data = incidence_of(Sketch(_heard_once(votes, copies)))
-    spoken = data if answers is sketch else drop_abstentions(data)
+    deduplicated = merge_copies(votes, copies)
+    data = incidence_of(Sketch(deduplicated))
+    answered = data if answers is sketch else drop_abstentions(data)
     choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
-    choice, ordered = choose_ordinal(sketch, spoken, choice, None if known is None else known[:, : spoken.labels], seed)
-    hearing = np.arange(len(sketch.jurors))
+    choice, ordered = choose_ordinal(
+        sketch, answered, choice, None if known is None else known[:, : answered.labels], seed
+    )
+    representative = np.arange(len(sketch.jurors))
     for copy, original in copies.items():
-        hearing[copy] = original
-    heard = _silenced(sketch, copies)
-    repeats = _repeats(sketch, copies)
-    pairs = Pairs(heard) if copies else pairs
+        representative[copy] = original
+    # one judge several times; copies among them count no more already
+    groups = [tuple(k for k in group if k not in copies) for group in find_repeated_jurors(sketch)]
+    repeats = tuple(g for g in groups if len(g) > 1 and len(sketch.labels) ** len(g) <= _MOST_JOINT)
+    pairs = Pairs(Sketch(merge_copies(sketch.tuples, copies))) if copies else pairs
     may_explain = has_room_for_groups(len(sketch.jurors))
     test = residual_test(pairs, repeats) if may_explain else None
     coupling, fitted = None, choice.fit
-    if ordered is None or ordered.trait is None:  # whose voices are one is then left to the calibration
-        coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, pairs, test, key, repeats)
-    shown = restrict_to_answered(spoken, fit_given_answered(spoken, fitted))
+    # Of an ordered model, dependent groups are left to the calibration. A difficulty that all jurors share leaves its
+    # trace on every pair and is the strata's business.
+    if (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
+        dependent = find_dependent_groups(pairs, test, repeats) if test is not None and test.is_significant else []
+        if dependent or repeats:
+            coupling = couple_groups(deduplicated, dependent or list(repeats))
+            fitted = fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+    shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
+    names = sketch.jurors
     fit = Fit(
-        solution=float_solution(sketch, shown.prevalence, shown.confusion[hearing], shown.score[hearing]),
+        solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=_details(sketch, choice, spoken, hearing, coupling, ordered),
-        notes=(*([] if ordered is None else [ordered.note]), *_model_note(sketch, choice, coupling, ordered)),
+        details=_details(sketch, choice, answered, representative, coupling, ordered),
+        notes=_model_notes(sketch, choice, coupling, ordered),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
             *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
-            *_copy_alarms(sketch, copies),
+            *(
+                Alarm(
+                    "twin_jurors",
+                    "warning",
+                    f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and "
+                    "both get the same grades",
+                    None,
+                    (names[original], names[copy]),
+                )
+                for copy, original in copies.items()
+            ),
         ),
     )
     shown_choice = replace(choice, fit=shown)
-    panel = PanelFit(fit, shown_choice, data, key, hearing, coupling, pairs, repeats, ordered=ordered)
+    panel = PanelFit(fit, shown_choice, data, key, representative, coupling, pairs, repeats, ordered=ordered)
     if may_explain:
-        vars(panel)["test"] = test
+        object.__setattr__(panel, "test", test)
     return panel
-
-
-def _hear_groups(
-    votes: Votes,
-    data: Incidence,
-    choice: ModelChoice,
-    pairs: Pairs,
-    test: ResidualTest | None,
-    key: Floats | None,
-    repeats: tuple[tuple[int, ...], ...],
-) -> tuple[Coupling | None, LatentFit]:
-    """Hear repeats of one judge as one, and a few groups where they explain that errors go together.
-
-    A difficulty that all jurors share leaves its trace on every pair and is the strata's business.
-    """
-    if "confusion" not in choice.fits:
-        return None, choice.fit
-    groups = find_dependent_groups(pairs, test, repeats) if test is not None and test.is_significant else []
-    groups = groups or list(repeats)
-    if not groups:
-        return None, choice.fit
-    coupling = couple_groups(votes, groups)
-    return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
-
-
-def _repeats(sketch: Sketch, copies: dict[int, int]) -> tuple[tuple[int, ...], ...]:
-    """One judge asked several times; copies among them are silent already."""
-    groups = [tuple(k for k in group if k not in copies) for group in find_repeated_jurors(sketch)]
-    return tuple(group for group in groups if len(group) > 1 and len(sketch.labels) ** len(group) <= _MOST_JOINT)
-
-
-def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
-    """The sketch with no vote from the copies; everybody keeps their place."""
-    return Sketch(_heard_once(sketch.tuples, copies)) if copies else sketch
 
 
 def _details(
     sketch: Sketch,
     choice: ModelChoice,
-    spoken: Incidence,
-    hearing: Integers,
+    answered: Incidence,
+    representative: Integers,
     coupling: Coupling | None,
     ordered: OrdinalChoice | None,
 ) -> LazyNamed:
-    """By how much the model was chosen, every model's grades, and who was heard as one."""
-    together: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_heard_as_one, sketch, coupling)}
+    """The groups with a joint table, the scores of ordered models and of all models, and every model's grades."""
+    parts: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
     if ordered is not None:
-        together["ordered"] = ordered.to_dict
-    models = partial(_models, sketch, choice, spoken, hearing)
-    return LazyNamed({**together, "choice": partial(_by_hidden_votes, choice), "models": models})
+        parts["ordered"] = ordered.to_dict
+    models = partial(_models, sketch, choice, answered, representative)
+    return LazyNamed({**parts, "choice": partial(_held_out_scores, choice), "models": models})
 
 
-def _models(sketch: Sketch, choice: ModelChoice, spoken: Incidence, hearing: Integers) -> dict[str, Any]:
+def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:
     models = {}
     for name, fitted in choice.fits.items():
-        fit = fit_given_answered(spoken, fitted)
-        solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
+        fit = fit_given_answered(answered, fitted)
+        solution = float_solution(sketch, fit.prevalence, fit.confusion[representative], fit.score[representative])
         models[name] = {
             "prevalence": solution.prevalence,
             "accuracy": solution.accuracy,
@@ -221,7 +222,7 @@ def _models(sketch: Sketch, choice: ModelChoice, spoken: Incidence, hearing: Int
     return models
 
 
-def _by_hidden_votes(choice: ModelChoice) -> dict[str, Any]:
+def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
     return {
         name: {
             "hidden_log_likelihood": value,
@@ -233,24 +234,8 @@ def _by_hidden_votes(choice: ModelChoice) -> dict[str, Any]:
     }
 
 
-def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
+def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
     return [[sketch.jurors[k] for k in members] for members in coupling.groups]
-
-
-def _model_note(
-    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrdinalChoice | None
-) -> tuple[str, ...]:
-    if ordered is not None and ordered.trait is not None:
-        return ()
-    return (_unordered_note(sketch, choice, coupling),)
-
-
-def _unordered_note(sketch: Sketch, choice: ModelChoice, coupling: Coupling | None) -> str:
-    if coupling is not None:
-        groups = ", ".join(" + ".join(members) for members in _heard_as_one(sketch, coupling))
-        return f"Model: a confusion matrix per juror, jurors who err together heard as one: {groups}."
-    weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
-    return f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."
 
 
 _PLAIN = {
@@ -260,20 +245,21 @@ _PLAIN = {
 }
 
 
-# -- gold items -----------------------------------------------------------------------------------------
+def _model_notes(
+    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrdinalChoice | None
+) -> tuple[str, ...]:
+    """Which model it is, as sentences: of ordered levels the ordered comparison, and the latent classes if selected."""
+    notes = [] if ordered is None else [ordered.note]
+    if coupling is not None:
+        groups = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
+        notes.append(f"Model: a confusion matrix per juror, jurors who err together heard as one: {groups}.")
+    elif ordered is None or ordered.trait is None:
+        weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
+        notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
+    return tuple(notes)
 
 
-def _gold_apart(sketch: Sketch, gold: Integers) -> tuple[Votes, Floats]:
-    """The tuples without their gold items, then a row for each tuple and known label; and the rows' key."""
-    tuples, labels = sketch.tuples, len(sketch.labels)
-    at, label = np.nonzero(gold)
-    counts = np.concatenate([sketch.counts - gold.sum(axis=1), gold[at, label]])
-    key = np.full((len(counts), labels), np.nan)
-    key[tuples.rows :] = np.eye(labels)[label]
-    return _rows(tuples, np.concatenate([np.arange(tuples.rows), at]), counts), key
-
-
-def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
+def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
     """These rows of the votes, in this order; a row may be taken again."""
     if votes.is_dense:
         return replace(votes, rows=len(which), items=None, counts=counts, _dense=votes.codes[which])
@@ -295,7 +281,7 @@ def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
     """Jurors who never disagree with an earlier one on many common items: later -> (earlier, items)."""
     if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
         return {}
-    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of their items on which anybody is expected to disagree
+    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of the items on which any two are expected to disagree
     copies: dict[int, tuple[int, float]] = {}
     listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
     for original, copy, items in zip(*listed, strict=True):
@@ -305,80 +291,73 @@ def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
 
 
 def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
-    """Two who never disagree may both be right: copies are those who, graded as one, should have disagreed.
+    """Copy -> original: pairs who never disagree though, graded as one juror, they should have disagreed.
 
-    Mere shares of votes leave more doubt about labels than a fit does, and so expect more disagreement: where not even
-    they expect enough of it, nothing is fitted.
+    Two who never disagree may both be right. Mere shares of votes leave more doubt about labels than a fit does, and so
+    expect more disagreement: where not even they expect enough of it, nothing is fitted.
     """
     alike = _never_disagree(pairs)
     if not alike:
         return {}
-    heard = incidence_of(Sketch(_heard_once(votes, {copy: original for copy, (original, _) in alike.items()})))
-    start = first_parameters(em_problem(heard, "confusion", STRENGTH, key))
+    merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))
+    start = first_parameters(em_problem(merged, "confusion", STRENGTH, key))
     if not _surprising(alike, *classes_at(start)):
         return {}
-    fit = fit_latent(heard, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
+    fit = fit_latent(merged, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
     return _surprising(alike, *fitted_classes(fit))
 
 
-def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, chances: Floats) -> dict[int, int]:
-    """Those who should have disagreed: who answers like the original, on Σ_l P_l (1 - Σ_r K[l][r]²) of the items."""
-    apart = 1 - np.einsum("l,ljr,ljr->j", prevalence, chances, chances)
-    return {copy: original for copy, (original, items) in alike.items() if apart[original] * items >= _SURPRISE}
+def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: Floats) -> dict[int, int]:
+    """Those who should have disagreed: two like the original do, on Σ_l P_l (1 - Σ_r K[l][r]²) of the items."""
+    disagreement = 1 - np.einsum("l,ljr,ljr->j", prevalence, table, table)
+    return {copy: original for copy, (original, items) in alike.items() if disagreement[original] * items >= _SURPRISE}
 
 
-def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
-    """A copy's votes count for the original where that one is silent, and nowhere else."""
+def merge_copies(votes: Votes, copies: dict[int, int]) -> Votes:
+    """A copy's votes count for the original where that one has no vote, and nowhere else.
+
+    Returns
+    -------
+    Votes
+        With the same jurors; a copy has no votes.
+    """
     if not copies:
         return votes
     if votes.is_dense:
         codes = votes.codes.copy()
         for copy, original in copies.items():
-            silent = codes[:, original] < 0
-            codes[silent, original] = codes[silent, copy]
+            missing = codes[:, original] < 0
+            codes[missing, original] = codes[missing, copy]
             codes[:, copy] = -1
         return replace(votes, _dense=codes)
-    speaker = np.arange(len(votes.jurors), dtype=np.int32)
+    representative = np.arange(len(votes.jurors), dtype=np.int32)
     for copy, original in copies.items():
-        speaker[copy] = original
+        representative[copy] = original
     pieces = []
     for part, rows in parts_of(Sketch(votes)):
         row, col, code = part.tuples.triples()
-        _, first = np.unique(row * len(votes.jurors) + speaker[col], return_index=True)
-        pieces.append((row[first] + rows.start, speaker[col[first]], code[first]))
+        _, first = np.unique(row * len(votes.jurors) + representative[col], return_index=True)
+        pieces.append((row[first] + rows.start, representative[col[first]], code[first]))
     row, col, code = (np.concatenate(column) for column in zip(*pieces, strict=True))
     return replace(votes, _sparse=(row, col, code))
 
 
-def _copy_alarms(sketch: Sketch, copies: dict[int, int]) -> list[Alarm]:
-    names = sketch.jurors
-    return [
-        Alarm(
-            "twin_jurors",
-            "warning",
-            f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and both "
-            "get the same grades",
-            None,
-            (names[original], names[copy]),
-        )
-        for copy, original in copies.items()
-    ]
-
-
-# Three jurors, two labels, by the panel model: the theorem's answer held inside [0, 1], steadied by pseudo-votes.
-#
-# Two starts, since three jurors leave two modes: the theorem's solution, and the majority. The one that explains the
-# counts better is kept. Over twelve trios from each of 17 reference juries the root mean square error of scores (before
-# any calibration) is .166, against .184 from the theorem's start alone and .199 from the majority's.
-
-
-_NEAREST = 0.02  # how near to 0 or 1 the first step may start
+# -- three jurors ---------------------------------------------------------------------------------------
 
 
 def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = True) -> PanelFit:
-    """The panel model of three jurors with a confusion matrix each; `solution` is where the theorem would start.
+    """The panel model of three jurors with a confusion matrix each.
 
-    Where the user settled which solution is the truth, `from_votes=False` keeps to it.
+    Parameters
+    ----------
+    solution
+        The theorem's, in floats, to start from.
+    from_votes
+        Whether to try the majority as a start, too: not where the user decided which solution is the truth.
+
+    Returns
+    -------
+    PanelFit
 
     Examples
     --------
@@ -391,7 +370,12 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     """
     data = incidence_of(sketch)
     starts: list[Parameters | None] = [None] * (from_votes or solution is None)
-    starts += [] if solution is None else [_start(solution)]
+    if solution is not None:  # as parameters, none of them 0 or 1: EM could never leave those
+        prior = np.clip(np.array([solution.prevalences], dtype=float), _NEAREST, 1 - _NEAREST)
+        table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true label, vote
+        jurors, labels, _ = table.shape
+        table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
+        starts.append(Parameters.join(prior, table, None, jurors, labels))
     fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
     best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
@@ -400,12 +384,3 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)
     return PanelFit(fit, choice, data, None, np.arange(len(sketch.jurors)), None, Pairs(sketch))
-
-
-def _start(solution: Solution) -> Parameters:
-    """A solution as parameters, none of them 0 or 1: EM could never leave those."""
-    prior = np.clip(np.array([solution.prevalences], dtype=float), _NEAREST, 1 - _NEAREST)
-    table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true, said
-    jurors, labels, _ = table.shape
-    table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
-    return Parameters.join(prior, table, None, jurors, labels)

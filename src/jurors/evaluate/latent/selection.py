@@ -1,4 +1,22 @@
-"""Model selection by held-out votes."""
+"""Select a latent-class model by held-out votes: `choose_latent`.
+
+In: the votes of a panel. Out: `ModelChoice`, with the score of every model, the selected one, the fits to all votes and
+their average.
+
+Held-out votes (`hold_out`). In fold f a quarter of the votes is held out: juror j's vote on an item of group s when
+(j + s) mod 4 = f, with jurors numbered by what they voted (`em.canonical_ranks`), not by their order. Items with the
+same decision tuple are dealt out to the four groups, so tuples stay counts.
+
+Selection. Each model is fitted to the remaining votes, and scored by the log-probability it gives the held-out ones
+from the same item's visible ones, log Σ_k q_k K_j[k][vote]. The differences between models, summed by item, have a
+standard error: the simplest model within one of the best is *selected*. Strata must also pay broadly: a difficulty
+that all jurors share shows in all jurors, whereas a few jurors who copy one another gain by themselves. So their gain
+must also be significant *over jurors*: 3 sigma.
+
+Averaging. The answer averages the posteriors of the models that are near the best. Where strata are selected,
+independence has failed, no model is the truth, and all are averaged. The weights λ maximise
+Σ_items log Σ_m λ_m P_m(held-out votes).
+"""
 
 from __future__ import annotations
 
@@ -34,24 +52,36 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# Votes hidden from a fit, to see whether it foretells them.
-#
-# In fold f a quarter of the votes is hidden: juror j's vote on an item of group s when (j + s) mod 4 = f, with jurors
-# numbered by what they voted (`colours`), not by their order.  Items with the same decision tuple are dealt out to the
-# four groups, so tuples stay counts.  `model_choice` says what comes of it.
-
-
 FOLDS = 4
-LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
-_CROWDED = 3.0  # items per dealt tuple from which equal visible votes are folded together
+LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes held out
+_CROWDED = 3.0  # items per dealt tuple from which rows of equal visible votes are merged
 _WORD = 64  # cells that one number has bits for
+_BROAD = 3.0  # normal deviates by which strata must gain over jurors,
+_CLEARLY_BROAD, _CLEARLY_BEHIND = 4.0, 3.0  # and from which, over jurors and over items, a part of the votes will do
+_ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
+_PLENTY = 20_000  # votes from which a quarter of them says enough,
+_GLIMPSE = 30_000  # so many from which some are held out first, and where they leave no doubt, alone,
+_SHOWN = 100_000  # and so many from which some are held out: of more, the other tuples are left alone
+_FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothing of the held-out ones,
+_FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
+_HASTE = 24  # EM steps that the comparison of models on a large panel may take
+_MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
+_SPARSE = 10.0  # times the tolerance: of many sparse votes, whose many parameters are known little each
+_LIGHT = 0.02  # models of a sparse panel with less weight are left out
+_ROUGH_STRATA = 10.0  # times the tolerance, of strata that are compared with simpler models,
+_SOME = 5_000  # votes from which time is worth that
+_LOOSE = 3.0  # times the tolerance, of a fit to a sample that is only compared with others
+_NAMES = {"one_coin": "accuracies", "confusion": "confusion matrices", "strata": "easy and hard items"}
+_WORTH = 1e-3  # log-probability per held-out vote for which a richer model is worth its time on a large panel
+
+# -- held-out votes -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """The hidden votes, one entry each."""
+    """The held-out votes, one entry each."""
 
-    panel: Integers  # which fold hides it
+    panel: Integers  # its fold
     row: Integers  # its tuple
     seen: Integers  # the row of the fitted panel that holds the item's visible votes
     cell: Integers  # juror * labels + label
@@ -63,13 +93,13 @@ class HeldOut:
         return self.dealt[self.row]
 
     def chances(self, problem: EMProblem, at: Parameters) -> Floats:
-        """Log-chance of each hidden vote given its item's visible votes."""
+        """Log-probability of each held-out vote given its item's visible votes."""
         posterior, _ = e_step(problem, at)
         table = np.exp(class_table(at))
-        if problem.data.is_dense:  # so few cells that every vote is foretold, cast or not
-            foretold = np.matmul(posterior.transpose(0, 2, 1), table)
-            place = (self.panel * foretold.shape[1] + self.seen) * foretold.shape[2] + self.cell
-            return np.asarray(np.log(foretold.ravel().take(place)))
+        if problem.data.is_dense:  # so few cells that every vote is predicted, cast or not
+            predicted = np.matmul(posterior.transpose(0, 2, 1), table)
+            place = (self.panel * predicted.shape[1] + self.seen) * predicted.shape[2] + self.cell
+            return np.asarray(np.log(predicted.ravel().take(place)))
         by_row, by_cell = (np.ascontiguousarray(part.transpose(0, 2, 1)) for part in (posterior, table))
         rows, cells = by_row.shape[1], by_cell.shape[1]
         seen = by_row.reshape(-1, by_row.shape[2])[self.panel * rows + self.seen]
@@ -94,11 +124,23 @@ def hold_out(
     fold_equal: bool = False,
     ranks: CanonicalRanks | None = None,
 ) -> tuple[Incidence, HeldOut, Integers]:
-    """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from.
+    """Hold out votes in the first `folds` folds, stacked.
 
-    With a `share` below 1 only so many of the tuples are there, any of them. With `fold_equal`, rows whose visible
-    votes are equal may be one row, with a weight in each fold: few jurors with one of them hidden leave far fewer
-    patterns than there are tuples.
+    Parameters
+    ----------
+    share
+        Of the tuples to take; below 1, any of them.
+    fold_equal
+        Whether rows whose visible votes are equal may become one row, with a weight in each fold: few jurors with one
+        of them held out leave far fewer patterns than there are tuples.
+
+    Returns
+    -------
+    visible : Incidence
+        The remaining votes, a stack of folds.
+    held_out : HeldOut
+    rows : array of int
+        The tuple that each dealt row came from.
     """
     jurors, tuples = ranks or canonical_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
@@ -106,14 +148,11 @@ def hold_out(
     row = some[row]
     if data.is_dense:
         masks = _Masks(data, jurors, (np.arange(folds)[:, None] - group) % FOLDS, row)
-        panel, place, cell = masks.hidden()
-        if fold_equal and items.mean() >= _CROWDED and (folded := masks.folded(items)) is not None:
-            matrix, weights, seen = folded
-            return (
-                replace(data, matrix=matrix, weights=weights),
-                HeldOut(panel, place, seen[panel, place], cell, items),
-                row,
-            )
+        panel, place, cell = masks.held_out()
+        if fold_equal and items.mean() >= _CROWDED and (merged := masks.merged(items)) is not None:
+            matrix, weights, seen = merged
+            held_out = HeldOut(panel, place, seen[panel, place], cell, items)
+            return replace(data, matrix=matrix, weights=weights), held_out, row
         visible = replace(data, matrix=masks.visible(), weights=np.broadcast_to(items, (folds, len(items))))
         return visible, HeldOut(panel, place, place, cell, items), row
     matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
@@ -123,7 +162,7 @@ def hold_out(
 
 @dataclass(frozen=True)
 class _Masks:
-    """Which votes of a dense panel are hidden: in mask m those of the jurors of rank m mod 4."""
+    """Which votes of a dense panel are held out: in mask m those of the jurors of rank m mod 4."""
 
     data: Incidence
     rank: Integers
@@ -135,31 +174,31 @@ class _Masks:
         return np.asarray(self.data.matrix[0] > 0)
 
     @cached_property
-    def _away(self) -> Flags:
-        """(FOLDS, cells): the cells that each mask hides."""
+    def _masked(self) -> Flags:
+        """(FOLDS, cells): the cells that each mask holds out."""
         return np.asarray(np.repeat(self.rank, self.data.labels) % FOLDS == np.arange(FOLDS)[:, None])
 
     def visible(self) -> Floats:
         """(folds, rows, cells): what is left of the votes."""
-        return np.asarray(self.data.matrix[0][self.row] * ~self._away[self.mask])
+        return np.asarray(self.data.matrix[0][self.row] * ~self._masked[self.mask])
 
-    def hidden(self) -> tuple[Integers, Integers, Integers]:
-        """The fold, row and cell of every hidden vote."""
-        unseen = self._away[self.mask]
+    def held_out(self) -> tuple[Integers, Integers, Integers]:
+        """The fold, row and cell of every held-out vote."""
+        unseen = self._masked[self.mask]
         unseen &= self._cast[self.row]
         place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
         return *np.divmod(place, unseen.shape[1]), cell
 
-    def folded(self, items: Floats) -> tuple[Floats, Floats, Integers] | None:
+    def merged(self, items: Floats) -> tuple[Floats, Floats, Integers] | None:
         """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
 
-        None where there are as many. Tuples under a mask are looked through, not rows: items of one tuple in the same
-        group are hidden alike.
+        None where there are as many. Tuples under a mask are compared, not rows: items of one tuple in the same group
+        have the same votes held out.
         """
         under = self.mask * self.data.rows + self.row
         used = np.zeros(FOLDS * self.data.rows, dtype=np.bool_)
         used[under] = True
-        votes = (self._cast & ~self._away[:, None]).reshape(len(used), -1)[used]
+        votes = (self._cast & ~self._masked[:, None]).reshape(len(used), -1)[used]
         first, inverse = _distinct(votes)
         if len(first) >= len(self.row):
             return None
@@ -186,7 +225,7 @@ def _distinct(votes: Flags) -> tuple[Integers, Integers]:
 def _mask_sparse(
     data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
 ) -> tuple[Any, tuple[Integers, ...]]:
-    """Block-diagonal, one block per fold, so that one product serves all folds."""
+    """The visible votes, block-diagonal with one block per fold, so that one product serves all folds."""
     from scipy.sparse import csr_array
 
     hot = data.matrix[row]
@@ -199,67 +238,50 @@ def _mask_sparse(
     pointer = before[np.append(starts, folds * len(across))]
     place = (np.arange(folds)[:, None] * cells + across)[seen]
     matrix = csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=(folds * len(row), folds * cells))
-    away = np.flatnonzero(turn < folds)
-    return matrix, (turn[away].astype(np.int64), down[away], across[away].astype(np.int64))
+    masked = np.flatnonzero(turn < folds)
+    return matrix, (turn[masked].astype(np.int64), down[masked], across[masked].astype(np.int64))
 
 
 def sample_rows(rows: int, share: float, seed: int) -> Integers:
-    """Draw a share of the rows, in order."""
+    """Draw a share of the rows, in order.
+
+    Returns
+    -------
+    array of int
+        Sorted positions, at least one.
+    """
     size = min(rows, max(1, round(rows * share)))
     return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
 def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
-    """Hide the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about LARGE / 2 votes."""
+    """Hold out the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about LARGE / 2 votes.
+
+    Returns
+    -------
+    visible : Incidence
+    held_out : HeldOut
+    """
     from scipy.sparse import csr_array
 
     matrix = data.matrix
     picked = np.zeros(data.rows, dtype=np.bool_)
     picked[sample_rows(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
     row = np.repeat(np.arange(data.rows), np.diff(matrix.indptr))
-    away = picked[row] & ((matrix.indices // data.labels + row) % FOLDS == 0)
-    before = np.concatenate([[0], np.cumsum(~away, dtype=matrix.indptr.dtype)])
-    part = matrix.data[~away], matrix.indices[~away], before[matrix.indptr]
-    place, cell = row[away], matrix.indices[away].astype(np.int64)
-    hidden = HeldOut(np.zeros_like(place), place, place, cell, data.weights[0])
-    return replace(data, matrix=csr_array(part, shape=matrix.shape)), hidden
+    masked = picked[row] & ((matrix.indices // data.labels + row) % FOLDS == 0)
+    before = np.concatenate([[0], np.cumsum(~masked, dtype=matrix.indptr.dtype)])
+    part = matrix.data[~masked], matrix.indices[~masked], before[matrix.indptr]
+    place, cell = row[masked], matrix.indices[masked].astype(np.int64)
+    held_out = HeldOut(np.zeros_like(place), place, place, cell, data.weights[0])
+    return replace(data, matrix=csr_array(part, shape=matrix.shape)), held_out
 
 
-# Which latent-class model to believe: the one that foretells hidden votes (`hidden_votes`).
-#
-# Each model is fitted to the votes left, and scored by the log-chance it gives the hidden ones from the same item's
-# visible ones, log Σ_k q_k K_j[k][vote].
-#
-# The differences between models, summed by item, have a standard error: the simplest model within one of the best
-# is *chosen*.  Strata must also pay broadly: a difficulty that all jurors share shows in all jurors, whereas a few
-# jurors who copy one another gain by themselves.  So their gain must also be significant *over jurors*: 3 sigma.
-#
-# The answer averages the posteriors of the models that are near the best.  Where strata are chosen independence has
-# failed, no model is the truth, and all are averaged.  The weights λ maximise Σ_items log Σ_m λ_m P_m(hidden votes).
-
-
-_BROAD = 3.0  # normal deviates by which strata must gain over jurors,
-_CLEARLY_BROAD, _CLEARLY_BEHIND = 4.0, 3.0  # and from which, over jurors and over items, a part of the votes will do
-_ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
-_PLENTY = 20_000  # votes from which a quarter of them says enough,
-_GLIMPSE = 30_000  # so many from which some are hidden first, and where they leave no doubt, alone,
-_SHOWN = 100_000  # and so many from which some are hidden: of more, the other tuples are left alone
-_FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothing of the hidden ones,
-_FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
-_HASTE = 24  # EM steps that the comparison of models on a large panel may take
-_MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
-_SPARSE = 10.0  # times the tolerance: of many sparse votes, whose many parameters are known little each
-_LIGHT = 0.02  # models of a sparse panel that are given less weight are left out
-_ROUGH_STRATA = 10.0  # times the tolerance, of strata that are compared with simpler models,
-_SOME = 5_000  # votes held from which time is worth that
-_LOOSE = 3.0  # times the tolerance, of a fit to a sample that is only compared with others
-_NAMES = {"one_coin": "accuracies", "confusion": "confusion matrices", "strata": "easy and hard items"}
-_WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
+# -- selection ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """How well each model foretold the hidden votes, and the fits to all votes."""
+    """How well each model predicted the held-out votes, and the fits to all votes."""
 
     hidden_log_likelihood: dict[str, float]
     difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
@@ -267,13 +289,13 @@ class ModelChoice:
     breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
     weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
-    fits: Mapping[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
-    fit: LatentFit = field(repr=False)  #: the fits averaged by the weights; named after the chosen model
+    fits: Mapping[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the selected model only
+    fit: LatentFit = field(repr=False)  #: the fits averaged by the weights; named after the selected model
 
 
 @dataclass(frozen=True, slots=True)
 class _Contest:
-    """The models' log-chances of the hidden votes, summed by tuple and by juror."""
+    """The models' log-probabilities of the held-out votes, summed by tuple and by juror."""
 
     models: list[str]
     by_tuple: Floats  # (models, T)
@@ -281,16 +303,16 @@ class _Contest:
     items: Floats  # (T,)
 
     @classmethod
-    def judge(cls, ends: dict[str, _End], hidden: HeldOut) -> _Contest:
-        """Let every model foretell the hidden votes."""
-        chances = np.array([hidden.chances(end.problem, end.at) for end in ends.values()])
-        at, rows = next(iter(ends.values())).at, len(hidden.dealt)
-        juror = hidden.cell // at.labels
+    def judge(cls, ends: dict[str, _End], held_out: HeldOut) -> _Contest:
+        """Let every model predict the held-out votes."""
+        chances = np.array([held_out.chances(end.problem, end.at) for end in ends.values()])
+        at, rows = next(iter(ends.values())).at, len(held_out.dealt)
+        juror = held_out.cell // at.labels
         voting = np.bincount(juror, minlength=at.jurors) > 0
-        by_tuple = [np.bincount(hidden.row, row, rows) for row in chances]
-        by_juror = [np.bincount(juror, row * hidden.items, at.jurors)[voting] for row in chances]
-        touched = np.bincount(hidden.row, minlength=rows) > 0
-        return cls(list(ends), np.array(by_tuple), np.array(by_juror), hidden.dealt * touched)
+        by_tuple = [np.bincount(held_out.row, row, rows) for row in chances]
+        by_juror = [np.bincount(juror, row * held_out.items, at.jurors)[voting] for row in chances]
+        touched = np.bincount(held_out.row, minlength=rows) > 0
+        return cls(list(ends), np.array(by_tuple), np.array(by_juror), held_out.dealt * touched)
 
     def breadth(self) -> float:
         """Gain of the strata on the best model without, over jurors: Student's t as a normal deviate (Wallace)."""
@@ -306,7 +328,7 @@ class _Contest:
 
     @property
     def is_clear(self) -> bool:
-        """Whether strata are needed beyond doubt: more of the hidden votes would say the same."""
+        """Whether strata are needed beyond doubt: more held-out votes would say the same."""
         totals = self.by_tuple @ self.items
         best = int(totals.argmax())
         if self.models[best] != "strata" or not self.breadth() >= _CLEARLY_BROAD:
@@ -319,10 +341,10 @@ class _Contest:
         gap = self.by_tuple - self.by_tuple[best]
         return np.asarray(np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items))
 
-    def settle(
+    def select(
         self, fit: Callable[[str, dict[str, float]], Mapping[str, LatentFit]], worth: float = 1.0
     ) -> ModelChoice:
-        """Choose, fit the models that are given weight, and average; a gain below ``worth`` in all is no gain."""
+        """Select, fit the models that have weight, and average; a gain below ``worth`` in all is no gain."""
         totals = self.by_tuple @ self.items
         breadth = self.breadth()
         allowed = np.array([m != "strata" or not breadth < _BROAD for m in self.models])
@@ -338,8 +360,8 @@ class _Contest:
         rivals = near | (chosen == "strata")
         weights[rivals] = _stack_weights(self.by_tuple[rivals], self.items)
         fits = fit(chosen, named(weights))
-        heard = [m in fits if len(fits) > 1 else m == chosen for m in self.models]
-        weights = np.where(heard, weights, 0.0) if len(fits) > 1 else np.array(heard, dtype=np.float64)
+        used = [m in fits if len(fits) > 1 else m == chosen for m in self.models]
+        weights = np.where(used, weights, 0.0) if len(fits) > 1 else np.array(used, dtype=np.float64)
         weights /= weights.sum()
         return ModelChoice(
             hidden_log_likelihood=named(totals),
@@ -368,16 +390,16 @@ class _End:
         return e_step(self.problem, self.at)
 
     def beside(self, weights: Floats) -> tuple[Floats, Floats]:
-        """How many items, and which votes, each class is expected to have where tuples weigh so (stack, T)."""
+        """Expected items and votes of each class where tuples have these weights (stack, T)."""
         mass = self.expected[0] * weights[:, None].astype(self.at.flat.dtype, copy=False)
         return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
 
-    def told(self) -> LatentFit:
-        """What it says of prevalences, jurors and items; worked out once."""
-        return self._told
+    def fit(self) -> LatentFit:
+        """Prevalences, confusion matrices and posteriors there, computed once."""
+        return self._fit
 
     @cached_property
-    def _told(self) -> LatentFit:
+    def _fit(self) -> LatentFit:
         return describe_fit(self.problem, self.at, self.steps, self.converged, self.expected)
 
 
@@ -393,7 +415,7 @@ class _Fitter:
     def all(
         self, data: Incidence, models: Sequence[str], *, loose: float = 1.0, strata: float = 1.0
     ) -> dict[str, _End]:
-        """Fit each model so much more loosely, and strata by another factor; they begin from confusion's labels."""
+        """Fit each model so much more loosely, and strata by another factor; they start from confusion's labels."""
         plain = [model for model in models if model != "strata"]
         if plain:
             report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
@@ -404,14 +426,12 @@ class _Fitter:
             report_progress(f"fitting {_NAMES['strata']}")
             problem = em_problem(data, "strata", self.strength, self.gold)
             at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
-            tolerance = loose * strata * self.tolerance * at.flat.shape[1]
-            ends["strata"] = _End(
-                problem, *fit_strata(problem, at, tolerance, self.limit, rough=ROUGH_TOLERANCE / (loose * strata))
-            )
+            tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
+            ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
 
     def begin(self, data: Incidence, model: str, richer: _End) -> _End:
-        """Where a simpler model begins that is told the labels of a richer one."""
+        """Where a simpler model starts from the label posterior of a richer one."""
         problem = em_problem(data, model, self.strength, self.gold)
         return _End(problem, first_parameters(problem, richer.expected[0]), 0, converged=False)
 
@@ -423,18 +443,11 @@ class _Fitter:
 
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
-        settled = start is not None
         report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
-            data,
-            model,
-            gold=self.gold,
-            start=start,
-            settled=settled,
-            strength=self.strength,
-            tolerance=self.tolerance,
-            max_iterations=self.limit,
-        )
+            data, model, gold=self.gold, start=start, settled=start is not None, strength=self.strength,
+            tolerance=self.tolerance, max_iterations=self.limit,
+        )  # fmt: skip
 
 
 def choose_latent(
@@ -447,10 +460,14 @@ def choose_latent(
     max_iterations: int = 1000,
     seed: int = 0,
 ) -> ModelChoice:
-    """Fit several latent-class models and choose by the hidden votes they foretell.
+    """Fit several latent-class models and select one by how well it predicts held-out votes.
 
     Parameters are those of :func:`fit_latent`; ``models`` go from the simplest to the richest, and those with more
-    parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel hides.
+    parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel holds out.
+
+    Returns
+    -------
+    ModelChoice
 
     Examples
     --------
@@ -468,39 +485,36 @@ def choose_latent(
     if len(models) == 1 or not votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
-        return contest.settle(lambda *_: only)
+        return contest.select(lambda *_: only)
     if not data.is_dense and data.matrix.nnz > LARGE:
         return _choose_large(data, models, fitter, seed)
     return (_choose_small if data.is_dense else _choose_sparse)(data, models, fitter)
 
 
 def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """Fit all votes first; then hide every vote once, and let a few steps from where the fits ended forget it.
+    """Fit all votes first; then hold out every vote once, and let a few steps from where the fits ended forget it.
 
-    The first of these steps counts visible votes only, so what is left of a hidden vote is what it did to the labels
+    The first of these steps counts visible votes only, so what is left of a held-out vote is what it did to the labels
     of its item, and that fades with every further step. Strata that independent jurors do not need lie on a plateau,
-    whose end takes most of the steps: of larger panels they are fitted to the end only where they are given weight.
+    whose end takes most of the steps: of larger panels they are fitted to the end only where they have weight.
     """
     is_rough = data.held > _SOME
     ends = fitter.all(data, models, strata=_ROUGH_STRATA if is_rough else 1.0)
 
     def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
-        told = {model: end.told for model, end in ends.items()}
         if is_rough and weights.get("strata"):
-            return {
-                **{model: told[model]() for model in told if model != "strata"},
-                "strata": fitter.finish(data, "strata", ends["strata"].at),
-            }
-        return LazyNamed(told)
+            plain = {model: end.fit() for model, end in ends.items() if model != "strata"}
+            return {**plain, "strata": fitter.finish(data, "strata", ends["strata"].at)}
+        return LazyNamed({model: end.fit for model, end in ends.items()})
 
-    return _compare(data, ends, fitter).settle(finish)
+    return _compare(data, ends, fitter).select(finish)
 
 
 def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """The same, without the models that are given no weight in the end.
+    """The same, without the models that have no weight in the end.
 
     The last digits of jurors with few votes would take most of the time. One accuracy per juror is compared from where
-    the labels of confusion matrices put it, and fitted to all votes only where it is heard.
+    the labels of confusion matrices put it, and fitted to all votes only where it has weight.
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
@@ -509,81 +523,72 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     if waits:
         ends = {"one_coin": fitter.begin(data, "one_coin", ends["confusion"]), **ends}
 
-    def told(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
-        heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
-        if waits and "one_coin" in heard:
+    def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
+        used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
+        if waits and "one_coin" in used:
             ends["one_coin"] = fitter.go_on(ends["one_coin"])
-        return {model: ends[model].told() for model in heard}
+        return {model: ends[model].fit() for model in used}
 
-    return _compare(data, ends, fitter).settle(told)
+    return _compare(data, ends, fitter).select(finish)
 
 
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
-    """Hide votes, forget them and foretell them; of many votes a part first, which often says enough."""
+    """Hold out votes, forget them and predict them; of many votes a part first, which often says enough."""
     report_progress("choosing the model")
     held, ranks = data.held, canonical_ranks(data)
     if held <= _PLENTY:
-        return _foretell(data, fitted, fitter, ranks, FOLDS, 1.0)
+        return _predict(data, fitted, fitter, ranks, FOLDS, 1.0)
     if held > _GLIMPSE:
-        glimpse = _foretell(data, fitted, fitter, ranks, 1, _GLIMPSE / held)
+        glimpse = _predict(data, fitted, fitter, ranks, 1, _GLIMPSE / held)
         if glimpse.is_clear:
             return glimpse
-    return _foretell(data, fitted, fitter, ranks, 1, min(_SHOWN / held, 1.0))
+    return _predict(data, fitted, fitter, ranks, 1, min(_SHOWN / held, 1.0))
 
 
-def _foretell(
+def _predict(
     data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: CanonicalRanks, folds: int, share: float
 ) -> _Contest:
-    """Hide votes of so many tuples, in so many folds, and let every model foretell them."""
-    visible, hidden, rows = hold_out(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
+    """Hold out votes of so many tuples, in so many folds, and let every model predict them."""
+    visible, held_out, rows = hold_out(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
     problems = {}
     for model, end in fitted.items():
         problem = em_problem(visible, model, fitter.strength, key)
         if problem.tied != end.at.is_tied:
             problem = replace(problem, tied=end.at.is_tied)
-        if share < 1.0:  # what a hidden vote did to the labels of other items is next to nothing
-            problem = replace(problem, beside=end.beside(_without(data.weights, rows)))
+        if share < 1.0:  # what a held-out vote did to the labels of other items is next to nothing
+            others = data.weights.copy()
+            others[:, rows] = 0.0
+            problem = replace(problem, beside=end.beside(others))
         problems[model] = problem
-    return _Contest.judge(_forget(problems, fitted, fitter), hidden)
-
-
-def _without(weights: Floats, rows: Integers) -> Floats:
-    """The same weights, but none for these tuples."""
-    others = weights.copy()
-    others[:, rows] = 0.0
-    return others
-
-
-def _forget(problems: dict[str, EMProblem], fitted: dict[str, _End], fitter: _Fitter) -> dict[str, _End]:
-    """Fit the folds from the fits of all votes."""
-    data = next(iter(problems.values())).data
-    limit = max(_FORGETTING, int(_FORGETTING_WORK / (data.held * data.labels)))
-    starts = [end.at.at(np.repeat(end.at.flat, data.stack, axis=0)) for end in fitted.values()]
+    limit = max(_FORGETTING, int(_FORGETTING_WORK / (visible.held * visible.labels)))
+    starts = [end.at.at(np.repeat(end.at.flat, visible.stack, axis=0)) for end in fitted.values()]
     ends = run_em_models(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
-    return {model: _End(problem, *end) for (model, problem), end in zip(problems.items(), ends, strict=True)}
+    forgot = {model: _End(problem, *end) for (model, problem), end in zip(problems.items(), ends, strict=True)}
+    return _Contest.judge(forgot, held_out)
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
-    """Compare the models on a sample of the items, and hide a quarter of the votes of some of those only, once.
+    """Compare the models on a sample of the items, and hold out a quarter of the votes of some of those only, once.
 
     A smaller sample, or four folds of it, would leave the jurors of a sparse panel so few votes to learn from that
     the simplest model always won.
     """
     some = sample_rows(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
     part = data.take(some)
-    visible, hidden = hide_some(part, seed)
+    visible, held_out = hide_some(part, seed)
     hasty = replace(fitter, limit=min(fitter.limit, _HASTE), gold=None if fitter.gold is None else fitter.gold[some])
     ends = hasty.all(visible, models, loose=_LOOSE)
-    contest = _Contest.judge(ends, hidden)
-    worth = _WORTH * float(hidden.items.sum())
-    return contest.settle(lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
+    contest = _Contest.judge(ends, held_out)
+    worth = _WORTH * float(held_out.items.sum())
+    return contest.select(lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
 
 
 def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:
     """Keep the models with no more free parameters than the R^N - 1 free cells of a full sketch; at least the first.
 
-    With hundreds of labels, nor do those of ten times as many parameters as votes: they took minutes to lose.
+    With hundreds of labels, models of ten times as many parameters as votes are left out, too: they took minutes to
+    lose.
     Free parameters: classes - 1, and for each juror 1, R(R-1), or R(R-1) + (R-1) + 1 with strata.
     """
     cells = float(labels) ** min(jurors, 40) - 1.0
@@ -598,11 +603,11 @@ def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float 
     return [model for model in models if free[model] <= cells] or list(models[:1])
 
 
-def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
+def _stack_weights(log_density: Floats, items: Floats, rounds: int = 50) -> Floats:
     """EM for the mixture weights of the models, their densities being fixed."""
-    if len(foretold) == 1:
+    if len(log_density) == 1:
         return np.ones(1)
-    density = np.exp(foretold - foretold.max(axis=0))
+    density = np.exp(log_density - log_density.max(axis=0))
     share = items / items.sum()
     weights = np.full(len(density), 1.0 / len(density))
     for _ in range(rounds):

@@ -1,4 +1,23 @@
-"""Infinitesimal jackknife."""
+"""The infinitesimal jackknife: how a fit changes when items weigh a little more or less, without fitting again.
+
+In: the end of an EM fit (`Linearised`). Out: how the expected votes of each class move for given changes of the items'
+weights, from which `uncertainty.intervals` computes standard errors.
+
+At the end of EM the parameters θ are a fixed point, θ = M(θ, w). Items whose weights change by ε move them by x with
+    x = M' x + b,    b = ∂M/∂w · ε,
+one linear equation for every direction ε. A parameter is a logarithm (of looking away, a logit) times the root of the
+information on it if every item's class, and every vote by habit, were known (`Movable`): directions then have the plain
+inner product. Logarithms of probabilities p that add up to 1 move at right angles to the roots √p; any component along
+those is projected out. In these units both are products of few sparse matrices, and that projection:
+    M' = Lᵀ Zᵀ (1 - Pᵀ P) Z L + Sᵀ S,    b = Lᵀ Zᵀ Pᵀ ε / √w.
+L leads from parameters to the log-probabilities of every class, Z sums them over the votes of an item's class, times
+the root of its mass w q, and P has a row √q for every item: 1 - Pᵀ P is the posteriors' change dq = q (s - Σ q s). S
+is what habit takes from looking. So 1 - M' is symmetric and positive (Dempster, Laird and Rubin 1977), and conjugate
+gradients solve for all directions at once, in single precision: a standard error has two digits.
+
+Z has rows for the classes that are likely on an item only, half of all where there are many. Without the others P keeps
+rows of length 1, and M' its form: standard errors change by what was left out, not by what it does to a solution.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +31,36 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, Singles
 from jurors.evaluate.latent.em import EMProblem, Parameters, e_step
 
-# The parameters of a fit as they may move: what they are to the chances of votes, and what complete data know of them.
-#
-# A parameter is a logarithm (of looking away, a logit) times the root of the information on it if every item's class,
-# and every vote by habit, were known: directions then have the plain inner product. Logarithms of chances p that make
-# up 1 move at right angles to the roots √p; what leads away from there is taken off.
-
-
 _Term: TypeAlias = tuple[Integers, Integers, Floats]  # rows, columns and values of a matrix
+# Of the mean doubt q (1 - q) about a class of an item: less probable classes are left out. It is .0005 of all doubt,
+# and changes standard errors of five real panels by .005 at most in the middle, by .024 at worst; three times as much
+# changes them by .015 and .06.
+NEGLIGIBLE = 0.01
+# Rounds of conjugate gradients, and the share of the complete data's information below which nothing is known of a
+# direction. Farther, or where it is flatter, lie the plateaus of a fit, where no refit goes: 10 rounds and a share .002
+# made standard errors of adult_content2, relevance4 and mmlu_pro up to 2.5 times those of 60 converged refits.
+_MOST_ROUNDS, _FLATTEST = 6, 0.06
+_SETTLED = 1e-3  # of the square of the right-hand side: a smaller residual is zero
+_TINY = np.finfo(np.float32).tiny  # where items of no weight would divide by zero
+_WIDE = 16  # parameters taken side by side: a row of directions alone is too short to be quick
 
 
 @dataclass(frozen=True)
 class Movable:
     """Matrices with a column for every parameter."""
 
-    chances: Any  #: L, to the logarithms of what a class makes of a vote, and of how common a class is
+    chances: Any  #: L, to the log-probabilities of votes given the class, and of classes
     splits: Any  #: S, to what habit takes from looking where votes on hard items could be either; None without strata
-    wholes: Any  #: a row √p for all chances p that make up 1
+    wholes: Any  #: a row √p for all probabilities p that add up to 1
     unit: Floats  #: (parameters,) root of the information
 
     @cached_property
-    def _turned(self) -> tuple[Any, Any, Any]:
+    def _transposed(self) -> tuple[Any, Any, Any]:
         return self.chances.T, None if self.splits is None else self.splits.T, self.wholes.T
 
     def gather(self, votes: Singles, direction: Singles | None = None) -> Singles:
-        """How the M-step answers votes that move, and habit that moves with the parameters themselves."""
-        chances, splits, wholes = self._turned
+        """The change of the M-step when votes change, and habit with the parameters themselves."""
+        chances, splits, wholes = self._transposed
         answer: Singles = chances @ votes
         if splits is not None and direction is not None:
             answer += splits @ (self.splits @ direction)
@@ -49,6 +72,10 @@ def movable(problem: EMProblem, at: Parameters, places: Integers, counts: Floats
     """The parameters around a fit with so many votes in some places, which are the rows of `chances`.
 
     A place is class * (cells + 1) + cell; the last cell of every class counts its items.
+
+    Returns
+    -------
+    Movable
     """
     columns, cells = _Columns(problem, at), at.table.shape[2]
     klass, cell = np.divmod(places, cells + 1)
@@ -70,19 +97,19 @@ def movable(problem: EMProblem, at: Parameters, places: Integers, counts: Floats
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where each parameter stands: the label mix, the table's rows, and beyond all that make up 1, looking away."""
+    """The column of each parameter: the label mix, the table's rows, and after all those, looking away."""
 
     problem: EMProblem
     at: Parameters
 
     @cached_property
     def _is_even(self) -> bool:
-        """Whether a juror has one accuracy: a chance of right votes, and one of wrong ones."""
+        """Whether a juror has one accuracy: a probability of right votes, and one of wrong ones."""
         return self.problem.model == "one_coin"
 
     @cached_property
     def _mixes(self) -> tuple[int, ...]:
-        """How many chances make up the label mix: those of classes, or of labels and of strata."""
+        """How many probabilities make up the label mix: those of classes, or of labels and of strata."""
         return (self.at.labels, 2) if self.at.is_tied else (self.at.prior.shape[1],)
 
     @cached_property
@@ -90,19 +117,19 @@ class _Columns:
         return sum(self._mixes)
 
     def mix(self, klass: Integers) -> list[Integers]:
-        """How common classes are."""
+        """The columns of the prevalences of classes."""
         size = self.at.labels
         return [klass % size, size + klass // size] if self.at.is_tied else [klass]
 
     def look(self, label: Integers, cell: Integers) -> Integers:
-        """The chance of a vote on items of a label, by who looks; the habit is the row of one label more."""
-        juror, said = np.divmod(cell, self.at.labels)
-        place = 2 * juror + (said != label) if self._is_even else label * self.at.table.shape[2] + cell
+        """The columns of votes by looking on items of a label; the habit is the row of one label more."""
+        juror, vote = np.divmod(cell, self.at.labels)
+        place = 2 * juror + (vote != label) if self._is_even else label * self.at.table.shape[2] + cell
         return np.asarray(self._first + place)
 
     @cached_property
     def pseudo(self) -> Floats:
-        """What is known beforehand."""
+        """The pseudo-counts of each parameter."""
         mix = [np.full(count, self.problem.items * self.at.prior.shape[1] / count) for count in self._mixes]
         votes = np.broadcast_to(self.problem.pseudo, self.at.table.shape)[0].astype(np.float64)
         if self._is_even:
@@ -110,12 +137,12 @@ class _Columns:
         return np.concatenate([*mix, votes.ravel()])
 
     def known(self, terms: list[_Term], counts: Floats) -> Floats:
-        """The information on all that make up 1, of so many votes and items."""
+        """The information on all parameters but looking away, of so many votes and items."""
         row, column, value = (np.concatenate(part) for part in zip(*terms, strict=True))
         return self.pseudo + np.bincount(column, value * counts[row], len(self.pseudo))
 
     def wholes(self, known: Floats) -> Any:
-        """Roots of the chances, in a row for all that make up 1 together."""
+        """Roots of the probabilities, a row for all that add up to 1."""
         from scipy.sparse import csc_array
 
         width, count = 2 if self._is_even else self.at.labels, len(self._mixes)
@@ -129,7 +156,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _HardVotes:
-    """Votes on hard items, which are by looking or by habit, place by place."""
+    """Votes on hard items, which are by looking or by habit, one entry for each place."""
 
     columns: _Columns
     row: Integers
@@ -146,8 +173,8 @@ class _HardVotes:
         return np.asarray(1.0 / (1.0 + np.exp(-self.columns.at.away[0].astype(np.float64))))[self._juror]
 
     @cached_property
-    def _lazy(self) -> Floats:
-        """The share that is habit."""
+    def _by_habit(self) -> Floats:
+        """The share of the votes that is by habit."""
         table = self.columns.at.table[0]
         look, habit = (np.exp(table[row, self.cell], dtype=np.float64) for row in (self.label, -1))
         return np.asarray(self._away * habit / (self._away * habit + (1.0 - self._away) * look))
@@ -166,66 +193,36 @@ class _HardVotes:
 
     @property
     def looks_and_habits(self) -> list[_Term]:
-        """What the table's rows are to the logarithms of mixtures."""
-        return [(self.row, self._look_column, 1.0 - self._lazy), (self.row, self._habit_column, self._lazy)]
+        """The derivative of the log-probabilities of mixtures by the table's rows."""
+        return [(self.row, self._look_column, 1.0 - self._by_habit), (self.row, self._habit_column, self._by_habit)]
 
     @property
     def turning_away(self) -> _Term:
-        """What looking away more often is to them."""
-        return self.row, self._away_column, self._lazy - self._away
+        """The same by the logits of looking away."""
+        return self.row, self._away_column, self._by_habit - self._away
 
     @property
     def known_of_turning_away(self) -> Floats:
-        """(N,) from votes by habit and by looking, one pseudo-vote each."""
+        """(N,) information on looking away, from votes by habit and by looking, one pseudo-vote each."""
         jurors = self.columns.at.jurors
-        habit = np.bincount(self._juror, self.count * self._lazy, jurors) + 1.0
-        look = np.bincount(self._juror, self.count * (1.0 - self._lazy), jurors) + 1.0
+        habit = np.bincount(self._juror, self.count * self._by_habit, jurors) + 1.0
+        look = np.bincount(self._juror, self.count * (1.0 - self._by_habit), jurors) + 1.0
         return habit * look / (habit + look)
 
     def splits(self, unit: Floats) -> Any:
-        """How far votes go over to habit where habit becomes likelier than looking."""
-        row, open_ = np.arange(len(self.row)), np.sqrt(self.count * self._lazy * (1.0 - self._lazy))
+        """S: how many votes go over from looking to habit where habit becomes more probable."""
+        row, open_ = np.arange(len(self.row)), np.sqrt(self.count * self._by_habit * (1.0 - self._by_habit))
         parts = (self._look_column, -open_), (self._habit_column, open_), (self._away_column, open_)
         return _matrix([(row, column, value) for column, value in parts], len(row), unit)
 
 
 def _matrix(terms: list[_Term], rows: int, unit: Floats) -> Any:
-    """By rows, with parameters in their units."""
+    """A sparse matrix by rows, with parameters in their units."""
     from scipy.sparse import coo_array
 
     row, column, value = (np.concatenate(part) for part in zip(*terms, strict=True))
     scaled = (value / unit[column]).astype(np.float32)
     return coo_array((scaled, (row.astype(np.int32), column.astype(np.int32))), shape=(rows, len(unit))).tocsr()
-
-
-# How a fit moves when items weigh a little more or less: standard errors without fitting again.
-#
-# At the end of EM the parameters θ stand still, θ = M(θ, w). Items whose weights change by ε move them by x with
-#     x = M' x + b,    b = ∂M/∂w · ε,
-# one linear equation for every direction ε (the infinitesimal jackknife). In units of what complete data know of each
-# parameter (`movable`), both are products of few sparse matrices, and a projection that keeps chances adding up to 1:
-#     M' = Lᵀ Zᵀ (1 - Pᵀ P) Z L + Sᵀ S,    b = Lᵀ Zᵀ Pᵀ ε / √w.
-# L leads from parameters to the logarithms of every class's chances, Z sums them over the votes of an item's class,
-# times the root of its mass w q, and P has a row √q for every item: 1 - Pᵀ P is the posteriors' change dq = q (s - Σ q
-# s). S is what habit takes from looking. So 1 - M' is symmetric and positive (Dempster, Laird and Rubin 1977), and
-# conjugate gradients solve for all directions at once, in single precision: a standard error has two digits.
-#
-# Z has rows for the classes that are likely on an item only, half of all where there are many. Without the others P
-# keeps rows of length 1, and M' its form: standard errors change by what was left out, not by what it does to a
-# solution.
-
-
-# Of the mean doubt q (1 - q) about a class of an item: classes with a chance of less are left out. It is .0005 of all
-# doubt, and changes standard errors of five real panels by .005 at most in the middle, by .024 at worst; three times
-# as much changes them by .015 and .06.
-NEGLIGIBLE = 0.01
-# Rounds of conjugate gradients, and the share of the complete data's information below which nothing is known of a
-# direction. Farther, or where it is flatter, lie the plateaus of a fit, where no refit goes: 10 rounds and a share .002
-# made standard errors of adult_content2, relevance4 and mmlu_pro up to 2.5 times those of 60 converged refits.
-_MOST_ROUNDS, _FLATTEST = 6, 0.06
-_SETTLED = 1e-3  # of the square of what there was to solve
-_TINY = np.finfo(np.float32).tiny  # where items of no weight would divide by zero
-_WIDE = 16  # parameters taken side by side: a row of directions alone is too short to be quick
 
 
 @dataclass(frozen=True)
@@ -237,50 +234,62 @@ class Linearised:
     negligible: float = NEGLIGIBLE
 
     def solve(self, drawn: Singles) -> Singles:
-        """(K, cells + 1, B): how votes of each class, and last its items, move when items' weights change by (T, B).
+        """Solve x = M' x + b for changes (T, B) of the items' weights, by conjugate gradients.
 
-        A direction in which the fit stands on a plateau, or has not arrived, has no end to move to: it is left there.
+        A direction in which the fit lies on a plateau, or has not converged, has no end to move to: it is left there.
+
+        Returns
+        -------
+        (K, cells + 1, B) array
+            How the expected votes of each class, and last its items, change.
         """
-        rest = self.asked(drawn)
-        ahead = rest.copy()
-        end = np.zeros((len(self._places), rest.shape[1]), dtype=np.float32)
-        first = square = whole = _inner(rest, rest)  # squares of what was, and is, left, and of what is ahead
-        going: Flags = np.ones(rest.shape[1], dtype=bool)
+        residual = self.right_hand_side(drawn)
+        search = residual.copy()
+        end = np.zeros((len(self._places), residual.shape[1]), dtype=np.float32)
+        # squared norms of the first residual, of this one, and of the search direction
+        first = square = search_square = _inner(residual, residual)
+        active: Flags = np.ones(residual.shape[1], dtype=bool)
         for _ in range(_MOST_ROUNDS):
-            going &= square > _SETTLED * first
-            if not going.any():
+            active &= square > _SETTLED * first
+            if not active.any():
                 break
-            answer, moved = self.step(ahead)
-            bent = np.subtract(ahead, answer, out=answer)
-            curved = _inner(ahead, bent)
-            going &= curved > _FLATTEST * whole
-            length = _ratio(square, curved, going)
+            image, moved = self.step(search)
+            image = np.subtract(search, image, out=image)  # (1 - M') search
+            curvature = _inner(search, image)
+            active &= curvature > _FLATTEST * search_square
+            length = _ratio(square, curvature, active)
             _scale(moved, length)
             end += moved
-            _scale(bent, length)
-            rest -= bent
-            before, square = square, _inner(rest, rest)
-            longer = _ratio(square, before, going)
-            _scale(ahead, longer)
-            ahead += rest
-            whole = square + longer**2 * whole  # what is left is square to what was tried
-        return self._everywhere(end)
+            _scale(image, length)
+            residual -= image
+            before, square = square, _inner(residual, residual)
+            ratio = _ratio(square, before, active)
+            _scale(search, ratio)
+            search += residual
+            search_square = square + ratio**2 * search_square  # the residual is orthogonal to earlier directions
+        return self.scatter(end)
 
-    def asked(self, drawn: Singles) -> Singles:
+    def scatter(self, in_places: Singles) -> Singles:
+        """(K, cells + 1, B) of changes in places, zero elsewhere."""
+        moved = np.zeros((self._counts.size, in_places.shape[1]), dtype=np.float32)
+        moved[self._places] = in_places
+        return moved.reshape(*self._counts.shape, -1)
+
+    def right_hand_side(self, drawn: Singles) -> Singles:
         """b where the weights of items change by (T, B)."""
         return self.parameters.gather(self._votes.T @ (self._roots @ (drawn / self._root_weights[:, None])))
 
     def step(self, direction: Singles) -> tuple[Singles, Singles]:
-        """M' applied to a direction, and the votes and items that move in places."""
-        votes, turned_votes, roots, turned_roots = self._in_doubt
+        """M' applied to a direction, and how votes and items change in places."""
+        votes, votes_transposed, roots, roots_transposed = self._in_doubt
         score = votes @ (self.parameters.chances @ direction)
-        score -= turned_roots @ (roots @ score)
-        moved = turned_votes @ score
+        score -= roots_transposed @ (roots @ score)
+        moved = votes_transposed @ score
         return self.parameters.gather(moved, direction), moved
 
     @cached_property
     def parameters(self) -> Movable:
-        """What may move."""
+        """The parameters, in units of the complete data's information."""
         counts = self._counts.ravel()[self._places].astype(np.float64)
         return movable(self.problem, self.at, self._places, counts)
 
@@ -310,19 +319,14 @@ class Linearised:
 
     @cached_property
     def _places(self) -> Integers:
-        """Where there are any: class * (cells + 1) + cell."""
+        """Where there are any counts: class * (cells + 1) + cell."""
         return np.flatnonzero(self._counts)
-
-    def _everywhere(self, in_places: Singles) -> Singles:
-        moved = np.zeros((self._counts.size, in_places.shape[1]), dtype=np.float32)
-        moved[self._places] = in_places
-        return moved.reshape(*self._counts.shape, -1)
 
     @cached_property
     def _likely(self) -> tuple[Integers, Integers, int]:
         """Class and item of all that is likely, class after class: then a product reads little memory at a time.
 
-        Items that have but one class stand at the end, behind so many others: they weigh, and are never in doubt.
+        Items of one likely class come last, after so many others: they have weight, and are never in doubt.
         """
         klass, item = np.nonzero(self.chance.T)
         in_doubt = np.bincount(item)[item] > 1
@@ -340,21 +344,17 @@ class Linearised:
     def _votes(self) -> Any:
         """Z, and below it items of one class."""
         klass, item, _ = self._likely
-        rows = self._with_items()[item]
+        matrix = self.problem.data.matrix  # and in a last cell that there is the item: (T, cells + 1)
+        height, cells = matrix.shape
+        index = np.insert(matrix.indices, matrix.indptr[1:], cells)
+        pointer = matrix.indptr + np.arange(height + 1, dtype=matrix.indptr.dtype)
+        rows = _rows((np.ones(len(index), dtype=np.int8), index, pointer), (height, cells + 1))[item]
         length = np.diff(rows.indptr)
         place = rows.indices + np.repeat((klass * rows.shape[1]).astype(rows.indices.dtype), length)
         column = np.zeros(self._counts.size, dtype=place.dtype)
         column[self._places] = np.arange(len(self._places))
         mass = np.repeat(self._roots.data * self._root_weights[item], length)
         return _rows((mass, column[place], rows.indptr), (len(item), len(self._places)))
-
-    def _with_items(self) -> Any:
-        """(T, cells + 1): who said what, and in a last cell that there is the item."""
-        matrix = self.problem.data.matrix
-        rows, cells = matrix.shape
-        index = np.insert(matrix.indices, matrix.indptr[1:], cells)
-        pointer = matrix.indptr + np.arange(rows + 1, dtype=matrix.indptr.dtype)
-        return _rows((np.ones(len(index), dtype=np.int8), index, pointer), (rows, cells + 1))
 
     @cached_property
     def _in_doubt(self) -> tuple[Any, Any, Any, Any]:
@@ -364,34 +364,34 @@ class Linearised:
 
 
 def _rows(parts: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], shape: tuple[int, int]) -> Any:
-    """A sparse matrix of values, columns, and where rows begin and end."""
+    """A sparse matrix from values, columns, and where rows begin and end."""
     from scipy.sparse import csr_array
 
     return csr_array(parts, shape=shape)
 
 
 def _first_rows(matrix: Any, rows: int) -> Any:
-    """Without a copy."""
+    """The first rows of a sparse matrix, without a copy."""
     end = matrix.indptr[rows]
     return _rows((matrix.data[:end], matrix.indices[:end], matrix.indptr[: rows + 1]), (rows, matrix.shape[1]))
 
 
-def _ratio(one: Singles, other: Singles, going: Flags) -> Singles:
+def _ratio(numerator: Singles, denominator: Singles, active: Flags) -> Singles:
     """Zero for directions that are left where they are."""
-    return np.divide(one, other, out=np.zeros_like(one), where=going)
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=active)
 
 
-def _scale(one: Singles, by: Singles) -> None:
-    """Each direction by its own length, in place."""
-    whole = len(one) - len(one) % _WIDE
-    side_by_side = one[:whole].reshape(-1, _WIDE * len(by))  # a view
+def _scale(directions: Singles, by: Singles) -> None:
+    """Scale each direction (last axis) by its length, in place."""
+    whole = len(directions) - len(directions) % _WIDE
+    side_by_side = directions[:whole].reshape(-1, _WIDE * len(by))  # a view
     side_by_side *= np.tile(by, _WIDE)
-    one[whole:] *= by
+    directions[whole:] *= by
 
 
-def _inner(one: Singles, other: Singles) -> Singles:
-    """(B,)"""
-    whole = len(one) - len(one) % _WIDE
-    sums = np.einsum("pw,pw->w", *(x[:whole].reshape(-1, _WIDE * x.shape[1]) for x in (one, other)))
-    rest = np.einsum("pb,pb->b", one[whole:], other[whole:])
+def _inner(left: Singles, right: Singles) -> Singles:
+    """(B,) inner products, one for each direction."""
+    whole = len(left) - len(left) % _WIDE
+    sums = np.einsum("pw,pw->w", *(x[:whole].reshape(-1, _WIDE * x.shape[1]) for x in (left, right)))
+    rest = np.einsum("pb,pb->b", left[whole:], right[whole:])
     return np.asarray(sums.reshape(_WIDE, -1).sum(axis=0) + rest)

@@ -1,4 +1,4 @@
-"""What is done to votes before a panel is fitted: gold apart, copies heard once, islands apart, repeats as one."""
+"""How a sketch is prepared for the panel models."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from jurors.evaluate.latent.models import (
     fit_latent,
     merge_representatives,
 )
-from jurors.evaluate.trio import decode_floats, start_from_votes
 from jurors.evaluate.trio_decomposition import Algebra, Slicing
+from jurors.evaluate.trio_multiclass import decode_floats, start_from_votes
 from jurors.sketch import connectivity as islands
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence, Pairs
+
+# -- What is done to votes before a panel is fitted: gold apart, copies heard once, islands apart, repeats as one
 
 
 def sketch_of(codes: Integers) -> Sketch:
@@ -36,25 +38,24 @@ def sketch_of(codes: Integers) -> Sketch:
 def test_gold_items_are_set_apart_from_the_others_of_their_tuple(sparse: bool) -> None:
     sketch = Sketch.from_counts({("A", "B", None): 5, ("A", "A", "B"): 4, (None, "B", "B"): 7}, jurors="ijk")
     gold = np.array([[0, 0], [1, 2], [3, 0]])
-    votes, key = panel._gold_apart(as_sparse(sketch) if sparse else sketch, gold)
-    assert votes.is_dense != sparse
-    assert votes.rows == 6
-    assert votes.counts is not None
-    assert votes.counts.tolist() == [n - g for n, g in zip(sketch.counts.tolist(), (0, 3, 3), strict=True)] + [1, 2, 3]
-    codes = sketch.tuples.codes
-    assert votes.codes.tolist() == [*codes.tolist(), *codes[[1, 1, 2]].tolist()]
-    assert np.isnan(key[:3]).all()
-    assert key[3:].tolist() == [[1, 0], [0, 1], [1, 0]]
+    fitted = panel.evaluate_panel(as_sparse(sketch) if sparse else sketch, gold=gold)
+    left = [n - g for n, g in zip(sketch.counts.tolist(), (0, 3, 3), strict=True)]
+    assert fitted.data.weights[0].tolist() == [*left, 1, 2, 3]
+    codes = sketch.tuples.codes[[0, 1, 2, 1, 1, 2]]
+    assert (fitted.data.matrix[0] == Incidence.from_codes(codes, labels=2).matrix[0]).all()
+    assert fitted.gold is not None
+    assert np.isnan(fitted.gold[:3]).all()
+    assert fitted.gold[3:].tolist() == [[1, 0], [0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_copy_speaks_where_the_original_is_silent_and_nowhere_else(sparse: bool) -> None:
     sketch = sketch_of(np.array([[0, 1, 0], [-1, 1, 0], [1, 0, -1], [-1, 0, -1], [0, 1, 1]]))
     votes = (as_sparse(sketch) if sparse else sketch).tuples
-    heard = panel._heard_once(votes, {2: 0})
+    heard = panel.merge_copies(votes, {2: 0})
     for before, after in zip(votes.codes.tolist(), heard.codes.tolist(), strict=True):
         assert after == [before[0] if before[0] >= 0 else before[2], before[1], -1]
-    assert panel._heard_once(votes, {}) is votes
+    assert panel.merge_copies(votes, {}) is votes
 
 
 def test_jurors_who_never_disagree_on_enough_items_are_looked_at() -> None:
@@ -96,13 +97,13 @@ def test_two_who_are_nearly_always_right_are_no_copies_of_each_other() -> None:
     votes[:, 5] = votes[:, 2]
     sketch = sketch_of(votes)
     assert panel._copies(Pairs(sketch), sketch.tuples, None) == {5: 2}
+    (alarm,) = panel.evaluate_panel(sketch).fit.alarms
+    assert (alarm.kind, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (sketch.jurors[2], sketch.jurors[5]))
     best = simulate(100, 5, seed=2, low=0.7, high=0.8)
     best.votes[:, :2] = best.truth[:, None]
     sketch = sketch_of(best.votes)
     assert panel._never_disagree(Pairs(sketch))
     assert panel._copies(Pairs(sketch), sketch.tuples, None) == {}
-    (alarm,) = panel._copy_alarms(sketch, {3: 1})
-    assert (alarm.kind, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (sketch.jurors[1], sketch.jurors[3]))
 
 
 def test_repeats_are_heard_as_one_while_their_joint_answers_can_be_counted() -> None:
@@ -111,9 +112,8 @@ def test_repeats_are_heard_as_one_while_their_joint_answers_can_be_counted() -> 
     names = [*(f"gpt#{k}" for k in range(1, 8)), "ann", "bob"]
     sketch = Sketch.from_votes(Votes.from_matrix(base, jurors=names, labels=(0, 1)))
     assert find_repeated_jurors(sketch) == [tuple(range(7))]
-    assert panel._repeats(sketch, {}) == ()  # 128 joint answers
-    assert panel._repeats(sketch, {6: 0}) == (tuple(range(6)),)
-    assert panel._repeats(sketch, dict.fromkeys(range(1, 7), 0)) == ()
+    assert panel.evaluate_panel(sketch).repeats == ()  # 128 joint answers
+    assert panel.evaluate_panel(sketch.take([*names[:6], "ann", "bob"])).repeats == (tuple(range(6)),)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

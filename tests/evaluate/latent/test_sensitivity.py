@@ -1,3 +1,5 @@
+"""Standard errors by linearising one EM step: against refits and derivatives."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -13,6 +15,8 @@ from jurors.evaluate.latent.em import EMProblem, Parameters, e_step, em_problem,
 from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner, _scale
 from jurors.sketch.pairs import Incidence
+
+# -- sensitivity -----------------------------------------------------------------------------------
 
 
 def sparse_panel() -> Incidence:
@@ -112,7 +116,7 @@ def test_the_votes_that_move_are_those_of_the_posteriors_that_move(model: str, l
     for size in (1e-5, -1e-5):
         classes = e_step(problem, at.at(at.flat + size * flat_of(linear, direction)))[0][0]
         ends.append(votes_of(problem.data, classes))
-    moved = linear._everywhere(linear.step(direction)[1])[:, :, 0]
+    moved = linear.scatter(linear.step(direction)[1])[:, :, 0]
     assert moved == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
 
 
@@ -124,7 +128,7 @@ def test_what_weights_do_is_the_derivative_of_one_em_step(model: str, labels: in
     for size in (1e-5, -1e-5):
         data = replace(problem.data, weights=problem.data.weights + size * drawn[:, 0])
         ends.append(improve(replace(problem, data=data, blocks=data.blocks()), at)[0].flat[0])
-    answer = flat_of(linear, linear.asked(drawn))
+    answer = flat_of(linear, linear.right_hand_side(drawn))
     assert answer == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
 
 
@@ -140,7 +144,7 @@ def test_one_less_the_step_is_symmetric_and_positive_whatever_is_left_out(
     assert there == pytest.approx(back, rel=1e-3, abs=1e-3)
     for seed in range(5, 10):
         drawn = np.random.default_rng(seed).normal(size=(linear.problem.data.rows, 1)).astype(np.float32)
-        ahead = linear.asked(drawn)
+        ahead = linear.right_hand_side(drawn)
         for _ in range(4):  # towards the flattest direction
             assert 0 <= _inner(ahead, linear.step(ahead)[0]) < _inner(ahead, ahead)
             ahead = linear.step(ahead)[0]
@@ -176,7 +180,7 @@ def test_where_every_label_is_known_no_vote_goes_over_to_another(model: str) -> 
     drawn = np.random.default_rng(5).normal(size=(rows, 3)).astype(np.float32)
     linear = Linearised(known, at)
     assert (linear.solve(drawn) == 0).all()
-    assert _inner(linear.asked(drawn), linear.asked(drawn)).min() > 0
+    assert _inner(linear.right_hand_side(drawn), linear.right_hand_side(drawn)).min() > 0
 
 
 @pytest.mark.parametrize(("model", "labels"), [("one_coin", 2), ("confusion", 3)])
@@ -185,7 +189,7 @@ def test_the_solution_solves_the_equation(model: str, labels: int) -> None:
     drawn = np.random.default_rng(5).normal(size=(linear.problem.data.rows, 3)).astype(np.float32)
     moved = linear.solve(drawn)
     in_places = moved.reshape(-1, 3)[linear._places]
-    end = linear.asked(drawn) + linear.parameters.gather(in_places)
+    end = linear.right_hand_side(drawn) + linear.parameters.gather(in_places)
     off = linear.step(end)[1] - in_places
     assert (_inner(off, off) <= 2e-3 * _inner(in_places, in_places)).all()
     both = linear.solve(np.concatenate([drawn, 0 * drawn[:, :1]], axis=1))  # a direction of nothing stays nothing
@@ -196,7 +200,7 @@ def test_the_solution_solves_the_equation(model: str, labels: int) -> None:
 def test_a_direction_on_a_plateau_is_left_there(monkeypatch: pytest.MonkeyPatch) -> None:
     linear = Linearised(*posed("confusion", 2))
     drawn = np.random.default_rng(7).normal(size=(linear.problem.data.rows, 2)).astype(np.float32)
-    asked = linear.asked(drawn)
+    asked = linear.right_hand_side(drawn)
     answer, moved = linear.step(asked)
     steep = _inner(asked, asked - answer) / _inner(asked, asked)
     monkeypatch.setattr(sensitivity, "_FLATTEST", float(steep.mean()))
@@ -204,7 +208,7 @@ def test_a_direction_on_a_plateau_is_left_there(monkeypatch: pytest.MonkeyPatch)
     end, flat = linear.solve(drawn), int(steep.argmin())
     assert (end[:, :, flat] == 0).all()
     length = 1 / steep[1 - flat]  # the first step of steepest descent
-    first = length * linear._everywhere(moved)[:, :, 1 - flat]
+    first = length * linear.scatter(moved)[:, :, 1 - flat]
     assert end[:, :, 1 - flat] == pytest.approx(first, rel=1e-3, abs=1e-6)
 
 

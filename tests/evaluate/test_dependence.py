@@ -1,19 +1,23 @@
-"""How jurors move together, by figures worked out by hand."""
+"""Correlated errors: one factor, residual tests, groups, the effective number of jurors."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from panels import simulate
 from scipy.stats import chi2
+from strategies import examples
 
 import jurors
-from jurors import Sketch, Votes
-from jurors._numeric import Floats
+from jurors import Sketch, SketchError, Votes
+from jurors._numeric import Floats, Integers
 from jurors.evaluate import dependence as residual
 from jurors.evaluate.agreement import agreement_statistics
 from jurors.evaluate.dependence import (
@@ -23,19 +27,305 @@ from jurors.evaluate.dependence import (
     ResidualTest,
     _descend,
     _elementary,
+    _leading,
     agreement_test,
     dependence_of,
+    dependence_with_key,
+    effective_number,
+    find_dependent_groups,
+    fit_factor,
     grouping_bar,
+    has_room_for_groups,
     linked_jurors,
     mean_correlation,
     naming_bar,
     residual_correlations,
+    residual_errors,
     residual_test,
 )
 from jurors.evaluate.latent.models import fit_latent, fitted_classes
 from jurors.evaluate.solution import float_solution
 from jurors.sketch.moments import PairMoments, pair_moments
 from jurors.sketch.pairs import Pairs, incidence_of
+
+# -- dependence ------------------------------------------------------------------------------------
+
+
+def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ten jurors on 2,000 items; the members of each group follow a shared idea on half of the items."""
+    rng = np.random.default_rng(1000 + seed)  # not the numbers that draw the panel
+    panel = simulate(2000, 10, seed=seed, low=0.6, high=0.85)
+    first = 0
+    for size in sizes:
+        idea = np.where(rng.random(2000) < 0.7, panel.truth, 1 - panel.truth)
+        for juror in range(first, first + size):
+            follows = rng.random(2000) < 0.5
+            panel.votes[follows, juror] = idea[follows]
+        first += size
+    return panel.votes, panel.truth
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(), (2, 2), (3,), (3, 3), (2, 2, 2, 2, 2)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
+    votes, truth = with_groups(seed, *sizes)
+    dependence = jurors.grade(votes).details["dependence"]
+    true = dependence_with_key(jurors.score_labels(votes, truth))
+    assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
+    assert [len(group) for group in dependence.groups] == list(sizes)
+    low, high = dependence.interval["effective_jurors"]
+    assert low < dependence.effective_jurors <= high <= 10
+
+
+@pytest.mark.slow
+def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
+    votes, truth = with_groups(3, 3, 3)
+    result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
+    assert result.details["heard_as_one"] == [["1", "2", "3"], ["4", "5", "6"]]
+    keyed = jurors.score_labels(votes, truth)
+    assert result.partition is not None
+    assert plain.partition is not None
+    assert keyed.errors_of(result.partition.chosen) < keyed.errors_of(plain.partition.chosen)
+    real = np.array([float(x) for x in keyed.score.values()])
+    error, plain_error = (np.abs(np.array(list(r.score.values())) - real).mean() for r in (result, plain))
+    assert error < plain_error / 2
+
+
+def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
+    panel = simulate(500, 4, seed=4)
+    dependence = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
+    right = (panel.votes == panel.truth[:, None]).astype(float)
+    for label in (0, 1):
+        right[panel.truth == label] -= right[panel.truth == label].mean(axis=0)
+    assert dependence.correlation[0, 1] == pytest.approx(np.corrcoef(right[:, 0], right[:, 1])[0, 1])
+
+
+def test_with_a_key_no_correlation_leaves_its_range_however_few_items_a_pair_shares() -> None:
+    panel = simulate(400, 30, seed=7)
+    panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
+    dependence = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
+    assert np.nanmax(np.abs(dependence.correlation)) <= 1 + 1e-9
+
+
+def test_a_pair_that_shares_too_few_items_is_not_given_a_number_that_is_no_correlation() -> None:
+    panel = simulate(400, 30, seed=7, low=0.85, high=0.99)
+    panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
+    dependence = jurors.grade(panel.votes).details["dependence"]
+    assert np.nanmax(dependence.correlation) > 1
+    assert all(abs(pair[2]) <= 1 for pair in dependence.pairs())
+
+
+def test_nobody_is_worth_more_jurors_than_there_are() -> None:
+    votes = np.array([["A", "B"][(item >> juror) & 1] for item in range(32) for juror in range(5)]).reshape(32, 5)
+    truth = np.array(["A"] * 16 + ["B"] * 16)
+    dependence = dependence_with_key(jurors.score_labels(votes, truth))
+    assert dependence.effective_jurors <= 5
+    assert effective_number(5, -0.02) == 5
+
+
+def test_a_correlation_that_rounds_to_nothing_has_no_minus() -> None:
+    test = simulate(500, 4, seed=4)
+    dependence = dependence_with_key(jurors.score_labels(test.votes, test.truth))
+    tiny = replace(dependence, correlation=np.where(np.isfinite(dependence.correlation), -1e-5, np.nan))
+    assert "-0.0" not in str(tiny)
+
+
+def test_it_comes_as_text_dict_and_frame() -> None:
+    result = jurors.grade(simulate(600, 5, seed=5).votes)
+    dependence = result.details["dependence"]
+    assert "independent ones" in str(dependence)
+    assert "independent ones" in str(result)
+    assert len(dependence.to_frame()) == 10
+    assert result.to_dict()["details"]["dependence"]["effective_jurors"] == dependence.effective_jurors
+    assert "<table>" in dependence._repr_html_()
+
+
+def test_three_labels_are_refused_rather_than_guessed() -> None:
+    panel = simulate(300, 4, seed=6, prevalence=(0.4, 0.3, 0.3))
+    result = jurors.grade(panel.votes)
+    assert "dependence" not in result.details
+    assert result.solution is not None
+    with pytest.raises(SketchError, match="not available for 3 labels"):
+        dependence_of(Sketch.from_votes(jurors.Votes.from_matrix(panel.votes)), result.solution)
+
+
+# -- factor ----------------------------------------------------------------------------------------
+
+
+ITEMS = 10**9
+
+
+def sketch_of(seed: int, *, jurors: int = 6, density: float = 1.0) -> Sketch:
+    return Sketch.from_votes(Votes.from_matrix(simulate(600, jurors, seed=seed, density=density).votes, labels=(0, 1)))
+
+
+def expected_sketch(prevalence: float, accuracy: Floats) -> Sketch:
+    """The counts that independent jurors give, up to rounding a share of one in a thousand million."""
+    codes = np.array(list(product((0, 1), repeat=len(accuracy))))
+    on_a = np.where(codes == 0, accuracy[:, 0], 1 - accuracy[:, 0]).prod(axis=1)
+    on_b = np.where(codes == 1, accuracy[:, 1], 1 - accuracy[:, 1]).prod(axis=1)
+    counts = np.rint(ITEMS * (prevalence * on_a + (1 - prevalence) * on_b)).astype(np.int64)
+    return Sketch.from_votes(Votes.from_matrix(codes, labels=(0, 1), counts=counts))
+
+
+@examples(20, deadline=None)
+@given(st.floats(0.2, 0.8), st.lists(st.tuples(st.floats(0.6, 0.95), st.floats(0.6, 0.95)), min_size=4, max_size=6))
+def test_exact_expected_counts_give_the_jury_back(prevalence: float, accuracies: list[tuple[float, float]]) -> None:
+    fit = fit_factor(Pairs(expected_sketch(prevalence, np.array(accuracies))))
+    assert fit.prevalence == pytest.approx(prevalence, abs=1e-4)
+    assert fit.accuracy == pytest.approx(np.array(accuracies), abs=1e-4)
+    assert np.abs(fit.residual[~np.eye(len(accuracies), dtype=bool)]).max() < 1e-6
+
+
+@examples(15, deadline=None)
+@given(seed=st.integers(0, 10**6), order=st.permutations(range(6)), density=st.sampled_from([1.0, 0.7]))
+def test_permuting_jurors_and_swapping_labels_commutes_with_the_fit(
+    seed: int, order: list[int], density: float
+) -> None:
+    sketch = sketch_of(seed, density=density)
+    fit = fit_factor(Pairs(sketch))
+    moved = fit_factor(Pairs(sketch.take([sketch.jurors[k] for k in order])))
+    assert moved.prevalence == pytest.approx(fit.prevalence, abs=1e-5)
+    assert moved.accuracy == pytest.approx(fit.accuracy[order], abs=1e-5)
+    assert moved.residual == pytest.approx(fit.residual[np.ix_(order, order)], abs=1e-5)
+    codes = sketch.tuples.codes
+    turned = Votes.from_matrix(np.where(codes < 0, -1, 1 - codes), labels=(0, 1), counts=sketch.counts)
+    mirrored = fit_factor(Pairs(Sketch.from_votes(turned)))
+    assert mirrored.prevalence == pytest.approx(1 - fit.prevalence, abs=1e-6)
+    assert mirrored.accuracy == pytest.approx(fit.accuracy[:, ::-1], abs=1e-6)
+    assert mirrored.residual == pytest.approx(fit.residual, abs=1e-6)
+
+
+def test_pairs_left_out_do_not_touch_the_fit_but_get_their_residual() -> None:
+    panel = simulate(4000, 6, seed=5)
+    votes = panel.votes.copy()
+    copied = np.random.default_rng(5).random(4000) < 0.6
+    votes[:, 1] = np.where(copied, votes[:, 0], votes[:, 1])
+    sketch = Sketch.from_votes(Votes.from_matrix(votes, labels=(0, 1)))
+    within = np.zeros((6, 6), dtype=bool)
+    within[:2, :2] = True
+    fit = fit_factor(Pairs(sketch), within)
+    assert fit.z[0, 1] > 10
+    others = np.triu(~within, 1)
+    assert np.abs(fit.z[others]).max() < 4
+
+
+def test_residuals_in_standard_errors_are_standard_on_independent_panels() -> None:
+    upper = np.triu_indices(8, 1)
+    z = np.concatenate([fit_factor(Pairs(sketch_of(seed, jurors=8))).z[upper] for seed in range(20)])
+    assert abs(z.mean()) < 0.15
+    assert 0.7 < z.std() < 1.1  # eight loadings are fitted to 28 pairs: a little less than 1
+
+
+@pytest.mark.parametrize("jurors", [4, 9, 70])
+def test_loadings_are_where_no_one_juror_would_rather_be_elsewhere(jurors: int) -> None:
+    rng = np.random.default_rng(jurors)
+    table = np.outer(beta := rng.uniform(-0.2, 0.9, jurors), beta) + rng.normal(0, 0.05, (jurors, jurors))
+    table, weights = (table + table.T) / 2, rng.integers(0, 50, (jurors, jurors)).astype(float)
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    found = _descend(table, weights, _leading(table))
+    best = (weights * table) @ found / (weights @ found**2)
+    assert found == pytest.approx(np.clip(best, -0.999, 0.999), abs=1e-6)
+    values, vectors = np.linalg.eigh(table)
+    assert np.abs(_leading(table)) == pytest.approx(np.abs(vectors[:, -1]) * values[-1] ** 0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("groups", [70, 35, 1])
+def test_many_jurors_who_do_not_meet_have_no_leading_direction_and_no_fault(groups: int) -> None:
+    table: Floats = np.kron(np.eye(groups), np.ones((70 // groups, 70 // groups))).astype(np.float64)
+    table -= np.eye(70)
+    found = _leading(table)
+    assert np.isfinite(found).all()
+    values = np.linalg.eigvalsh(table)
+    assert found @ found == pytest.approx(max(values[-1], 1e-6))
+    assert table @ found == pytest.approx(values[-1] * found, abs=1e-4)
+
+
+def test_a_pair_that_shares_no_two_items_has_neither_residual_nor_error() -> None:
+    codes = simulate(300, 5, seed=2).votes
+    codes[:150, 0] = codes[150:, 1] = -1
+    sketch = Sketch.from_votes(Votes.from_matrix(codes, labels=(0, 1)))
+    fit = fit_factor(Pairs(sketch))
+    assert fit.pairs.items[0, 1] == 0
+    assert fit.residual[0, 1] == fit.error[0, 1] == fit.z[0, 1] == 0
+    error = residual_errors(pair_moments(Pairs(sketch)), sketch.items, fit.prevalence, fit.accuracy)
+    assert error == pytest.approx(fit.error)
+
+
+# -- residual --------------------------------------------------------------------------------------
+
+
+def codes_of(seed: int, *, items: int = 2000, copies: tuple[tuple[int, int], ...] = ()) -> Integers:
+    """Eight jurors; the second of each pair follows the first on half of the items."""
+    votes = simulate(items, 8, seed=seed, low=0.7).votes
+    follow = np.random.default_rng(seed).random((items, len(copies))) < 0.5
+    for k, (first, second) in enumerate(copies):
+        votes[:, second] = np.where(follow[:, k], votes[:, first], votes[:, second])
+    return votes
+
+
+def sketch_from(codes: Integers) -> Sketch:
+    return Sketch.from_votes(Votes.from_matrix(codes, labels=(0, 1)))
+
+
+def test_independent_panels_are_not_significant() -> None:
+    tests = [residual_test(Pairs(sketch_from(codes_of(seed)))) for seed in range(12)]
+    assert not any(test is None or test.is_significant for test in tests)
+
+
+def test_a_copying_pair_is_named_and_explains_everything() -> None:
+    sketch = sketch_from(codes_of(3, copies=((2, 5),)))
+    test = residual_test(Pairs(sketch))
+    assert test is not None
+    assert test.is_significant
+    assert test.striking_pairs()[0][:2] == (2, 5)
+    assert find_dependent_groups(Pairs(sketch), test) == [(2, 5)]
+    rest = residual_test(Pairs(sketch), [(2, 5)])
+    assert rest is not None
+    assert not rest.is_significant
+
+
+def test_four_jurors_have_no_room_for_a_group() -> None:
+    """So that nobody looks for one: two of four are no minority."""
+    codes = codes_of(3, copies=((0, 1),))
+    four = Pairs(sketch_from(codes[:, :4]))
+    test = residual_test(four)
+    assert test is not None
+    assert test.is_significant
+    assert not has_room_for_groups(4)
+    assert find_dependent_groups(four, test) == []
+    assert has_room_for_groups(5)
+
+
+def test_two_groups_are_told_apart_in_the_jurors_order() -> None:
+    sketch = sketch_from(codes_of(4, items=6000, copies=((6, 1), (0, 3))))
+    test = residual_test(Pairs(sketch))
+    assert test is not None
+    assert find_dependent_groups(Pairs(sketch), test) == [(0, 3), (1, 6)]
+
+
+@examples(8, deadline=None)
+@given(seed=st.integers(0, 10**6), order=st.permutations(range(8)))
+def test_permuting_jurors_commutes_with_the_test(seed: int, order: list[int]) -> None:
+    codes = codes_of(seed, items=600, copies=((2, 5),))
+    test, moved = (
+        residual_test(Pairs(sketch_from(codes))),
+        residual_test(Pairs(sketch_from(codes[:, order]))),
+    )
+    assert test is not None
+    assert moved is not None
+    assert moved.statistic == pytest.approx(test.statistic, rel=1e-3)
+    assert moved.share == pytest.approx(test.share, rel=1e-3, abs=1e-4)
+
+
+def test_three_jurors_and_three_labels_are_not_tested() -> None:
+    assert residual_test(Pairs(sketch_from(codes_of(0)[:, :3]))) is None
+    assert residual_test(Pairs(Sketch.from_counts({"ABCA": 3, "AAAA": 4, "CBBC": 5}, jurors="ijkl"))) is None
+
+
+# -- How jurors move together, by figures worked out by hand ---------------------------------------
+
 
 NAN = float("nan")
 OFF = ~np.eye(3, dtype=bool)

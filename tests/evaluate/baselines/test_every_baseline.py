@@ -1,0 +1,124 @@
+"""Laws that every baseline obeys: order, names and storage of the votes do not matter; what it cannot do is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from simulated_juries import as_sparse, mirrored, numbers, reordered, simulate, two_label_tables
+from strategies import examples, sketches
+
+from jurors.errors import SketchError
+from jurors.evaluate.baselines.bayesian import evaluate_bayesian
+from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
+from jurors.evaluate.solution import Fit
+from jurors.sketch import Sketch
+
+GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
+EVEN = [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.85, 0.85)]
+ITERATED = pytest.mark.parametrize("evaluate", [evaluate_dawid_skene, evaluate_bayesian])
+PAIRWISE = pytest.mark.parametrize("evaluate", [evaluate_spectral, evaluate_agreement])
+Evaluate = Callable[..., Fit]
+
+
+def check_renaming(evaluate: Evaluate, sketch: Sketch, fit: Fit) -> None:
+    order = sketch.jurors[::-1]
+    moved = evaluate(sketch.take(order)).solution
+    assert np.allclose(numbers(moved), numbers(reordered(fit.solution, order)), atol=1e-6, equal_nan=True)
+    swapped = evaluate(sketch.relabel({"A": "B", "B": "A"})).solution
+    assert np.allclose(numbers(swapped), numbers(mirrored(fit.solution)), atol=1e-6, equal_nan=True)
+
+
+@ITERATED
+@examples(40)
+@given(sketch=sketches(jurors=4, missing=True))
+def test_renaming_commutes_with_iterated_grading(evaluate: Evaluate, sketch: Sketch) -> None:
+    few = partial(evaluate, max_iterations=40)
+    try:
+        fit = few(sketch)
+    except SketchError:
+        return
+    assert evaluate is evaluate_dawid_skene or fit.solution.is_in_range
+    check_renaming(few, sketch, fit)
+
+
+@PAIRWISE
+@examples(40)
+@given(sketch=sketches(jurors=4))
+def test_renaming_commutes_with_grading_by_pairs(evaluate: Evaluate, sketch: Sketch) -> None:
+    try:
+        fit = evaluate(sketch)
+    except SketchError:
+        return
+    numbers_by_juror = fit.details["error_rate" if evaluate is evaluate_agreement else "balanced_accuracy"]
+    is_tie = abs(sum(x or 0.0 for x in numbers_by_juror.values()) - 2.0) < 1e-6  # between a solution and its mirror
+    if fit.converged and (fit.iterations or 0) <= 1_000 and not is_tie:
+        check_renaming(evaluate, sketch, fit)
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "accuracies", "items", "tolerance"),
+    [
+        (evaluate_dawid_skene, GOOD, 300, 1e-7),
+        (evaluate_bayesian, GOOD, 300, 1e-7),
+        (evaluate_spectral, GOOD, 3_000, 1e-9),
+        (evaluate_agreement, EVEN, 3_000, 1e-9),
+    ],
+)
+def test_triples_and_counts_give_the_same_as_a_matrix(
+    evaluate: Evaluate, accuracies: list[tuple[float, float]], items: int, tolerance: float
+) -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(accuracies), items, missing=0.5)
+    dense = numbers(evaluate(sketch).solution)
+    assert np.allclose(numbers(evaluate(as_sparse(sketch)).solution), dense, atol=tolerance)
+    if evaluate not in (evaluate_bayesian, evaluate_agreement):  # whose priors, and weights of pairs, count items
+        assert np.allclose(numbers(evaluate(sketch + sketch + sketch).solution), dense, atol=tolerance)
+
+
+@ITERATED
+def test_three_labels_with_missing_votes_liars_and_parrots_are_recovered(evaluate: Evaluate) -> None:
+    tables = np.stack([np.full((3, 3), w) + (1 - 3 * w) * np.eye(3) for w in (0.05, 0.1, 0.12, 0.15, 0.2, 0.08)])
+    sketch, codes, truth = simulate((0.5, 0.3, 0.2), tables, 8_000, missing=0.3)
+    solution = evaluate(sketch).solution
+    assert np.allclose(numbers(solution)[:3], (0.5, 0.3, 0.2), atol=0.02)
+    assert np.abs(np.array(solution.confusions, dtype=float) - tables).max() < 0.03
+    actual = [(codes[:, j] == truth)[codes[:, j] >= 0].mean() for j in range(6)]
+    assert np.allclose(list(solution.score.values()), actual, atol=0.015)
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)]), 4_000)
+    liar, parrot = (evaluate(sketch).solution.accuracy[f"juror {k}"] for k in (5, 6))
+    assert (liar["A"], liar["B"]) == pytest.approx((0.2, 0.1), abs=0.04)
+    assert (parrot["A"], parrot["B"]) == pytest.approx((1.0, 0.0), abs=1e-3)
+
+
+@ITERATED
+def test_stopping_early_and_two_jurors_give_a_warning_and_one_juror_is_refused(evaluate: Evaluate) -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 200)
+    early = evaluate(sketch, max_iterations=2)
+    assert not early.converged
+    assert [(a.kind, a.level) for a in early.alarms] == [("not_converged", "warning")]
+    two = evaluate(sketch.take(["juror 0", "juror 1"]))
+    assert [(a.kind, a.level) for a in two.alarms] == [("not_identified", "warning")]
+    with pytest.raises(SketchError, match="at least 2 jurors, got 1: juror 0"):
+        evaluate(sketch.take(["juror 0"]))
+
+
+@PAIRWISE
+def test_three_labels_or_two_jurors_are_refused_with_a_way_out(evaluate: Evaluate) -> None:
+    with pytest.raises(SketchError, match=r"not available for 3 labels.*dawid_skene or bayesian"):
+        evaluate(Sketch.from_counts({"ABC": 3, "AAA": 5}, jurors="ijk"))
+    with pytest.raises(SketchError, match="at least 3 jurors, got 2: i, j"):
+        evaluate(Sketch.from_counts({"AA": 3, "BB": 5}, jurors="ij"))
+
+
+@PAIRWISE
+def test_three_jurors_who_contradict_each_other_get_no_number(evaluate: Evaluate) -> None:
+    counts = {"AAB": 30, "BBA": 30, "AAA": 15, "BBB": 15, "ABB": 28, "BAA": 28, "ABA": 4, "BAB": 4}
+    fit = evaluate(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
+    assert [(a.kind, a.level) for a in fit.alarms] == [("contradictory_signs", "alarm")]
+    assert fit.solution.accuracy["ann"] == {"A": None, "B": None}
+    assert (fit.solution.prevalence["A"], fit.posterior) == (None, None)
+    assert set(fit.details.get("error_rate", {}).values()) <= {None}
