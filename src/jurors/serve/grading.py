@@ -122,7 +122,7 @@ def read_panes(session: Session, project: Project, before: CountedProject | None
 
 
 @dataclass(frozen=True)
-class CountedVotes:
+class ProjectCounts:
     """The counts of a project, by pane, and its gold."""
 
     project: Project
@@ -153,10 +153,10 @@ class GradeCache:
         self.store = store
         self._counts, self._gold = Counts(store), GoldStore(store)
 
-    def latest(self, name: str) -> CountedVotes:
+    def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call."""
         counted = self._counts.latest(name)
-        return CountedVotes(counted.project, counted.panes, self._gold.counts(counted.project.id))
+        return ProjectCounts(counted.project, counted.panes, self._gold.counts(counted.project.id))
 
     def forget(self, project: int) -> None:
         """A project that is gone."""
@@ -170,7 +170,7 @@ class GradeCache:
 class Labelled:
     """A row for each decision tuple, apart for items that have gold, each with its label."""
 
-    counted: CountedVotes
+    counted: ProjectCounts
     evaluate: Callable[[], Evaluation]
 
     @cached_property
@@ -267,7 +267,7 @@ _MOST_KEPT = 64  #: results in memory
 class Graded:
     """What is known of a project in one state of its votes; each part is worked out when it is first asked for."""
 
-    counted: CountedVotes
+    counted: ProjectCounts
     window: str | None = None
 
     @property
@@ -305,7 +305,7 @@ class Graded:
         return Labelled(self.counted, lambda: self.evaluation)
 
 
-def windows_of(counted: CountedVotes) -> list[Span]:
+def windows_of(counted: ProjectCounts) -> list[Span]:
     """The windows of a project, the oldest first."""
     window, panes = counted.window, counted.panes
     times = [pane.last_time for pane in panes.panes.values() if pane.last_time is not None]
@@ -313,13 +313,13 @@ def windows_of(counted: CountedVotes) -> list[Span]:
     return spans(panes, window, now)
 
 
-def window_sketch(counted: CountedVotes, number: int) -> Sketch:
+def window_sketch(counted: ProjectCounts, number: int) -> Sketch:
     """The counts of a window."""
     weights = counted.window.weights(number, counted.panes.panes)
     return counted.panes.to_sketch(counted.window.panes(number), weights)
 
 
-def chosen_span(counted: CountedVotes, window: str) -> Span:
+def chosen_span(counted: ProjectCounts, window: str) -> Span:
     """The window that is meant: "now" (still filling), "last" (whole, if one is), or its number."""
     every = windows_of(counted)
     whole = [span for span in every if span.complete]
@@ -410,7 +410,7 @@ SETTLE = 60.0  #: seconds without a new vote until an item counts as it is, wher
 _NEWEST = 100_000  #: items among which open ones are looked for
 
 
-def unsettled(store: SqlStore, counted: CountedVotes) -> Counter[tuple[int, bytes]] | None:
+def unsettled(store: SqlStore, counted: ProjectCounts) -> Counter[tuple[int, bytes]] | None:
     """(pane, key) -> items that lack votes and were voted on a moment ago; None where the counts are old by now.
 
     An item on which every juror of the project voted waits for nobody.
@@ -519,12 +519,12 @@ class GradeHistory:
         windows = [{**one.to_dict(), **_times(counted, one.span)} for one in history.windows]
         return {"window": history.window, "by_time": history.by_time, "windows": windows}
 
-    def _history(self, counted: CountedVotes, limit: int) -> History:
+    def _history(self, counted: ProjectCounts, limit: int) -> History:
         until = time.monotonic() + _SECONDS
         newest = [self._graded(counted, span, until) for span in reversed(windows_of(counted)[-limit:])]
         return History(str(counted.window), counted.window.by_time, newest[::-1])
 
-    def _graded(self, counted: CountedVotes, span: Span, until: float) -> WindowGrades:
+    def _graded(self, counted: ProjectCounts, span: Span, until: float) -> WindowGrades:
         held = [counted.panes.panes[one] for one in counted.window.panes(span.number) if one in counted.panes.panes]
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in held)))
         place = (counted.project.id, span.number)
@@ -540,7 +540,7 @@ class GradeHistory:
             return grades
 
 
-def _times(counted: CountedVotes, span: Span) -> dict[str, float | None]:
+def _times(counted: ProjectCounts, span: Span) -> dict[str, float | None]:
     """When the votes of a window were cast, or came in where they do not say."""
     held = [counted.panes.panes[one] for one in counted.window.panes(span.number) if one in counted.panes.panes]
     first = [pane.first_time for pane in held if pane.first_time is not None]
