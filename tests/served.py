@@ -15,7 +15,7 @@ import uvicorn
 
 from jurors.serve.app import Settings, create_app
 from jurors.serve.auth import ApiKey, ServerLimits
-from jurors.serve.security import HeaderTimeoutProtocol
+from jurors.serve.middleware import HeaderTimeoutProtocol
 
 Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
 

@@ -23,10 +23,10 @@ from uvicorn.supervisors import Multiprocess
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
 from jurors.serve.grading import AlarmWatch, GradeCache, GradeHistory, ProjectGrades
-from jurors.serve.observability import MetricsMiddleware, RequestLog, ServerMetrics, configure_logging, log_event
+from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
+from jurors.serve.observability import ServerMetrics, configure_logging, log_event
 from jurors.serve.responses import handle_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.security import HeaderTimeoutProtocol, SecurityMiddleware, check_bind_address, is_loopback
 from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
@@ -129,20 +129,20 @@ SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
 def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
-    app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, openapi_url=None)
     app.state.settings, app.state.limits = settings, limits or ServerLimits()
     app.state.measures, app.state.listeners = ServerMetrics(), 0
     for router in ROUTERS:
         app.include_router(router)
     handle_errors(app)
     app.add_middleware(
-        SecurityMiddleware,
+        ServerMiddleware,
         keys=StoredKeys(lambda: app.state.store),
+        routes=[route for router in ROUTERS for route in router.routes],
         limits=app.state.limits,
+        metrics=app.state.measures,
         needs_key=not is_loopback(settings.host),
     )
-    app.add_middleware(MetricsMiddleware, measures=app.state.measures)
-    app.add_middleware(RequestLog)
     return app
 
 

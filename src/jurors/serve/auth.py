@@ -24,8 +24,8 @@ from jurors.serve.errors import ApiError
 # and the hash is compared in constant time: nothing of the secret is learnt from how long a refusal takes.
 
 
-Scope: TypeAlias = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)  #: each may all that those before it may
+KeyScope: TypeAlias = Literal["read", "write", "admin"]
+SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)  #: each includes those before it
 
 _FORM = re.compile(r"jk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NOBODY = hashlib.sha256(b"").hexdigest()
@@ -37,13 +37,13 @@ class ApiKey:
 
     id: str
     hash: str
-    scope: Scope
+    scope: KeyScope
     project: str | None = None  #: None: all of them
     note: str = ""
     created: float = 0.0
     revoked: float | None = None
 
-    def may(self, scope: Scope, project: str | None) -> bool:
+    def may(self, scope: KeyScope, project: str | None) -> bool:
         """Whether it is good for this; what is about all projects needs a key for all.
 
         >>> key = ApiKey("a", "", "write", "shop")
@@ -72,7 +72,7 @@ class KeyStore(Protocol):
         """Whether one was ever made: from then on one is asked for, also when all are revoked."""
 
 
-def make_key(scope: Scope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
+def make_key(scope: KeyScope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
     """A new key: the text to hand out, which is told once, and what is kept of it.
 
     >>> token, key = make_key("read", "shop")
@@ -84,7 +84,9 @@ def make_key(scope: Scope, project: str | None = None, note: str = "") -> tuple[
     return token, ApiKey(name, _hash(token), scope, project, note, time.time())
 
 
-def check_key(store: KeyStore, header: str | None, scope: Scope, project: str | None, *, any: bool = False) -> ApiKey:
+def check_key(
+    store: KeyStore, header: str | None, scope: KeyScope, project: str | None, *, any: bool = False
+) -> ApiKey:
     """The key of an Authorization header, where it may do this; else 401 or 403, the same whatever is wrong with it.
 
     `any`: a key for any one project does.
@@ -139,47 +141,6 @@ def without_secrets(text: str) -> str:
     'GET /?key=jk_0123456789ab_… HTTP/1.1'
     """
     return _SECRET.sub(lambda match: f"{match[0][:16]}…", text)
-
-
-# Which key a request needs, told from its method and path alone: what is not named here needs the most.
-
-
-#: pages and probes that hold no vote
-_OPEN = re.compile(r"/|/healthz|/readyz|/docs|/openapi\.json|/assets/[\w.-]+")
-_PROJECT = re.compile(r"/v1/projects/([^/]+)(?:/(.*))?")
-_READING = ("GET", "HEAD")
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a request needs of its key."""
-
-    scope: Scope | Literal["open"]
-    project: str | None = None  #: None: all of them
-    any_project: bool = False  #: a key for one project does; the answer is about that one
-
-
-def required_scope(method: str, path: str) -> Need:
-    """What a request needs.
-
-    >>> required_scope("GET", "/v1/projects/shop/grade").scope, required_scope("POST", "/v1/projects/shop/votes").scope
-    ('read', 'write')
-    >>> requests = (("PUT", "/v1/projects/shop"), ("GET", "/anything/else"), ("GET", "/"))
-    >>> tuple(required_scope(*request).scope for request in requests)
-    ('admin', 'admin', 'open')
-    """
-    if method in _READING and _OPEN.fullmatch(path):
-        return Need("open")
-    if method in _READING and path == "/metrics":
-        return Need("read")
-    if method in _READING and path == "/v1/projects":
-        return Need("read", any_project=True)
-    place = _PROJECT.fullmatch(path)
-    if place is None:
-        return Need("admin")
-    if method in _READING:
-        return Need("read", place[1])
-    return Need("write" if method == "POST" and place[2] in ("votes", "gold") else "admin", place[1])
 
 
 # The list of keys, as a result like any other.

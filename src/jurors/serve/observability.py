@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -20,12 +20,6 @@ from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
 
 # Structured logs: one JSON object per line on standard error. No header, query or body is ever in them.
-
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def log_event(event: str, level: str = "info", **facts: Any) -> None:
@@ -49,38 +43,12 @@ class LogLines(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Send uvicorn's own messages the same way; requests are noted by `RequestLog`."""
+    """Send uvicorn's own messages the same way; requests are logged by `ServerMiddleware`."""
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], False
     logging.getLogger("uvicorn.error").addHandler(LogLines())
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)
-
-
-class RequestLog:
-    """A line per request: method, path without its query, status, milliseconds."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and note how it ended."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), 500
-
-        async def heard(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, heard)
-        finally:
-            taken = round(1e3 * (time.perf_counter() - begun), 2)
-            log_event("request", method=scope["method"], path=scope["path"], status=status, ms=taken)
 
 
 # What Prometheus collects: requests of this process, and what the store holds, which every worker tells alike.
@@ -93,11 +61,6 @@ _MOST_PROJECTS = 100
 _OTHERS = "(others)"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers put their numbers together
-
-Message = MutableMapping[str, Any]
-MetricsReceive = Callable[[], Awaitable[Message]]
-MetricsSend = Callable[[Message], Awaitable[None]]
-MetricsApp = Callable[[Message, MetricsReceive, MetricsSend], Awaitable[None]]
 
 
 class ServerMetrics:
@@ -159,29 +122,3 @@ class _Stored:
             row = session.one("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
         waiting, arrived = row or (0, None)
         return int(waiting), 0.0 if arrived is None else max(0.0, time.time() - arrived)
-
-
-class MetricsMiddleware:
-    """Counts every request, refused ones too, by the route as it is written."""
-
-    def __init__(self, app: MetricsApp, measures: ServerMetrics) -> None:
-        self._app, self._measures = app, measures
-
-    async def __call__(self, scope: Message, receive: MetricsReceive, send: MetricsSend) -> None:
-        """Pass the request on, and note how it ended."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), 500
-
-        async def heard(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, heard)
-        finally:
-            route = getattr(scope.get("route"), "path", "(none)")
-            self._measures.count(scope["method"], route, status, time.perf_counter() - begun)

@@ -13,10 +13,11 @@ from string import Template
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from jurors.results import COLOURS, digest
 from jurors.serve.errors import ApiError
+from jurors.serve.middleware import OPEN
 from jurors.versions import VERSION
 
 # What the page at `/` is made of: one document without data, its style and script, and the charts' runtime.
@@ -75,13 +76,13 @@ def _template(name: str) -> str:
 dashboard_router = APIRouter(include_in_schema=False)
 
 
-@dashboard_router.get("/")
+@dashboard_router.get("/", dependencies=[OPEN])
 def dashboard() -> HTMLResponse:
     """The page."""
     return HTMLResponse(page(), headers={"Content-Security-Policy": DASHBOARD_POLICY})
 
 
-@dashboard_router.get("/assets/{name}")
+@dashboard_router.get("/assets/{name}", dependencies=[OPEN])
 def file(name: str) -> Response:
     """One of the page's files."""
     there = asset(name)
@@ -109,7 +110,13 @@ td, th {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
 POLICY = f"default-src 'none'; style-src {digest(_STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-@api_page_router.get("/docs")
+@api_page_router.api_route("/openapi.json", methods=["GET", "HEAD"], dependencies=[OPEN])
+async def openapi(request: Request) -> JSONResponse:
+    """The description for programs; FastAPI's own route could not declare who may read it."""
+    return JSONResponse(request.app.openapi())
+
+
+@api_page_router.get("/docs", dependencies=[OPEN])
 def docs(request: Request) -> HTMLResponse:
     """The page."""
     return HTMLResponse(_page(json.dumps(request.app.openapi())), headers={"Content-Security-Policy": POLICY})

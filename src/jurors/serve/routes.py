@@ -25,6 +25,7 @@ from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, window_of
 from jurors.serve.errors import ApiError, NoProject
 from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
+from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
 from jurors.serve.responses import (
@@ -39,7 +40,6 @@ from jurors.serve.responses import (
     SUMMARY,
     documented_responses,
 )
-from jurors.serve.security import ENDING
 from jurors.serve.store import GoldStore, SqlStore, batch_of, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -54,7 +54,7 @@ _WINDOWS = 60  #: in the chart of scores over time
 _AXES = 150  #: points beside the axes of a chart, for names and a legend
 
 
-@charts_router.get("/charts/{kind}", responses=documented_responses(CHART, 404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses(CHART, 404, 409))
 def chart(
     name: str,
     kind: str,
@@ -108,7 +108,12 @@ _STILL_HERE = 15  #: looks without news until a line says that the connection li
 _MOST = 100  #: listeners per process
 
 
-@events_router.get("/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+@events_router.get(
+    "/events",
+    dependencies=[READ],
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
 async def events(name: str, request: Request) -> StreamingResponse:
     """Votes that were counted, grades that changed, alarms that ring or are cleared; until either side ends it."""
     state = request.app.state
@@ -168,13 +173,13 @@ def _event(kind: str, data: Any) -> str:
 probes_router = APIRouter(tags=["operations"])
 
 
-@probes_router.get("/healthz")
+@probes_router.get("/healthz", dependencies=[OPEN])
 async def healthz() -> dict[str, str]:
     """The process lives; it says nothing of the store."""
     return {"status": "ok"}
 
 
-@probes_router.get("/readyz", responses={503: {"description": "The store does not answer."}})
+@probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store does not answer."}})
 def readyz(request: Request) -> dict[str, Any]:
     """The store answers."""
     with request.app.state.store.reading() as session:
@@ -182,7 +187,9 @@ def readyz(request: Request) -> dict[str, Any]:
     return {"status": "ready"}
 
 
-@probes_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+@probes_router.get(
+    "/metrics", dependencies=[READ], response_class=Response, responses={200: {"content": {"text/plain": {}}}}
+)
 def metrics(request: Request) -> Response:
     """What Prometheus collects."""
     measures: ServerMetrics = request.app.state.measures
@@ -243,7 +250,7 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
     }  # fmt: skip
 
 
-@projects_router.get("", responses=documented_responses({"projects": [SUMMARY]}))
+@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses({"projects": [SUMMARY]}))
 def projects(request: Request) -> dict[str, Any]:
     """All projects; with a key for one project, that one."""
     store: SqlStore = request.app.state.store
@@ -257,6 +264,7 @@ def projects(request: Request) -> dict[str, Any]:
 
 @projects_router.put(
     "/{name}",
+    dependencies=[ADMIN],
     responses=documented_responses({**SUMMARY, "settings": PROJECT}, 409, 422, status=201),
     openapi_extra=_BODY,
 )
@@ -287,7 +295,9 @@ def _check(store: SqlStore, name: str, told: dict[str, Any], limits: ServerLimit
         raise ApiError(409, "option", told_so, name="window")
 
 
-@projects_router.get("/{name}", responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404))
+@projects_router.get(
+    "/{name}", dependencies=[READ], responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404)
+)
 def project(name: str, request: Request) -> dict[str, Any]:
     """One project, with its settings."""
     store: SqlStore = request.app.state.store
@@ -297,7 +307,9 @@ def project(name: str, request: Request) -> dict[str, Any]:
     return {**summary(store, one, alarms), "settings": one.settings}
 
 
-@projects_router.delete("/{name}", status_code=204, response_model=None, responses=documented_responses(None, 404))
+@projects_router.delete(
+    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_responses(None, 404)
+)
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
     store: SqlStore = request.app.state.store
@@ -316,7 +328,7 @@ _JSON = "application/json"
 _LARGEST_CURSOR = 2**62
 
 
-@results_router.get("/grade", responses=documented_responses(GRADE, 400, 404, 409))
+@results_router.get("/grade", dependencies=[READ], responses=documented_responses(GRADE, 400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -336,7 +348,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", responses=documented_responses(LABELS, 400, 404, 409))
+@results_router.get("/labels", dependencies=[READ], responses=documented_responses(LABELS, 400, 404, 409))
 def labels(
     name: str,
     request: Request,
@@ -362,14 +374,14 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", responses=documented_responses(ALARMS, 404))
+@results_router.get("/alarms", dependencies=[READ], responses=documented_responses(ALARMS, 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
     watch: AlarmWatch = request.app.state.alarms
     return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
 
 
-@results_router.get("/history", responses=documented_responses(HISTORY, 404))
+@results_router.get("/history", dependencies=[READ], responses=documented_responses(HISTORY, 404))
 def history(
     name: str,
     request: Request,
@@ -380,7 +392,9 @@ def history(
     return _document({"schema": DOCUMENT, **over_time.document(name, limit)})
 
 
-@results_router.get("/report", responses=documented_responses(None, 404, 409), response_class=Response)
+@results_router.get(
+    "/report", dependencies=[READ], responses=documented_responses(None, 404, 409), response_class=Response
+)
 def report(name: str, request: Request) -> Response:
     """The page of `jurors report`: verdict, evidence, numbers."""
     grades: ProjectGrades = request.app.state.grades
@@ -431,7 +445,7 @@ _REVIEWING_BODY = {
 }
 
 
-@review_router.get("/review", responses=documented_responses(REVIEW, 404, 409))
+@review_router.get("/review", dependencies=[READ], responses=documented_responses(REVIEW, 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
@@ -444,7 +458,9 @@ def review(
     return Response(json_text(json_ready(document), indent=None), media_type="application/json")
 
 
-@review_router.post("/gold", responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY)
+@review_router.post(
+    "/gold", dependencies=[WRITE], responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY
+)
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
     store: SqlStore = request.app.state.store

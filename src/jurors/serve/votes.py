@@ -21,6 +21,7 @@ from jurors.monitor.windows import MOST_LABELS
 from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve.middleware import WRITE
 from jurors.serve.responses import ACCEPTED, VOTES, documented_responses
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
@@ -225,7 +226,12 @@ _SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JS
 Inspect AI as JSON"""
 
 
-@votes_router.post("/{name}/votes", openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422))
+@votes_router.post(
+    "/{name}/votes",
+    dependencies=[WRITE],
+    openapi_extra=_BODY,
+    responses=documented_responses(ACCEPTED, 400, 404, 422),
+)
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
     body = await request.body()
