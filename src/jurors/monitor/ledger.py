@@ -233,6 +233,37 @@ def _parsed(text: str) -> Any:
     return None
 
 
+def supersedes(time: Any, standing: Any, standing_time: Any) -> Any:
+    """Whether a vote takes the place of the one that stands for the same item and juror.
+
+    A juror has one vote on an item, so the same vote again changes nothing and another label corrects. Of two votes
+    the one with the later own time stands; with equal times, or none, the one that arrived later. A vote without a time
+    (`UNTIMED`) is earlier than any with one.
+
+    Parameters
+    ----------
+    time
+        The own time of the vote that arrives, a number or an array of them in order of arrival.
+    standing
+        The code of the vote that stands, 0 for none.
+    standing_time
+        Its own time.
+
+    Returns
+    -------
+    bool or array of bool
+        For each vote, whether it is stored.
+
+    Examples
+    --------
+    >>> supersedes(5.0, standing=0, standing_time=UNTIMED), supersedes(5.0, standing=2, standing_time=7.0)
+    (True, False)
+    >>> supersedes(np.array([7.0, UNTIMED]), np.array([2, 1]), np.array([7.0, UNTIMED])).tolist()
+    [True, True]
+    """
+    return (standing == 0) | (time >= standing_time)
+
+
 # The ledger: what was said of the items that are still open, so that repeated and corrected votes count once.
 #
 # Per item its pane, the time of its first vote, its key as it is counted now, and when each vote was cast. An item is
@@ -331,7 +362,7 @@ class Ledger:
         np.minimum.at(begin, part.item, time)
         order = np.argsort(time, kind="stable")
         item, juror, code, time = part.item[order], part.juror[order], part.code[order], time[order]
-        wins = (table[item, juror] == 0) | (time >= stamps[item, juror])
+        wins = supersedes(time, table[item, juror], stamps[item, juror])
         table[item[wins], juror[wins]] = code[wins]
         stamps[item[wins], juror[wins]] = time[wins]
         return keys_of(table), _packed(stamps, table), begin

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
 
-from jurors.monitor.ledger import UNTIMED
+from jurors.monitor.ledger import UNTIMED, supersedes
 from jurors.monitor.windows import MOST_LABELS, Window, fingerprints, votes_in
 from jurors.serve.database import Names, Session, add_names, window_of
 
@@ -40,12 +40,12 @@ class _Item:
             self.codes.extend(bytes(juror + 1 - len(self.codes)))
         if time > UNTIMED and (self.first_time is None or time < self.first_time):
             self.first_time, self.is_changed = time, True
-        before, stood = self.codes[juror], self.times.get(juror, UNTIMED)
-        if (before and time < stood) or (before == label and stood == time):
-            return
-        self.codes[juror], self.is_changed = label, True
-        if time > UNTIMED:
-            self.times[juror] = time
+        standing, standing_time = self.codes[juror], self.times.get(juror, UNTIMED)
+        is_repeat = standing == label and standing_time == time
+        if supersedes(time, standing, standing_time) and not is_repeat:
+            self.codes[juror], self.is_changed = label, True
+            if time > UNTIMED:
+                self.times[juror] = time
 
 
 def fold_once(session: Session, project: int, most: int) -> int:

@@ -22,12 +22,13 @@ from jurors.serve.auth import ApiKey
 from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
-    Connections,
-    Dialect,
+    Database,
     ItemRow,
     Names,
+    PostgreSQL,
     Project,
     Session,
+    SQLite,
     add_names,
     names,
     window_of,
@@ -212,37 +213,36 @@ class SqlStore:
     (True, 1, 1, 1)
     """
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
-        self._connections = Connections(dialect)
+    def __init__(self, database: Database) -> None:
+        self.database = database
 
     def reading(self) -> AbstractContextManager[Session]:
         """A transaction that sees one state of the store."""
-        return self._connections.transaction(self.dialect.begin_read)
+        return self.database.transaction(self.database.begin_read)
 
     def writing(self) -> AbstractContextManager[Session]:
         """A transaction that writes; durable when it has ended."""
-        return self._connections.transaction(self.dialect.begin_write)
+        return self.database.transaction(self.database.begin_write)
 
     def close(self) -> None:
         """Close what is open."""
-        self._connections.close()
+        self.database.close()
 
     # -- the tables ---------------------------------------------------------------------------------------------
 
     def migrate(self) -> None:
         """Bring the tables up to date, once, however many processes start at a time."""
         with self.writing() as session:
-            if self.dialect.lock_schema:
-                session.rows(self.dialect.lock_schema)
+            if self.database.lock_schema:
+                session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             row = session.one("SELECT MAX(version) FROM schema_version")
             version = (row and row[0]) or 0
             if version > len(MIGRATIONS):
-                message = f"{self.dialect.shown} was written by a newer jurors (tables {version}); update this one"
+                message = f"{self.database.shown} was written by a newer jurors (tables {version}); update this one"
                 raise ApiError(503, "store_down", message)
             for statement in (one for step in MIGRATIONS[version:] for one in step):
-                session.run(statement.format(**self.dialect.words))
+                session.run(statement.format(**self.database.words))
             if version < len(MIGRATIONS):
                 session.run("DELETE FROM schema_version")
                 session.run("INSERT INTO schema_version VALUES (?)", len(MIGRATIONS))
@@ -266,8 +266,8 @@ class SqlStore:
                     message = f"the window of {name!r} is {before.window} and cannot change; make another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project_id)
+            if self.database.lock_project:
+                session.rows(self.database.lock_project, project_id)
             add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
             again = session.one(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
         return _project(again or row or ()), row is None
@@ -315,7 +315,7 @@ class SqlStore:
                     [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
                 )
         except Exception as error:
-            if self.dialect.is_orphan(error):
+            if self.database.is_orphan(error):
                 raise NoProject("of these votes") from error
             raise
 
@@ -330,8 +330,8 @@ class SqlStore:
             if session.one("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project) is None:
                 return 0
         with self.writing() as session:
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project)
+            if self.database.lock_project:
+                session.rows(self.database.lock_project, project)
             return fold_once(session, project, most)
 
     def fold_all(self, project: int) -> None:
@@ -359,8 +359,8 @@ class SqlStore:
     def forget(self, project: int, before: float, most: int = 10_000) -> int:
         """Drop items (up to `most`) and their votes that nothing changed since; counts stay. How many went."""
         with self.writing() as session:
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project)
+            if self.database.lock_project:
+                session.rows(self.database.lock_project, project)
             names = [row[0] for row in session.rows(f"SELECT item {_OLD} LIMIT ?", project, before, most)]
             marks = fingerprints(names).view("<i8").tolist()
             known = "INSERT INTO closed (project, mark) VALUES (?, ?) ON CONFLICT (project, mark) DO NOTHING"
@@ -390,12 +390,9 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 # Open the store that `--store` names.
 
 
-_SCHEMES = ("postgresql://", "postgres://")
-
-
 def open_store(place: str) -> SqlStore:
     """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
-    store = SqlStore(_dialect(place))
+    store = SqlStore(_database(place))
     try:
         store.migrate()
     except BaseException:
@@ -416,33 +413,26 @@ def store_name(place: str) -> str:
     >>> store_name("votes.db"), store_name("postgresql://me:secret@db.example/votes")
     ('votes.db', 'postgresql://db.example/votes')
     """
-    return _dialect(place).shown
+    return _database(place).shown
 
 
-def _dialect(place: str) -> Dialect:
-    if place.startswith(_SCHEMES):
-        return _postgres(place)
-    from jurors.serve.database import SQLite
+def _database(place: str) -> Database:
+    if place.startswith(("postgresql://", "postgres://")):
+        try:
+            from psycopg import ProgrammingError
 
+            return PostgreSQL(place)
+        except ImportError:
+            raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
+        except ProgrammingError:  # whose message has the whole address, password and all
+            message = "--store: this is no address of PostgreSQL; write postgresql://user@host/database"
+            raise OptionError(message) from None
     if "://" in place:
         scheme = place.partition("://")[0]
         raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
     path = Path(place).absolute()  # SQLite has its own idea of some names, such as :memory:
     _refuse_other_files(path)
     return SQLite(str(path), place)
-
-
-def _postgres(url: str) -> Dialect:
-    try:
-        from psycopg import ProgrammingError
-
-        from jurors.serve.database import PostgreSQL
-    except ImportError:
-        raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
-    try:
-        return PostgreSQL(url)
-    except ProgrammingError:  # whose message has the whole address, password and all
-        raise OptionError("--store: this is no address of PostgreSQL; write postgresql://user@host/database") from None
 
 
 def _refuse_other_files(path: Path) -> None:

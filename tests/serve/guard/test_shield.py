@@ -19,7 +19,7 @@ from jurors.serve.routes import ROUTERS
 
 ADDRESS = "http://127.0.0.1:8000"
 JSON = {"Content-Type": "application/json"}
-ROUTES = [route for router in ROUTERS for route in router.routes]
+ROUTES: list[Any] = [route for router in ROUTERS for route in router.routes]
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_postgres import own_postgres, programs
 
 from jurors.errors import OptionError
 from jurors.serve.database import MIGRATIONS
-from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
 
 
@@ -150,3 +151,18 @@ def test_a_password_is_never_shown() -> None:
     with pytest.raises(ApiError) as caught:
         open_store("postgresql://me:secret@127.0.0.1:1/votes")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL's programs (initdb, postgres) are not installed here")
+def test_a_restarted_postgresql_is_used_again_at_once_and_its_absence_says_why() -> None:
+    with own_postgres() as server:
+        store = open_store(server.make("votes"))
+        with ThreadPoolExecutor(8) as threads:  # so that the pool holds several connections
+            list(threads.map(lambda number: store.put_project(f"p{number}", {}), range(40)))
+        server.stop()
+        with pytest.raises(StoreUnavailable, match=r"does not answer \(No such file or directory\)"):
+            store.projects()
+        server.start()
+        assert len(store.projects()) == 40
+        store.close()
