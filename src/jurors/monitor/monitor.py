@@ -50,7 +50,7 @@ class Counting:
                 message = f"{name} must be at least {least}, got {value!r}"
                 raise OptionError(message, code="out_of_range", name=name, value=value)
         self.keep = keep
-        self._ledger = Ledger(Panes(labels=labels or (), told=labels is not None), self.window, remember)
+        self._ledger = Ledger(Panes(labels=labels or (), labels_given=labels is not None), self.window, remember)
         self._waiting: list[tuple[Any, Any, Any, float]] = []
 
     def _fewest(self) -> int:

@@ -183,12 +183,12 @@ class Panes:
         labels: Iterable[Label] = (),
         panes: Iterable[Pane] = (),
         *,
-        told: bool = False,
+        labels_given: bool = False,
     ) -> None:
         self.jurors: list[str] = list(jurors)  #: in the order of the keys' bytes
         self.labels: list[Label] = list(labels)  #: code k of a key is labels[k - 1]
         self.panes: dict[int, Pane] = {pane.number: pane for pane in panes}
-        self.told = told  #: whether the caller named the labels, so that no other may come
+        self.labels_given = labels_given  #: whether the caller named the labels, so that no other may come
         self.since: int | None = None  #: panes before this one were added to it
         self.gone: int | None = None  #: panes up to this one are forgotten
         self.forgotten = 0  #: how many items they held
@@ -219,7 +219,7 @@ class Panes:
     def check_labels(self, labels: Iterable[Label]) -> None:
         """VotesError where a label may not come: others were told, or there are too many."""
         new = [label for label in labels if not self.knows(label)]
-        if new and self.told:  # as numbers, perhaps, and they come as text
+        if new and self.labels_given:  # as numbers, perhaps, and they come as text
             codes = recode(new, self.labels).tolist()
             self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})
         elif len(self.labels) + len(new) > MOST_LABELS:
@@ -335,15 +335,15 @@ class Panes:
         codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
         row, col = np.nonzero(codes)
         said = codes[row, col].astype(np.int64) - 1
-        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.told else None), "label")
+        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.labels_given else None), "label")
         heard = {spelling.labels[k] for k in np.unique(said).tolist()} - {None}
-        kinds = tuple(self.labels) if self.told else ordered_labels(heard)
+        kinds = tuple(self.labels) if self.labels_given else ordered_labels(heard)
         code = recode([one if one in heard else None for one in spelling.labels], kinds)[said]
         jurors, place = in_natural_order(self.jurors, np.arange(len(self.jurors)))
         findings = spelling.findings(self.jurors, col, said, counts[row])
         bare = Votes(
             jurors=tuple(map(str, jurors)), labels=kinds, rows=len(counts), counts=counts, findings=findings,
-            labels_told=self.told,
+            labels_told=self.labels_given,
         )  # fmt: skip
         kept = code >= 0
         return as_labels(bare._with_triples(row[kept], place[col[kept]], code[kept]))
@@ -384,7 +384,7 @@ class Panes:
         return view
 
     def _with(self, panes: dict[int, Pane]) -> Panes:
-        again = Panes(self.jurors, self.labels, panes.values(), told=self.told)
+        again = Panes(self.jurors, self.labels, panes.values(), labels_given=self.labels_given)
         again.since, again.gone, again.forgotten = self.since, self.gone, self.forgotten
         return again
 
@@ -394,7 +394,7 @@ class Panes:
         """JSON's own types."""
         panes = [self.panes[number].to_dict() for number in sorted(self.panes)]
         old = {"since": self.since, "gone": self.gone, "forgotten": self.forgotten}
-        return {"jurors": self.jurors, "labels": self.labels, "told": self.told, **old, "panes": panes}
+        return {"jurors": self.jurors, "labels": self.labels, "told": self.labels_given, **old, "panes": panes}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Panes:
@@ -403,7 +403,7 @@ class Panes:
         for key in (key for part in parts for key in part.tuples):
             if len(key) > len(document["jurors"]) or max(key, default=0) > len(document["labels"]):
                 raise ValueError(f"key {key.hex()} is of a juror or a label that there is not")
-        panes = cls(document["jurors"], document["labels"], parts, told=document["told"])
+        panes = cls(document["jurors"], document["labels"], parts, labels_given=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
 

@@ -1,4 +1,10 @@
-"""Structured logs: one JSON object per line on standard error. No header, query or body is ever in them."""
+"""Structured logs and metrics.
+
+Logs are one JSON object per line on standard error; no header, query or body is ever in them. Metrics are for
+Prometheus: requests of this process, and what the store holds, which every worker reports alike. Their labels have few
+values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the names of at most a
+hundred projects, those with most votes; the others are added up as `project="(others)"`.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +25,9 @@ from jurors.serve.auth import without_secrets
 from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
 
-# Structured logs: one JSON object per line on standard error. No header, query or body is ever in them.
-
 
 def log_event(event: str, level: str = "info", **facts: Any) -> None:
-    """Write a line; a log that takes nothing (a full disk) is no reason to stop."""
+    """Write a line; that it cannot be written (a full disk) is no reason to stop."""
     moment = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = json.dumps({"time": moment, "level": level, "event": event, **facts}, default=str)
     with suppress(OSError, ValueError):
@@ -32,7 +36,7 @@ def log_event(event: str, level: str = "info", **facts: Any) -> None:
 
 
 class LogLines(logging.Handler):
-    """What uvicorn has to say, as lines like ours."""
+    """uvicorn's messages, as lines like ours."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
@@ -51,20 +55,13 @@ def configure_logging() -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)
 
 
-# What Prometheus collects: requests of this process, and what the store holds, which every worker tells alike.
-#
-# Labels have few values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the
-# names of at most a hundred projects, those with most votes; the others are added up as `project="(others)"`.
-
-
 _MOST_PROJECTS = 100
-_OTHERS = "(others)"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers put their numbers together
+_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers share their numbers
 
 
 class ServerMetrics:
-    """The numbers of one process."""
+    """The metrics of one process."""
 
     media_type = CONTENT_TYPE_LATEST
 
@@ -79,13 +76,13 @@ class ServerMetrics:
         )
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One request."""
+        """Count one request."""
         known = method if method in ("GET", "POST", "PUT", "DELETE", "HEAD") else "other"
         self._seconds.labels(known, route).observe(seconds)
         self._requests.labels(known, route, f"{status // 100}xx").inc()
 
     def text(self, store: SqlStore, watch: AlarmWatch) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """All metrics, as Prometheus reads them."""
         registry = CollectorRegistry()
         registry.register(_Stored(store, watch))
         if os.environ.get(_WORKERS):
@@ -95,30 +92,31 @@ class ServerMetrics:
 
 
 class _Stored:
-    """What the store holds, looked up when it is collected."""
+    """What the store holds, read when it is collected."""
 
     def __init__(self, store: SqlStore, watch: AlarmWatch) -> None:
         self._store, self._watch = store, watch
 
     def collect(self) -> Iterator[Metric]:
-        projects = sorted(self._store.projects(), key=lambda one: -one.votes)
+        projects = sorted(self._store.projects(), key=lambda project: -project.votes)
         active = self._watch.active()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Alarms that ring", labels=["project"])
-        parts = [(one.name, [one]) for one in projects[:_MOST_PROJECTS]]
-        for name, members in [*parts, *([(_OTHERS, rest)] if (rest := projects[_MOST_PROJECTS:]) else [])]:
-            votes.add_metric([name], sum(one.votes for one in members))
-            items.add_metric([name], sum(one.items for one in members))
-            alarms.add_metric([name], sum(active.get(one.id, 0) for one in members))
+        groups = [(project.name, [project]) for project in projects[:_MOST_PROJECTS]]
+        if rest := projects[_MOST_PROJECTS:]:
+            groups.append(("(others)", rest))
+        for name, members in groups:
+            votes.add_metric([name], sum(project.votes for project in members))
+            items.add_metric([name], sum(project.items for project in members))
+            alarms.add_metric([name], sum(active.get(project.id, 0) for project in members))
         yield from (votes, items, alarms)
         yield GaugeMetricFamily("jurors_projects", "Projects", value=len(projects))
-        waiting, oldest = self._inbox()
-        yield GaugeMetricFamily("jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=waiting)
-        yield GaugeMetricFamily("jurors_fold_lag_seconds", "How long the oldest of them waits", value=oldest)
-
-    def _inbox(self) -> tuple[int, float]:
         with self._store.reading() as session:
             row = session.one("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
         waiting, arrived = row or (0, None)
-        return int(waiting), 0.0 if arrived is None else max(0.0, time.time() - arrived)
+        oldest = 0.0 if arrived is None else max(0.0, time.time() - arrived)
+        yield GaugeMetricFamily(
+            "jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=int(waiting)
+        )
+        yield GaugeMetricFamily("jurors_fold_lag_seconds", "How long the oldest of them waits", value=oldest)

@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jurors.serve.grading import Counts
+from jurors.serve.grading import ProjectReader
 from jurors.serve.store import batch_of, open_store
 
 ITEMS, JURORS, LABELS = ("q1", "q2", "q3", "q4"), ("ann", "bob", "cy"), ("yes", "no", 1)
@@ -54,18 +54,18 @@ def test_the_counts_are_those_of_one_read(
         place = str(Path(folder) / "votes.db")
         store = open_store(place)
         project, _ = store.put_project("p", {"window": window})
-        counts = Counts(store)
+        counts = ProjectReader(store)
         for number, batch in enumerate(batches):
             store.append([(project.id, batch_of(batch))])
             if number % 2:
-                store.fold(project.id, most)
+                store.aggregate(project.id, most)
             if look and not restart:
                 counts.latest("p")
             if restart:
                 store.close()
                 store = open_store(place)
-                counts = Counts(store)
-        while store.fold(project.id, most):
+                counts = ProjectReader(store)
+        while store.aggregate(project.id, most):
             pass
         votes = [vote for batch in batches for vote in batch]
         panes = counts.latest("p").panes

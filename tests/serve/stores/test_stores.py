@@ -35,7 +35,7 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) 
     project, _ = store.put_project("p", {})
     for batch in (votes("q1 ann yes", "q1 bob no"), votes("q1 ann yes"), votes("q1 bob yes", "q2 ann no")):
         store.append([(project.id, batch)])
-        store.fold_all(project.id)
+        store.aggregate_all(project.id)
     assert store.counts(project.id) == {b"\1\1": 1, b"\2": 1}
     after = store.project("p")
     assert (after.items, after.votes, after.version) == (2, 3, 3)
@@ -45,7 +45,7 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) 
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
     project, _ = store.put_project("p", {"window": "10s"})
     store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     (item,) = store.items(project.id)
     assert (item.pane, item.counted, item.first_time) == (1, b"\1", 12)
 
@@ -57,7 +57,7 @@ def test_a_project_is_made_once_told_more_and_forgotten(store: SqlStore) -> None
     with pytest.raises(ApiError, match="label 'no' of this project cannot be taken away"):
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
-    store.fold_all(again.id)
+    store.aggregate_all(again.id)
     store.delete_project("p")
     with pytest.raises(NoProject):
         store.append([(again.id, votes("q1 ann yes"))])
@@ -69,7 +69,7 @@ def test_a_project_is_made_once_told_more_and_forgotten(store: SqlStore) -> None
 def test_what_is_past_its_time_goes_and_the_counts_stay(store: SqlStore) -> None:
     project, _ = store.put_project("p", {})
     store.append([(project.id, votes("q1 ann yes"))])
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     assert store.forget(project.id, time.time() - 60) == 0
     assert store.forget(project.id, time.time() + 60) == 1
     assert (store.items(project.id), store.counts(project.id)) == ([], {b"\1": 1})
@@ -81,14 +81,14 @@ def test_many_fold_at_once_and_each_vote_is_counted_once(store: SqlStore) -> Non
     def work(number: int) -> None:
         for k in range(5):
             store.append([(project.id, votes(f"q{k} j{number} yes", f"q{k} shared {'yes' if number % 2 else 'no'}"))])
-            store.fold(project.id)
+            store.aggregate(project.id)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     after = store.project("p")
     assert (after.items, after.votes) == (5, 25)
     assert sum(store.counts(project.id).values()) == 5
@@ -128,7 +128,7 @@ def test_hostile_names_are_only_names(store: SqlStore) -> None:
     name = "x'); DROP TABLE items; --"
     project, _ = store.put_project(name, {})
     store.append([(project.id, batch_of([{"item": name, "juror": '"%s?', "label": "{blob}"}]))])
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     assert [one.item for one in store.items(project.id)] == [name]
     assert store.names(project.id, "jurors") == ['"%s?']
 
