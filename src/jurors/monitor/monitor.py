@@ -362,7 +362,7 @@ class Monitor(Counting):
             return Drift(self.alpha)
         panes = self.panes
         drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels)
-        drift.hold_against(panes.counts_of(self.reference))
+        drift.set_reference(panes.counts_of(self.reference))
         return drift
 
     def _settled(self) -> Panes:

@@ -6,7 +6,7 @@ counted while it arrives and within a time limit, so that routes see nothing but
 
 Each route declares who may call it (`OPEN`, `READ`, `READ_ANY`, `WRITE`, `ADMIN`) as a FastAPI dependency. The
 middleware looks the declaration up and enforces it, not the dependency: FastAPI reads and parses a body before it
-resolves dependencies, and nobody without a key may make the server do that.
+resolves dependencies, and a caller without a key must not make the server do that.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class ServerMiddleware:
 
 
 def _closing(status: int, code: Code, message: str) -> ApiError:
-    """A refusal that ends the connection: what follows on it cannot be told from the refused request."""
+    """A refusal that ends the connection: where the refused request ends on it is not known."""
     return ApiError(status, code, message).with_headers(Connection="close")
 
 

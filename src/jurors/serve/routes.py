@@ -14,15 +14,7 @@ from typing import Annotated, Any
 from anyio import to_thread
 from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project

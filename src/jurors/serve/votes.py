@@ -216,10 +216,7 @@ Inspect AI as JSON"""
 
 
 @votes_router.post(
-    "/{name}/votes",
-    dependencies=[WRITE],
-    openapi_extra=_BODY,
-    responses=documented_responses(ACCEPTED, 400, 404, 422),
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""

@@ -208,7 +208,7 @@ def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None
     whole.update(panes)
     assert pieces.items == whole.items == 240
     assert pieces.late == 0
-    assert pieces._stretches.now.tolist() == whole._stretches.now.tolist()
+    assert pieces._segments.now.tolist() == whole._segments.now.tolist()
 
 
 @pytest.mark.slow
@@ -219,9 +219,9 @@ def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest
     monkeypatch.setattr("jurors.monitor.drift.evidence.MOST_TUPLES", 40)
     forgetful = Drift.from_dict(json.loads(json.dumps(_drift(codes[:900]).to_dict())))
     forgetful.follow(codes[900:])
-    assert any(stretch.counted for stretch in forgetful._stretches.closed)
+    assert any(stretch.counted for stretch in forgetful._segments.closed)
     assert [alarm.to_dict() for alarm in forgetful.alarms] == [alarm.to_dict() for alarm in whole.alarms]
-    assert forgetful._stretches.items == 1500
+    assert forgetful._segments.items == 1500
 
 
 def test_counts_are_carried_over_to_more_jurors_and_labels() -> None:
