@@ -169,10 +169,10 @@ class WatchedSeries:
         self.parts["prevalence"].of(rows)[item, 0, 0, top[item] - 1] = 1
 
         others = tally[:, None] - votes
-        item, juror = np.indices(codes.shape)
-        self.parts["voted"].of(rows)[item, juror, 0, (codes > 0).astype(int)] = 1
+        row, juror = np.indices(codes.shape)
+        self.parts["voted"].of(rows)[row, juror, 0, (codes > 0).astype(int)] = 1
         apart = others.sum(axis=-1) - others.max(axis=-1, initial=0)
-        self.parts["apart"].of(rows)[item, juror, 0, np.minimum(apart, _APART - 1)] = 1
+        self.parts["apart"].of(rows)[row, juror, 0, np.minimum(apart, _APART - 1)] = 1
         top = _majority(others)
         compared = np.nonzero((top > 0) & (codes > 0))
         of, label = top[compared], codes[compared]
