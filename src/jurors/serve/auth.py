@@ -52,19 +52,10 @@ class ApiKey:
 
 
 class KeyStore(Protocol):
-    """Where keys are stored."""
-
-    def add_key(self, key: ApiKey) -> None:
-        """Store a key."""
+    """Where keys are looked up."""
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
-
-    def all_keys(self) -> Iterable[ApiKey]:
-        """All of them, the oldest first."""
-
-    def revoke_key(self, id: str, when: float) -> bool:
-        """Revoke a key; returns whether there was such a key that was not revoked."""
 
     def any_key(self) -> bool:
         """Whether one was ever made: from then on one is needed, even when all are revoked."""

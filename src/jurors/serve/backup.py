@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,17 @@ def _tables() -> list[_Table]:
 def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
     """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before."""
     with store.reading() as session:
-        rows = session.rows("SELECT id, name FROM projects ORDER BY id")
-        selected = {name: number for number, name in rows if project in (None, name)}
+        projects = session.rows("SELECT id, name FROM projects ORDER BY id")
+        selected = {name: number for number, name in projects if project in (None, name)}
         if project is not None and not selected:
             raise NoProject(project)
-        yield from _sealed(_documents(session, selected, is_complete=project is None))
+        digest, rows = hashlib.sha256(), 0
+        for document in _documents(session, selected, is_complete=project is None):
+            line = json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n"
+            digest.update(line.encode())
+            rows += len(document.get("rows", ()))
+            yield line
+        yield json.dumps({"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}) + "\n"
 
 
 def _documents(session: Session, selected: dict[str, int], *, is_complete: bool) -> Iterator[dict[str, Any]]:
@@ -82,16 +88,6 @@ def _out(value: Any) -> Any:
 
 def _in(value: Any) -> Any:
     return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
-
-
-def _sealed(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
-    digest, rows = hashlib.sha256(), 0
-    for document in documents:
-        line = json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n"
-        digest.update(line.encode())
-        rows += len(document.get("rows", ()))
-        yield line
-    yield json.dumps({"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}) + "\n"
 
 
 # -- restoring --------------------------------------------------------------------------------------------------------

@@ -35,31 +35,25 @@ class Session:
 
     def run(self, sql: str, *values: Any) -> int:
         """Run a statement; returns how many rows it changed."""
-        self._cursor.execute(self._spelled(sql), values)
-        changed: int = self._cursor.rowcount
-        return changed
+        return int(self._execute(sql, values).rowcount)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement for each row."""
         if listed := list(rows):
-            self._cursor.executemany(self._spelled(sql), listed)
+            self._cursor.executemany(sql.replace("?", self._placeholder), listed)
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
         """All rows of a query."""
-        self._cursor.execute(self._spelled(sql), values)
-        answer: list[Row] = self._cursor.fetchall()
-        return answer
+        return list(self._execute(sql, values).fetchall())
 
     def parts(self, sql: str, size: int) -> tuple[list[str], Iterator[list[Row]]]:
         """The columns of a query, and its rows, `size` at a time; no other statement may run meanwhile."""
-        self._cursor.execute(self._spelled(sql))
-        columns = [column[0] for column in self._cursor.description]
-        return columns, iter(lambda: self._cursor.fetchmany(size), [])
+        cursor = self._execute(sql, ())
+        return [column[0] for column in cursor.description], iter(lambda: cursor.fetchmany(size), [])
 
     def one(self, sql: str, *values: Any) -> Row | None:
         """The first row of a query, if any."""
-        self._cursor.execute(self._spelled(sql), values)
-        row: Row | None = self._cursor.fetchone()
+        row: Row | None = self._execute(sql, values).fetchone()
         return row
 
     def rows_in(self, sql: str, value: Any, names: Sequence[Any]) -> list[Row]:
@@ -70,8 +64,9 @@ class Session:
             answer += self.rows(sql.replace("{names}", ", ".join("?" * len(part))), value, *part)
         return answer
 
-    def _spelled(self, sql: str) -> str:
-        return sql if self._placeholder == "?" else sql.replace("?", self._placeholder)
+    def _execute(self, sql: str, values: Sequence[Any]) -> Any:
+        self._cursor.execute(sql.replace("?", self._placeholder), values)
+        return self._cursor
 
 
 class Database(ABC):

@@ -112,9 +112,7 @@ class _Stored:
             alarms.add_metric([name], sum(active.get(project.id, 0) for project in members))
         yield from (votes, items, alarms)
         yield GaugeMetricFamily("jurors_projects", "Projects", value=len(projects))
-        with self._store.reading() as session:
-            row = session.one("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
-        waiting, arrived = row or (0, None)
+        ((waiting, arrived),) = self._store.query("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
         oldest = 0.0 if arrived is None else max(0.0, time.time() - arrived)
         yield GaugeMetricFamily(
             "jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=int(waiting)

@@ -399,8 +399,7 @@ async def healthz() -> dict[str, str]:
 @probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store does not answer."}})
 def readyz(request: Request) -> dict[str, Any]:
     """The store answers."""
-    with request.app.state.store.reading() as session:
-        session.one("SELECT 1")
+    request.app.state.store.query("SELECT 1")
     return {"status": "ready"}
 
 

@@ -12,8 +12,8 @@ import math
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, compress
@@ -33,6 +33,7 @@ from jurors.serve.database import (
     Names,
     PostgreSQL,
     Project,
+    Row,
     Session,
     SQLite,
     add_names,
@@ -221,6 +222,27 @@ class SqlStore:
         """A transaction that writes; durable when its block has ended."""
         return self.database.transaction(self.database.begin_write)
 
+    @contextmanager
+    def locked(self, project: int) -> Iterator[Session]:
+        """A transaction that writes to a project, one at a time."""
+        with self.writing() as session:
+            self._lock(session, project)
+            yield session
+
+    def _lock(self, session: Session, project: int) -> None:
+        if self.database.lock_project:
+            session.rows(self.database.lock_project, project)
+
+    def query(self, sql: str, *values: Any) -> list[Row]:
+        """All rows of one query."""
+        with self.reading() as session:
+            return session.rows(sql, *values)
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Run one statement that writes; returns how many rows it changed."""
+        with self.writing() as session:
+            return session.run(sql, *values)
+
     def close(self) -> None:
         """Close all connections."""
         self.database.close()
@@ -271,8 +293,7 @@ class SqlStore:
                     message = f"the window of {name!r} is {before.window} and cannot change; make another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
-            if self.database.lock_project:
-                session.rows(self.database.lock_project, project_id)
+            self._lock(session, project_id)
             add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
             again = session.one(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
         return _project(again or row or ()), row is None
@@ -293,15 +314,12 @@ class SqlStore:
 
     def projects(self) -> list[Project]:
         """All projects, by name."""
-        with self.reading() as session:
-            rows = session.rows(f"SELECT {COLUMNS} FROM projects ORDER BY name")
-        return [_project(row) for row in rows]
+        return [_project(row) for row in self.query(f"SELECT {COLUMNS} FROM projects ORDER BY name")]
 
     def delete_project(self, name: str) -> None:
         """Delete a project and all that belongs to it."""
-        with self.writing() as session:
-            if not session.run("DELETE FROM projects WHERE name = ?", name):
-                raise NoProject(name)
+        if not self.execute("DELETE FROM projects WHERE name = ?", name):
+            raise NoProject(name)
 
     def names(self, project: int, kind: Names) -> list[str]:
         """The names of jurors or labels, in the order of their codes."""
@@ -326,17 +344,13 @@ class SqlStore:
 
     def waiting(self) -> list[int]:
         """The projects with votes that are not aggregated yet."""
-        with self.reading() as session:
-            return [row[0] for row in session.rows("SELECT DISTINCT project FROM inbox")]
+        return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
     def aggregate(self, project: int, most: int = 10_000) -> int:
         """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken."""
-        with self.reading() as session:  # most often there is nothing, and no lock is needed
-            if session.one("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project) is None:
-                return 0
-        with self.writing() as session:
-            if self.database.lock_project:
-                session.rows(self.database.lock_project, project)
+        if not self.query("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project):
+            return 0  # as most often, and without a lock
+        with self.locked(project) as session:
             return aggregate_once(session, project, most)
 
     def aggregate_all(self, project: int) -> None:
@@ -348,24 +362,20 @@ class SqlStore:
 
     def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[ItemRow]:
         """A page of items, by arrival, after the one of number `after`."""
-        with self.reading() as session:
-            rows = session.rows(
-                "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
-                " ORDER BY number LIMIT ?", project, after, limit,
-            )  # fmt: skip
+        rows = self.query(
+            "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
+            " ORDER BY number LIMIT ?", project, after, limit,
+        )  # fmt: skip
         return [ItemRow(*row) for row in rows]
 
     def counts(self, project: int) -> dict[bytes, int]:
         """How many items have each decision tuple, over all panes."""
-        with self.reading() as session:
-            sums = session.rows("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
-        return {bytes(key): int(times) for key, times in sums}
+        rows = self.query("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
+        return {bytes(key): int(times) for key, times in rows}
 
     def forget(self, project: int, before: float, most: int = 10_000) -> int:
         """Delete up to `most` items, with their votes, that did not change since; counts stay. Returns how many."""
-        with self.writing() as session:
-            if self.database.lock_project:
-                session.rows(self.database.lock_project, project)
+        with self.locked(project) as session:
             sql = "SELECT item FROM items WHERE project = ? AND updated < ? LIMIT ?"
             names = [row[0] for row in session.rows(sql, project, before, most)]
             marks = fingerprints(names).view("<i8").tolist()
@@ -456,9 +466,8 @@ class DriftStore:
 
     def state(self, project: int) -> tuple[int, dict[str, Any]] | None:
         """The version of the last update, and the state that the next one needs."""
-        with self._store.reading() as session:
-            row = session.one("SELECT version, state FROM drift WHERE project = ?", project)
-        return None if row is None else (row[0], json.loads(row[1]))
+        rows = self._store.query("SELECT version, state FROM drift WHERE project = ?", project)
+        return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
     def put(
         self, project: int, before: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
@@ -468,31 +477,24 @@ class DriftStore:
         `before` is the version of the state that the update began with, None where there was none.
         """
         row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
-        with self._store.writing() as session:
-            if before is not None:
-                sql = (
-                    "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
-                )
-                return bool(session.run(sql, *row, project, before))
-            columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
-            sql = f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING"
-            return bool(session.run(sql, *row, project))
+        if before is not None:
+            sql = "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
+            return bool(self._store.execute(sql, *row, project, before))
+        columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
+        return bool(self._store.execute(f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING", *row, project))
 
     def alarms(self, project: int) -> list[dict[str, Any]]:
         """The alarms as of the last update, the oldest first."""
-        with self._store.reading() as session:
-            row = session.one("SELECT alarms FROM drift WHERE project = ?", project)
-        return [] if row is None else list(json.loads(row[0]))
+        rows = self._store.query("SELECT alarms FROM drift WHERE project = ?", project)
+        return list(json.loads(rows[0][0])) if rows else []
 
     def versions(self) -> dict[int, int]:
         """Project -> the version of its last update."""
-        with self._store.reading() as session:
-            return dict(session.rows("SELECT project, version FROM drift"))
+        return dict(self._store.query("SELECT project, version FROM drift"))
 
     def active(self) -> dict[int, int]:
         """Project -> how many alarms are active."""
-        with self._store.reading() as session:
-            return dict(session.rows("SELECT project, active FROM drift"))
+        return dict(self._store.query("SELECT project, active FROM drift"))
 
 
 class GoldStore:
@@ -524,11 +526,10 @@ class GoldStore:
 
     def counts(self, project: int) -> Counter[tuple[bytes, str]]:
         """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
-        with self._store.reading() as session:
-            rows = session.rows(
-                "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
-                " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
-            )  # fmt: skip
+        rows = self._store.query(
+            "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
+            " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
+        )  # fmt: skip
         return Counter({(bytes(key), label): int(times) for key, label, times in rows})
 
     def open_items(self, project: int, needed: Mapping[bytes, int]) -> dict[bytes, list[str]]:
@@ -545,12 +546,6 @@ class GoldStore:
             for key, item in session.rows_in(sql, project, list(needed)):
                 items[bytes(key)].append(item)
         return items
-
-    def total(self, project: int) -> int:
-        """How many items have one."""
-        with self._store.reading() as session:
-            row = session.one("SELECT COUNT(*) FROM gold WHERE project = ?", project)
-        return 0 if row is None else int(row[0])
 
 
 _COLUMNS = "id, hash, scope, project, note, created, revoked"
@@ -584,26 +579,22 @@ class StoredKeys:
     def add_key(self, key: ApiKey) -> None:
         """Store a key."""
         values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        with self._store.writing() as session:
-            session.run(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+        self._store.execute(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
-        with self._store.reading() as session:
-            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return None if row is None else ApiKey(*row)
+        rows = self._store.query(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
+        return ApiKey(*rows[0]) if rows else None
 
     def all_keys(self) -> list[ApiKey]:
         """All of them, the oldest first."""
-        with self._store.reading() as session:
-            return [ApiKey(*row) for row in session.rows(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
+        return [ApiKey(*row) for row in self._store.query(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
 
     def revoke_key(self, id: str, when: float) -> bool:
         """Revoke a key; returns whether there was such a key that was not revoked."""
-        with self._store.writing() as session:
-            return bool(session.run("UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL", when, id))
+        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        return bool(self._store.execute(sql, when, id))
 
     def any_key(self) -> bool:
         """Whether a key was ever made."""
-        with self._store.reading() as session:
-            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
+        return bool(self._store.query("SELECT id FROM api_keys LIMIT 1"))
