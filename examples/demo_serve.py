@@ -1,10 +1,10 @@
 """A server, and a stream of made-up votes in which one judge goes bad after a while: `make demo-serve`.
 
 Five judges look at customers' questions, some of them unsafe. After 1,500 questions judge `eve` is updated, and begins
-to let unsafe ones pass. Nobody knows the right answers; the alarm on the dashboard says who changed, and since when.
+to let unsafe ones pass. There is no answer key; the alarm on the dashboard says who changed, and since when.
 
     python examples/demo_serve.py                                # until Ctrl-C
-    python examples/demo_serve.py --until-alarm --seconds 120    # ends when the alarm rings: for tests
+    python examples/demo_serve.py --until-alarm --seconds 120    # ends when the alarm is raised: for tests
 """
 
 from __future__ import annotations
@@ -45,55 +45,53 @@ def server(store: Path, port: int) -> Iterator[str]:
 
 
 def votes(start: int, many: int, changes: int, rng: np.random.Generator) -> list[dict[str, str]]:
-    """What the judges say of so many questions; from question `changes` on, eve misses most that is unsafe."""
-    said = []
+    """The judges' votes on `many` questions; from question `changes` on, eve misses most that is unsafe."""
+    listed = []
     for item in range(start, start + many):
         unsafe = rng.random() < UNSAFE
         for judge, accuracy in JUDGES.items():
             right = rng.random() < (BAD if judge == "eve" and unsafe and item >= changes else accuracy)
             label = "unsafe" if unsafe == right else "safe"
-            said.append({"item": f"question {item}", "juror": judge, "label": label})
-    return said
+            listed.append({"item": f"question {item}", "juror": judge, "label": label})
+    return listed
 
 
 def main() -> int:
-    """Start the server, send votes, and tell when something rings."""
-    options = argparse.ArgumentParser(description="A server with a stream in which a judge goes bad.")
-    options.add_argument("--port", type=int, default=0, help="0 picks one that is free")
-    options.add_argument("--rate", type=int, default=100, help="questions per second")
-    options.add_argument("--changes", type=int, default=1500, help="the question from which on eve is bad")
-    options.add_argument("--seconds", type=float, default=float("inf"), help="end after so long")
-    options.add_argument(
-        "--until-alarm", action="store_true", help="end when an alarm names eve; status 1 if none does"
-    )
-    told = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "votes.db", told.port) as address:
+    """Start the server, send votes, and print every alarm."""
+    parser = argparse.ArgumentParser(description="A server with a stream in which a judge goes bad.")
+    parser.add_argument("--port", type=int, default=0, help="0 picks one that is free")
+    parser.add_argument("--rate", type=int, default=100, help="questions per second")
+    parser.add_argument("--changes", type=int, default=1500, help="the question from which on eve is bad")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end after so long")
+    parser.add_argument("--until-alarm", action="store_true", help="end when an alarm names eve; status 1 if none does")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "votes.db", options.port) as address:
         print(address, flush=True)
         try:
             with Client(address) as client:
-                return stream(client, told)
+                return stream(client, options)
         except KeyboardInterrupt:
             return 0
 
 
-def stream(client: Client, told: argparse.Namespace) -> int:
+def stream(client: Client, options: argparse.Namespace) -> int:
     """Votes, second after second, and every alarm when it is raised."""
-    rng, item, rung = np.random.default_rng(1), 0, set[object]()
+    rng, item, printed = np.random.default_rng(1), 0, set[object]()
     client.put_project(PROJECT, labels=["safe", "unsafe"])
-    end = time.monotonic() + told.seconds
+    end = time.monotonic() + options.seconds
     while time.monotonic() < end:
         began = time.monotonic()
-        client.post_votes(PROJECT, votes(item, told.rate, told.changes, rng))
-        item += told.rate
-        alarms = [one for one in client.alarms(PROJECT)["alarms"] if one["active"]]
+        client.post_votes(PROJECT, votes(item, options.rate, options.changes, rng))
+        item += options.rate
+        alarms = [alarm for alarm in client.alarms(PROJECT)["alarms"] if alarm["active"]]
         for alarm in alarms:
-            if alarm["id"] not in rung:
-                rung.add(alarm["id"])
+            if alarm["id"] not in printed:
+                printed.add(alarm["id"])
                 print(f"after {item:,} questions: {alarm['message']}", flush=True)
-        if told.until_alarm and any("eve" in alarm["jurors"] for alarm in alarms):
+        if options.until_alarm and any("eve" in alarm["jurors"] for alarm in alarms):
             return 0
         time.sleep(max(0.0, min(1.0, end - time.monotonic(), 1.0 - (time.monotonic() - began))))
-    return 1 if told.until_alarm else 0
+    return 1 if options.until_alarm else 0
 
 
 if __name__ == "__main__":

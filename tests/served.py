@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-import httpx
 import uvicorn
+from starlette.testclient import TestClient
 
 from jurors.serve.app import Settings, create_app
-from jurors.serve.auth import ApiKey, ServerLimits
-from jurors.serve.security import HeaderTimeoutProtocol
+from jurors.serve.auth import ServerLimits
+from jurors.serve.middleware import HeaderTimeoutProtocol
 
-Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
-
-
-@dataclass
-class KeysInMemory:
-    """Where keys are kept, without a database."""
-
-    kept: dict[str, ApiKey] = field(default_factory=dict)
-
-    def add_key(self, key: ApiKey) -> None:
-        self.kept[key.id] = key
-
-    def key(self, id: str) -> ApiKey | None:
-        return self.kept.get(id)
-
-    def all_keys(self) -> Iterable[ApiKey]:
-        return list(self.kept.values())
-
-    def revoke_key(self, id: str, when: float) -> bool:
-        there = self.kept.get(id)
-        if there is None or there.revoked is not None:
-            return False
-        self.kept[id] = replace(there, revoked=when)
-        return True
-
-    def any_key(self) -> bool:
-        return bool(self.kept)
+ADDRESS = "http://127.0.0.1:8000"
 
 
-def talked(place: str, talk: Talk) -> Any:
-    """What a client gets out of an application in this process."""
-
-    async def within() -> Any:
-        app = create_app(Settings(store=place))
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app=app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-                return await talk(client)
-
-    return asyncio.run(within())
+def client_of(place: str) -> TestClient:
+    """A client of an application in this process, which runs while it is entered."""
+    return TestClient(create_app(Settings(store=place)), base_url=ADDRESS)
 
 
 @contextmanager
@@ -74,3 +38,8 @@ def running(place: str, limits: ServerLimits | None = None) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
+
+
+def error_of(answer: Any) -> tuple[int, str]:
+    """The status and code of an error."""
+    return answer.status_code, answer.json()["error"]["code"]

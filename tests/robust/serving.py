@@ -124,7 +124,7 @@ def counted(place: str) -> tuple[Counter[frozenset[tuple[str, str]]], int]:
     """Decision tuples as the store counts them, and its number of votes."""
     store = open_store(place)
     project = store.project("p")
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     jurors = store.names(project.id, "jurors")
     labels = [json.loads(label) for label in store.names(project.id, "labels")]
     counts: Counter[frozenset[tuple[str, str]]] = Counter()

@@ -1,4 +1,4 @@
-"""Stores for tests: SQLite in a folder that syncs at once, PostgreSQL of our own."""
+"""Stores and clients for tests: SQLite in a folder, PostgreSQL of our own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from own_postgres import OwnPostgres, own_postgres, programs
+from served import client_of
+from starlette.testclient import TestClient
 
 _number = count()
 
@@ -28,3 +30,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "votes.db")
     server: OwnPostgres = request.getfixturevalue("postgres")
     return server.make(f"votes{next(_number)}")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    """A client of an application on SQLite."""
+    with client_of(str(tmp_path / "votes.db")) as client:
+        yield client

@@ -21,8 +21,8 @@ import pytest
 from served import running
 
 import jurors
-from jurors.serve import security as heads
-from jurors.serve.auth import Scope, ServerLimits, make_key
+from jurors.serve import middleware
+from jurors.serve.auth import KeyScope, ServerLimits, make_key
 from jurors.serve.store import StoredKeys, open_store
 
 EVIL = [
@@ -56,7 +56,7 @@ class Target:
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     place = tmp_path_factory.mktemp("target") / "votes.db"
-    wanted: list[tuple[str, Scope, str | None]] = [
+    wanted: list[tuple[str, KeyScope, str | None]] = [
         ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
     ]  # fmt: skip
     keys = {name: _key(place, scope, project) for name, scope, project in wanted}
@@ -66,7 +66,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield target
 
 
-def _key(place: Path, scope: Scope, project: str | None) -> str:
+def _key(place: Path, scope: KeyScope, project: str | None) -> str:
     store = open_store(str(place))
     token, key = make_key(scope, project)
     StoredKeys(store).add_key(key)
@@ -177,7 +177,7 @@ def test_a_body_or_a_head_that_never_ends(tmp_path: Path, monkeypatch: pytest.Mo
         impatient, begun = Target(url, place, {}), time.monotonic()
         assert b" 408 " in impatient.raw(body).split(b"\r\n")[0]
         assert time.monotonic() - begun < 30  # by this limit, not by that of every server
-        monkeypatch.setattr(heads, "HEAD_SECONDS", 0.5)
+        monkeypatch.setattr(middleware, "HEAD_SECONDS", 0.5)
         begun = time.monotonic()
         assert impatient.raw(head) == b""
         assert time.monotonic() - begun < 15  # and again

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from jurors.cli.main import main
-from jurors.serve.grading import Counts
+from jurors.serve.grading import ProjectReader
 from jurors.serve.store import batch_of, open_store
 
 
@@ -27,14 +27,14 @@ def source(tmp_path: Path) -> str:
         votes = [{"item": f"q{k}", "juror": juror, "label": "no", "time": k} for k in range(30) for juror in "ab"]
         store.append([(project.id, batch_of(votes))])
         if name == "one":
-            store.fold_all(project.id)
+            store.aggregate_all(project.id)
     store.close()
     return place
 
 
 def state(place: str, name: str) -> object:
     store = open_store(place)
-    counted = Counts(store).latest(name)
+    counted = ProjectReader(store).latest(name)
     items = [(one.item, one.counted, one.pane) for one in store.items(counted.project.id)]
     store.close()
     return counted.panes.to_dict(), counted.project.settings, items

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from served import running, talked
+from served import running
+from starlette.testclient import TestClient
 
 import jurors
 
@@ -20,16 +19,13 @@ schemathesis = pytest.importorskip("schemathesis")
 EXAMPLES = 4  #: per route and mode; by hand some hundreds
 
 
-def _described(tmp_path: Path) -> dict[str, Any]:
-    async def talk(client: httpx.AsyncClient) -> Any:
-        return (await client.get("/openapi.json")).json()
-
-    described: dict[str, Any] = talked(str(tmp_path / "votes.db"), talk)
-    return described
+@pytest.fixture
+def described(client: TestClient) -> dict[str, Any]:
+    document: dict[str, Any] = client.get("/openapi.json").json()
+    return document
 
 
-def test_every_route_that_takes_or_gives_json_shows_how(tmp_path: Path) -> None:
-    described = _described(tmp_path)
+def test_every_route_that_takes_or_gives_json_shows_how(described: dict[str, Any]) -> None:
     for path, methods in described["paths"].items():
         for method, route in methods.items():
             if not path.startswith("/v1"):
@@ -41,8 +37,7 @@ def test_every_route_that_takes_or_gives_json_shows_how(tmp_path: Path) -> None:
                 assert any("example" in one.get("application/json", {}) for one in shown), (method, path)
 
 
-def test_every_example_fits_its_own_schema(tmp_path: Path) -> None:
-    described = _described(tmp_path)
+def test_every_example_fits_its_own_schema(described: dict[str, Any]) -> None:
     for methods in described["paths"].values():
         for route in methods.values():
             bodies = [route.get("requestBody", {}), *route["responses"].values()]
@@ -52,25 +47,15 @@ def test_every_example_fits_its_own_schema(tmp_path: Path) -> None:
                     jsonschema.validate(content["example"], schema)
 
 
-def test_the_examples_of_bodies_are_taken(tmp_path: Path) -> None:
-    described = _described(tmp_path)
-
-    async def talk(client: httpx.AsyncClient) -> list[int]:
-        statuses = []
-        for path, method in (("", "put"), ("/votes", "post"), ("/gold", "post")):
-            route = described["paths"][f"/v1/projects/{{name}}{path}"][method]
-            body = route["requestBody"]["content"]["application/json"]["example"]
-            statuses.append((await client.request(method, f"/v1/projects/shop{path}", json=body)).status_code)
-        return statuses
-
-    assert talked(str(tmp_path / "votes.db"), talk) == [201, 200, 200]
+def test_the_examples_of_bodies_are_accepted(client: TestClient, described: dict[str, Any]) -> None:
+    for path, method, status in (("", "put", 201), ("/votes", "post", 200), ("/gold", "post", 200)):
+        route = described["paths"][f"/v1/projects/{{name}}{path}"][method]
+        body = route["requestBody"]["content"]["application/json"]["example"]
+        assert client.request(method, f"/v1/projects/shop{path}", json=body).status_code == status
 
 
-def test_the_page_of_the_interface_fetches_nothing(tmp_path: Path) -> None:
-    async def talk(client: httpx.AsyncClient) -> httpx.Response:
-        return await client.get("/docs")
-
-    page = talked(str(tmp_path / "votes.db"), talk)
+def test_the_page_of_the_interface_fetches_nothing(client: TestClient) -> None:
+    page = client.get("/docs")
     assert "/v1/projects/{name}/votes" in page.text
     assert not [mark for mark in ("<script", "src=", "http://", "https://", "@import", "url(") if mark in page.text]
     assert "default-src 'none'" in page.headers["content-security-policy"]

@@ -1,4 +1,4 @@
-"""Votes as they come in: counts by stretch of the stream, windows, alarms one may watch all the time."""
+"""Votes as they come in: counts by part of the stream, windows, alarms one may watch all the time."""
 
 from jurors.monitor.monitor import Monitor
 from jurors.monitor.windows import Pane, Panes, Window

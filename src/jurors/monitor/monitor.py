@@ -1,4 +1,9 @@
-"""Monitor, history, snapshot."""
+"""`Monitor`: votes as a stream, counted by window and graded at any time; `History` of its windows; snapshot files.
+
+A snapshot is one JSON document, versioned and with a checksum:
+
+    {"format": "jurors monitor", "version": 1, "checksum": "sha256:…", "monitor": {…}}
+"""
 
 from __future__ import annotations
 
@@ -31,13 +36,10 @@ if TYPE_CHECKING:
     from jurors.monitor.drift.detector import Drift, StreamAlarm
 
 
-# Votes in, sketches out: what a monitor keeps of a stream.
-
-
 REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
-KEPT_WINDOWS = 400  #: panes that are kept apart
-MOST_TUPLES = 100_000  #: distinct tuples of what is older
-_WAITING = 4096  #: votes that came one by one and are counted together
+KEPT_WINDOWS = 400  #: panes that stay separate
+MOST_TUPLES = 100_000  #: distinct tuples of older panes, joined
+_WAITING = 4096  #: single votes that are buffered and counted together
 
 
 class Counting:
@@ -50,19 +52,22 @@ class Counting:
                 message = f"{name} must be at least {least}, got {value!r}"
                 raise OptionError(message, code="out_of_range", name=name, value=value)
         self.keep = keep
-        self._ledger = Ledger(Panes(labels=labels or (), told=labels is not None), self.window, remember)
+        self._ledger = Ledger(Panes(labels=labels or (), labels_given=labels is not None), self.window, remember)
         self._waiting: list[tuple[Any, Any, Any, float]] = []
 
     def _fewest(self) -> int:
-        """Panes that must be kept, so that the last two windows are whole."""
+        """Panes that must stay separate, so that the last two windows are complete."""
         return 2 * len(self.window.panes(0))
-
-    # -- in -------------------------------------------------------------------------------------------------------
 
     def learn_one(self, item: Any, juror: Any, label: Any, time: Any = None) -> None:
         """One vote. The same again changes nothing; another label corrects, if its own time is no earlier."""
         stamp = seconds(time)
-        if not self._is_plain(item, juror, label) or (self.window.by_time and stamp == UNTIMED):
+        # Nothing can be wrong with text of a known label and plain names, which is nearly every vote.
+        is_plain = (
+            type(label) is str and self._ledger.panes.knows(label)
+            and all(type(name) is int or (type(name) is str and not name.isspace() and name) for name in (item, juror))
+        )  # fmt: skip
+        if not is_plain or (self.window.by_time and stamp == UNTIMED):
             self._check(as_batch([(item, juror, label)]), timed=stamp > UNTIMED)
         self._waiting.append((item, juror, label, stamp))
         if len(self._waiting) >= _WAITING:
@@ -83,31 +88,24 @@ class Counting:
         """
         batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
         self._flush()
-        self._learn(batch)
-
-    def _is_plain(self, item: Any, juror: Any, label: Any) -> bool:
-        """Whether nothing can be wrong with a vote, which nearly always is so."""
-        named = (type(name) is int or (type(name) is str and not name.isspace() and name) for name in (item, juror))
-        return type(label) is str and self._ledger.panes.knows(label) and all(named)
+        self._add(batch)
 
     def _flush(self) -> None:
         if self._waiting:
             waiting, self._waiting = self._waiting, []
-            self._learn(as_batch([(*vote, None if time == UNTIMED else time) for *vote, time in waiting]))
+            self._add(as_batch([(*vote, None if time == UNTIMED else time) for *vote, time in waiting]))
 
-    def _learn(self, batch: VoteBatch) -> None:
+    def _add(self, batch: VoteBatch) -> None:
         self._check(batch, timed=batch.time is not None and bool((batch.time > UNTIMED).all()))
-        self._ledger.learn(batch)
+        self._ledger.add(batch)
         self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
 
     def _check(self, batch: VoteBatch, *, timed: bool) -> None:
-        self._ledger.panes.check_labels([one for one in batch.labels if one is not None])
+        self._ledger.panes.check_labels([label for label in batch.labels if label is not None])
         if self.window.by_time and not timed and len(batch):
             raise VotesError(
                 f"a window by time ({self.window}) needs the time of every vote; give time=, or a window of items"
             )
-
-    # -- what is there --------------------------------------------------------------------------------------------
 
     @property
     def panes(self) -> Panes:
@@ -117,12 +115,12 @@ class Counting:
 
     @property
     def jurors(self) -> tuple[str, ...]:
-        """Who voted, in the order in which they came."""
+        """The jurors who voted, in order of arrival."""
         return tuple(self.panes.jurors)
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """What was said (or may be said, where labels were told), in the order in which it came."""
+        """The labels that came, in order of arrival; all that are allowed, where they were given."""
         return tuple(self.panes.labels)
 
     @property
@@ -137,23 +135,23 @@ class Counting:
 
     @property
     def late(self) -> int:
-        """How many votes came for items that were closed, and are counted nowhere."""
+        """How many votes came for closed items; they are counted nowhere."""
         self._flush()
         return self._ledger.late
 
     @property
     def forgotten(self) -> int:
-        """How many items were so long ago, and their tuples so many, that their counts are given up."""
+        """How many items are so old, and their tuples so many, that their counts were dropped."""
         return self.panes.forgotten
 
     def windows(self) -> list[Span]:
-        """The windows there are, the oldest first; the last may still be filling."""
+        """The windows, the oldest first; the last may still be filling."""
         panes = self.panes
         now = self._ledger.begun - 1 if not self.window.by_time else self._ledger.latest
         return spans(panes, self.window, now)
 
     def sketch(self, window: int | str | None = None) -> Sketch:
-        """The counts of a window: None for everything, "last" (whole), "now" (still filling), or a window's number."""
+        """The counts of a window: None for everything, "last" (complete), "now" (still filling), or its number."""
         if window is None:
             return self.panes.to_sketch()
         span = self._span(window)
@@ -175,15 +173,14 @@ class Counting:
         raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
 
 
-# `History`: the grades of window after window.
-
+# -- history ----------------------------------------------------------------------------------------------------------
 
 Interval = tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class WindowGrades:
-    """What the votes of one window say; empty, with the reason, where nobody can be graded by them."""
+    """The grades of one window; empty, with the reason, where it cannot be graded."""
 
     span: Span
     prevalence: Mapping[Label, float] = field(default_factory=dict)
@@ -211,64 +208,63 @@ class History(Result):
     windows: Sequence[WindowGrades]
 
     def _document(self) -> dict[str, Any]:
-        return {"window": self.window, "by_time": self.by_time, "windows": [one.to_dict() for one in self.windows]}
+        return {"window": self.window, "by_time": self.by_time, "windows": [each.to_dict() for each in self.windows]}
 
     def _columns(self) -> Columns:
         """A row per window and juror; a window without grades has one row."""
         rows = []
-        for one in self.windows:
-            place = (one.span.number, one.span.start, one.span.end, one.span.items, one.span.votes)
-            for juror, score in one.score.items() or [(None, None)]:
-                low, high = (one.interval.get("score", {}).get(juror) or (None, None)) if juror else (None, None)
-                rows.append((*place, juror, score, low, high, one.refused))
+        for window in self.windows:
+            span = window.span
+            for juror, score in window.score.items() or [(None, None)]:
+                low, high = window.interval.get("score", {}).get(juror) or (None, None)
+                place = (span.number, span.start, span.end, span.items, span.votes)
+                rows.append((*place, juror, score, low, high, window.refused))
         names = ("window", "start", "end", "items", "votes", "juror", "score", "low", "high", "refused")
         return columns_of(names, rows)
 
     def _blocks(self) -> list[Block]:
-        jurors = list(dict.fromkeys(juror for one in self.windows for juror in one.score))
-        rows = [self._row(one, jurors) for one in self.windows]
+        jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
+        rows = []
+        for window in self.windows:
+            end = window.span.end
+            until = f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
+            scores = [
+                _score_text(window.score.get(juror), window.interval.get("score", {}).get(juror)) for juror in jurors
+            ]
+            rows.append((until, f"{window.span.items:,}", *scores, window.refused or ", ".join(window.alarms)))
         return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
 
-    def _row(self, one: WindowGrades, jurors: Sequence[str]) -> tuple[Any, ...]:
-        end = f"{datetime.fromtimestamp(one.span.end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{one.span.end:,.0f}"
-        scores = [_share(one.score.get(juror), one.interval.get("score", {}).get(juror)) for juror in jurors]
-        return (end, f"{one.span.items:,}", *scores, one.refused or ", ".join(one.alarms))
 
-
-def _share(score: float | None, interval: Interval) -> str | None:
+def _score_text(score: float | None, interval: Interval) -> str | None:
     if score is None:
         return None
     return f"{score:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, as real juries go where that is known."""
+    """The grades of a window, from the leading evaluation; where grading is refused, the reason."""
     try:
         result = grade(sketch, **grading)
+        leading = result.leading
+        scores = {juror: float(score) for juror, score in leading.score.items() if score is not None}
+        intervals: dict[str, Mapping[Any, Interval]] = {}
+        given: Any = leading.interval or {}
+        for name in ("prevalence", "score"):
+            ends = given.get(name, {}).items()
+            intervals[name] = {
+                key: None if pair is None or None in pair else (float(pair[0]), float(pair[1])) for key, pair in ends
+            }
         alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
-        return WindowGrades(span, dict(result.leading.prevalence), _scores(result), _intervals(result), alarms)
+        return WindowGrades(span, dict(leading.prevalence), scores, intervals, alarms)
     except JurorsError as error:
         return WindowGrades(span, refused=" ".join(str(error).split()))
 
 
-def _scores(result: Evaluation) -> dict[str, float]:
-    return {juror: float(score) for juror, score in result.leading.score.items() if score is not None}
-
-
-def _intervals(result: Evaluation) -> dict[str, Mapping[Any, Interval]]:
-    given: Any = result.leading.interval or {}
-    return {name: {key: _ends(ends) for key, ends in given.get(name, {}).items()} for name in ("prevalence", "score")}
-
-
-def _ends(ends: Any) -> Interval:
-    return None if ends is None or None in ends else (float(ends[0]), float(ends[1]))
-
-
-# `Monitor`: grade jurors as the votes come in.
+# -- the monitor ------------------------------------------------------------------------------------------------------
 
 
 class Monitor(Counting):
-    """Votes as they come in, kept as counts by window, to be graded at any time.
+    """Votes as they come in, stored as counts by window, to be graded at any time.
 
     Parameters
     ----------
@@ -276,19 +272,19 @@ class Monitor(Counting):
         So many items (1000), or so much of the votes' own time ("1h"); "1h/5m" slides by 5 minutes, and "half-life 1d"
         forgets by half-life.
     labels
-        The labels, where no other may come.
+        The labels, where no other is allowed.
     reference
-        Votes of a good time (a sketch, a frame, a file) that drift is held against; without, the stream's own past.
+        Votes of a good time (a sketch, a frame, a file) to detect drift against; without, the stream's own past.
     remember
-        How many items stay open: their votes may be repeated and corrected. Votes for older ones are late: they are
-        told (`late`), not counted.
+        How many items stay open: their votes may be repeated and corrected. Votes for older ones are late: their number
+        is known (`late`), but they are not counted.
     keep
-        How many panes (a window, or its step) are kept apart. Older ones are added up, and forgotten where they hold
-        more than 100,000 distinct tuples (`forgotten` says how many items).
+        How many panes (a window, or its step) stay separate. Older ones are joined, and dropped where they hold more
+        than 100,000 distinct tuples (`forgotten` is how many items).
     alpha
         The chance that any alarm is ever raised on a stream that does not change, however often one looks.
     settle
-        How many of the newest items alarms leave out, because some jurors take their time.
+        How many of the newest items alarms leave out, because some jurors vote late.
 
     Examples
     --------
@@ -316,11 +312,9 @@ class Monitor(Counting):
         self.alpha, self.settle = alpha, settle
         self.reference: Sketch | None = None if reference is None else as_sketch(reference)
         if self.reference is not None:
-            self._ledger.panes.counts_of(self.reference)  # its jurors and labels are known from now on
-        self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # by window, with the state that was graded
+            self._ledger.panes.counts_of(self.reference)  # adds its jurors and labels
+        self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # window -> the state that was graded, grades
         self._drift: Drift | None = None
-
-    # -- grades ---------------------------------------------------------------------------------------------------
 
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
@@ -333,47 +327,37 @@ class Monitor(Counting):
 
     def history(self, last: int = 50, **grading: Unpack[GradingOptions]) -> History:
         """The grades of the last windows, one by one; a window is graded again only if it has changed since."""
-        graded = [self._graded_window(span, grading) for span in self.windows()[-last:]]
-        self._graded = {one.span.number: self._graded[one.span.number] for one in graded}
-        return History(str(self.window), self.window.by_time, graded)
-
-    def _graded_window(self, span: Span, grading: GradingOptions) -> WindowGrades:
-        panes = self.panes.panes
-        here = panes if self.window.fades else [one for one in self.window.panes(span.number) if one in panes]
-        state = (span, repr(grading), tuple((one, panes[one].revision) for one in here))
-        if span.number not in self._graded or self._graded[span.number][0] != state:
-            self._graded[span.number] = state, graded_window(span, self.sketch(span.number), grading)
-        return self._graded[span.number][1]
+        panes, state_of, listed = self.panes.panes, {}, []
+        for span in self.windows()[-last:]:
+            here = panes if self.window.fades else [pane for pane in self.window.panes(span.number) if pane in panes]
+            state = (span, repr(grading), tuple((pane, panes[pane].revision) for pane in here))
+            before, grades = self._graded.get(span.number, (None, None))
+            if grades is None or before != state:
+                grades = graded_window(span, self.sketch(span.number), grading)
+            state_of[span.number] = state, grades
+            listed.append(grades)
+        self._graded = state_of
+        return History(str(self.window), self.window.by_time, listed)
 
     def alarms(self) -> list[StreamAlarm]:
-        """Every alarm since the start, also those that are over (`active` tells): look as often as you like.
+        """Every alarm since the start, including those that are over (see `active`).
 
-        On a stream that does not change, the chance that any is ever raised is at most `alpha`.
+        It may be called as often as one likes: on a stream that does not change, the chance that any is ever raised is
+        at most `alpha`.
         """
-        if self._drift is None:
-            self._drift = self._new_drift()
-        self._drift.update(self._settled())
-        return list(self._drift.alarms)
-
-    def _new_drift(self) -> Drift:
         from jurors.monitor.drift.detector import Drift
 
-        if self.reference is None:
-            return Drift(self.alpha)
         panes = self.panes
-        drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels)
-        drift.hold_against(panes.counts_of(self.reference))
-        return drift
-
-    def _settled(self) -> Panes:
-        """The panes without the newest items."""
-        panes = self.panes
-        if not self.settle:
-            return panes
-        left = Counter(
-            (number, key) for number, _, key, _ in islice(reversed(self._ledger.entries.values()), self.settle)
-        )
-        return panes.without(left)
+        if self._drift is None:
+            self._drift = Drift(self.alpha)
+            if self.reference is not None:
+                self._drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels)
+                self._drift.set_reference(panes.counts_of(self.reference))
+        if self.settle:
+            newest = islice(reversed(self._ledger.entries.values()), self.settle)
+            panes = panes.without(Counter((number, key) for number, _, key, _ in newest))
+        self._drift.update(panes)
+        return list(self._drift.alarms)
 
     def _notes(self) -> list[str]:
         notes = []
@@ -385,7 +369,7 @@ class Monitor(Counting):
             notes.append(f"{self.forgotten:,} items of long ago are not counted any more (keep={self.keep:,})")
         return notes
 
-    # -- added up -------------------------------------------------------------------------------------------------
+    # -- merging --------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Monitor) -> Monitor:
         if not isinstance(other, Monitor):
@@ -402,12 +386,12 @@ class Monitor(Counting):
         self._flush()
         theirs = other.copy()._ledger
         self._ledger.panes.check_labels(theirs.panes.labels)
-        self._ledger.absorb(theirs)
+        self._ledger.merge(theirs)
         self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
         return self
 
     def copy(self) -> Monitor:
-        """A monitor of its own, in the same state."""
+        """An independent monitor in the same state."""
         self._flush()
         again = Monitor(
             self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep, alpha=self.alpha,
@@ -420,7 +404,7 @@ class Monitor(Counting):
     # -- files ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, whole or not at all; gzipped where its name ends in .gz."""
+        """Write everything to a file, atomically; gzipped where its name ends in .gz."""
         from jurors._files import atomic_write
 
         atomic_write(Path(path), text_of(self.to_dict()))
@@ -462,10 +446,7 @@ class Monitor(Counting):
         return f"Monitor({self.items:,} items, {self.votes:,} votes, {len(self.jurors)} jurors, window {self.window})"
 
 
-# Snapshot files: a monitor as one JSON document, versioned and with a checksum.
-#
-# {"format": "jurors monitor", "version": 1, "checksum": "sha256:…", "monitor": {…}}
-
+# -- snapshot files ---------------------------------------------------------------------------------------------------
 
 FORMAT = "jurors monitor"
 _AGAIN = "take an earlier snapshot, or count the votes again"
@@ -480,7 +461,7 @@ def text_of(state: dict[str, Any]) -> str:
 
 
 def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
-    """What a snapshot holds; VotesError says in a line what is wrong with it."""
+    """Read a snapshot and restore its state; VotesError says in a line what is wrong with the file."""
     try:
         return restore(_state(_content(path)))
     except JurorsError as error:

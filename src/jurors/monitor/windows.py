@@ -1,4 +1,11 @@
-"""Panes, windows."""
+"""A stream of votes as counts: keys, panes, windows, and fingerprints of closed items.
+
+The stream is cut into consecutive *panes*, of each of which only the counts of its decision tuples are stored. A
+decision tuple is written as bytes, its *key*: one byte per juror in the order in which jurors came, 0 for no vote and k
+for label k of those that came, without trailing zeros. So a new juror or label changes no key, and what is counted once
+can be taken back (`times=-1`) when a later vote changes the tuple. A *window* is one or several panes that are graded
+together.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +32,13 @@ from jurors.votes.findings import repeated_rows, with_findings
 from jurors.votes.read import in_natural_order, spelled_labels
 from jurors.votes.scale import as_labels
 
-# Keys: decision tuples as bytes, one per juror; and counts of them, weighed.
-
+# -- keys -------------------------------------------------------------------------------------------------------------
 
 CodedVotes: TypeAlias = NDArray[np.uint8]  #: rows x jurors: the bytes of keys
 
 
 def votes_in(key: bytes) -> int:
-    r"""How many jurors voted.
+    r"""How many votes a decision tuple has.
 
     >>> votes_in(b"\x01\x00\x02")
     2
@@ -53,14 +59,28 @@ def keys_of(table: CodedVotes) -> list[bytes]:
     return list(packed.ravel().tolist())  # numpy leaves the zeros at the end out
 
 
-def weighed(counts: Integers, weights: Floats) -> Integers:
-    """Counts (panes x tuples) added up with a weight per pane, as whole items: as many as the weighed ones are worth.
+def weighted_counts(counts: Integers, weights: Floats) -> Integers:
+    """Add up counts with a weight per pane, as whole items: the effective sample size of the weighted ones.
 
-    Items that count w each tell as much as (Σw)²/Σw² equal ones (Kish), so the weights are scaled to that sum; more
-    would make every interval too narrow. Along the tuples in a fixed order the running sums are rounded, so that every
-    stretch of tuples is right to within an item and rare tuples are not all rounded away.
+    Items with weights w carry as much information as (Σw)²/Σw² equal ones (Kish), so the weights are scaled to that
+    sum; more would make every interval too narrow. Along the tuples in a fixed order the running sums are rounded, so
+    that every range of tuples is right to within an item and rare tuples are not all rounded away.
 
-    >>> weighed(np.array([[40, 0], [10, 30]]), np.array([0.5, 1.0])).tolist()
+    Parameters
+    ----------
+    counts
+        Panes x tuples.
+    weights
+        Of each pane's items.
+
+    Returns
+    -------
+    array of int
+        Items by tuple.
+
+    Examples
+    --------
+    >>> weighted_counts(np.array([[40, 0], [10, 30]]), np.array([0.5, 1.0])).tolist()
     [36, 36]
     """
     each = counts.sum(axis=1)
@@ -74,7 +94,7 @@ def weighed(counts: Integers, weights: Floats) -> Integers:
 
 
 def to_text(keys: Sequence[bytes]) -> dict[str, Any]:
-    r"""Keys for JSON: of one length, one after the other, packed; of thousands of jurors few vote on an item.
+    r"""Keys for JSON: padded to one length, joined and compressed, because of thousands of jurors few vote on an item.
 
     >>> from_text(to_text([b"\x01", b"\x02\x00\x01"]), 2)
     [b'\x01', b'\x02\x00\x01']
@@ -94,23 +114,23 @@ def from_text(document: Mapping[str, Any], number: int) -> list[bytes]:
     return keys_of(np.frombuffer(raw, dtype=np.uint8).reshape(number, width))
 
 
-# `Pane`: one stretch of a stream, as counts of its decision tuples.
+# -- panes ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Pane:
-    """One stretch of the stream."""
+    """One part of the stream, as counts of its decision tuples."""
 
     number: int
-    tuples: dict[bytes, int] = field(default_factory=dict)  #: key -> on how many items it was said
+    tuples: dict[bytes, int] = field(default_factory=dict)  #: key -> items
     items: int = 0
     votes: int = 0
     first_time: float | None = None  #: of its votes' own times, where they have some
     last_time: float | None = None
     revision: int = field(default=0, compare=False)  #: grows with every change
 
-    def see(self, first: float | None, last: float | None) -> None:
-        """Note the times of some of its votes, where they have any."""
+    def note_times(self, first: float | None, last: float | None) -> None:
+        """Extend its times by those of some votes, where they have any."""
         if first is not None:
             self.first_time = first if self.first_time is None else min(self.first_time, first)
         if last is not None:
@@ -118,11 +138,11 @@ class Pane:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types; keys in a fixed order, so that equal panes give equal documents."""
-        said = sorted(self.tuples.items())
+        tuples = sorted(self.tuples.items())
         return {
             "number": self.number,
-            "keys": to_text([key for key, _ in said]),
-            "counts": [count for _, count in said],
+            "keys": to_text([key for key, _ in tuples]),
+            "counts": [count for _, count in tuples],
             "times": [self.first_time, self.last_time],
         }
 
@@ -153,19 +173,12 @@ class Pane:
         self.revision += 1
 
 
-# Panes: a stream cut into consecutive stretches, of each the counts of its decision tuples and nothing else.
-#
-# A decision tuple is written as bytes, its *key*: one byte per juror in the order in which jurors came, 0 for no vote
-# and k for label k of those that came, without the zeros at the end. So a new juror or label changes no key, and what
-# is counted once can be taken back (`times=-1`) when a later vote changes the tuple.
-
-
-_BYTES, _BYTES_EACH = 1 << 27, 150  # what tuples may take, and what a key and its count take beside its bytes
+_BYTES, _BYTES_EACH = 1 << 27, 150  # for all tuples; and for a key and its count in addition to the key's bytes
 MOST_LABELS = 250  #: that fit a byte beside "no vote"
 
 
 class Panes:
-    """Counts by pane, and who and what the keys are about.
+    """Counts by pane, and the jurors and labels of their keys.
 
     Examples
     --------
@@ -183,14 +196,14 @@ class Panes:
         labels: Iterable[Label] = (),
         panes: Iterable[Pane] = (),
         *,
-        told: bool = False,
+        labels_given: bool = False,
     ) -> None:
         self.jurors: list[str] = list(jurors)  #: in the order of the keys' bytes
         self.labels: list[Label] = list(labels)  #: code k of a key is labels[k - 1]
         self.panes: dict[int, Pane] = {pane.number: pane for pane in panes}
-        self.told = told  #: whether the caller named the labels, so that no other may come
-        self.since: int | None = None  #: panes before this one were added to it
-        self.gone: int | None = None  #: panes up to this one are forgotten
+        self.labels_given = labels_given  #: whether the caller named the labels, so that no other is allowed
+        self.since: int | None = None  #: panes before this one were joined to it
+        self.gone: int | None = None  #: panes up to this one are dropped
         self.forgotten = 0  #: how many items they held
         self._juror = {name: k for k, name in enumerate(self.jurors)}
         self._label = {_identity(label): k for k, label in enumerate(self.labels, 1)}
@@ -205,7 +218,7 @@ class Panes:
         return self._juror[name]
 
     def label(self, label: Label) -> int:
-        """The code of a label in keys, from 1; a new one comes last, if none were told."""
+        """The code of a label in keys, from 1; a new one comes last, if new ones are allowed."""
         self.check_labels([label])
         code = self._label.setdefault(_identity(label), len(self.labels) + 1)
         if code > len(self.labels):
@@ -217,11 +230,11 @@ class Panes:
         return _identity(label) in self._label
 
     def check_labels(self, labels: Iterable[Label]) -> None:
-        """VotesError where a label may not come: others were told, or there are too many."""
+        """VotesError where a label is not allowed: others were given, or there are too many."""
         new = [label for label in labels if not self.knows(label)]
-        if new and self.told:  # as numbers, perhaps, and they come as text
+        if new and self.labels_given:  # perhaps as numbers, while these are text
             codes = recode(new, self.labels).tolist()
-            self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})
+            self._label.update({_identity(label): code + 1 for label, code in zip(new, codes, strict=True)})
         elif len(self.labels) + len(new) > MOST_LABELS:
             raise VotesError(
                 f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first "
@@ -230,15 +243,15 @@ class Panes:
                 needed=MOST_LABELS,
             )
 
-    def key(self, said: Mapping[str, Label]) -> bytes:
-        """The key of a decision tuple: who said what."""
-        codes = {self.juror(juror): self.label(label) for juror, label in said.items()}
+    def key(self, votes: Mapping[str, Label]) -> bytes:
+        """The key of a decision tuple (juror -> label)."""
+        codes = {self.juror(juror): self.label(label) for juror, label in votes.items()}
         return bytes(codes.get(k, 0) for k in range(max(codes, default=-1) + 1))
 
     # -- counts -----------------------------------------------------------------------------------------------------
 
     def pane(self, number: int) -> Pane:
-        """The pane of this number, or the one that it was added to; a new one where there was none."""
+        """The pane of this number, or the one that it was joined to; a new one where there was none."""
         number = number if self.since is None else max(number, self.since)
         if number not in self.panes:
             self.panes[number] = Pane(number)
@@ -252,33 +265,33 @@ class Panes:
             self.pane(number).add(key, times)
 
     def trim(self, keep: int, most: int, fewest: int = 1) -> None:
-        """At most so many panes: older ones are added up; what they hold is forgotten where it has too many tuples.
+        """Join the oldest panes where there are more than `keep`; drop them where they hold more than `most` tuples.
 
-        Where jurors are many their keys are long, and fewer panes and tuples fit into 128 MB of each; at least `fewest`
-        panes are kept apart.
+        Where there are many jurors their keys are long, and fewer panes and tuples fit into 128 MB each; at least
+        `fewest` panes stay separate.
         """
         fit = _BYTES // (len(self.jurors) + _BYTES_EACH)
         numbers = sorted(self.panes, reverse=True)[:keep]
         held = np.cumsum([len(self.panes[number].tuples) for number in numbers])
-        kept = max(int((held <= fit).sum()), min(fewest, len(numbers)))
-        if kept < len(self.panes):
-            self.join_up_to(numbers[kept - 1])
+        separate = max(int((held <= fit).sum()), min(fewest, len(numbers)))
+        if separate < len(self.panes):
+            self.join_up_to(numbers[separate - 1])
         if self.since is not None and len(self.panes[self.since].tuples) > min(most, fit):
             self.forgotten += self.panes[self.since].items
             self.panes[self.since] = Pane(self.since)
             self.gone = self.since
 
     def join_up_to(self, number: int) -> None:
-        """Panes before this one are added to it."""
+        """Join the panes before this one to it."""
         self.since = number if self.since is None else max(self.since, number)
         for old in [old for old in sorted(self.panes) if old < self.since]:
             pane = self.panes.pop(old)
             for key, count in pane.tuples.items():
                 self.add(old, key, count)
-            self.pane(old).see(pane.first_time, pane.last_time)
+            self.pane(old).note_times(pane.first_time, pane.last_time)
 
     def counts(self, which: Iterable[int] | None = None) -> Counter[bytes]:
-        """How often each key was said in these panes; in all of them where none are named."""
+        """Items by key in these panes; in all of them where none are named."""
         counted: Counter[bytes] = Counter()
         for number in self.panes if which is None else which:
             if number in self.panes:
@@ -286,7 +299,7 @@ class Panes:
         return counted
 
     def counts_of(self, sketch: Sketch) -> Counter[bytes]:
-        """The counts of a sketch by key; its jurors and labels become known."""
+        """The counts of a sketch by key; its jurors and labels are added."""
         place = [self.juror(name) for name in sketch.jurors]
         code = np.array([0, *map(self.label, sketch.labels)], dtype=np.uint8)
         table = np.zeros((sketch.tuples.rows, len(self.jurors)), dtype=np.uint8)
@@ -306,23 +319,24 @@ class Panes:
     def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
         """The sketch of these panes (all, where none are named), as one read of the same votes would give it.
 
-        `weights` (pane -> weight) weigh the panes' items: the sketch then stands for as many whole items as the weighed
-        ones are worth (see `weighed`).
+        With `weights` (pane -> weight) it stands for as many whole items as the weighted ones are worth (see
+        `weighted_counts`).
         """
-        counted = self.counts(which) if weights is None else self._weighed(weights)
+        counted: Mapping[bytes, int]
+        if weights is None:
+            counted = self.counts(which)
+        else:
+            known = {number: weight for number, weight in weights.items() if number in self.panes}
+            order = self._in_order({key for number in known for key in self.panes[number].tuples})
+            table = np.array([[self.panes[number].tuples.get(key, 0) for key in order] for number in known])
+            whole = weighted_counts(table.reshape(len(known), len(order)), np.array(list(known.values())))
+            counted = {key: count for key, count in zip(order, whole.tolist(), strict=True) if count}
         keys = sorted(counted)
         sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
         return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
 
-    def _weighed(self, weights: Mapping[int, float]) -> dict[bytes, int]:
-        known = {number: weight for number, weight in weights.items() if number in self.panes}
-        keys = self._in_order({key for number in known for key in self.panes[number].tuples})
-        table = np.array([[self.panes[number].tuples.get(key, 0) for key in keys] for number in known])
-        whole = weighed(table.reshape(len(known), len(keys)), np.array(list(known.values())))
-        return {key: count for key, count in zip(keys, whole.tolist(), strict=True) if count}
-
     def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Keys in an order that does not depend on who came first, nor on what was said first."""
+        """Keys in an order that does not depend on the order in which jurors and labels came."""
         listed = list(keys)
         rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
         rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
@@ -331,28 +345,30 @@ class Panes:
         return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
 
     def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
-        """A row for each key, which stands for so many items: jurors and labels in order, spelled as in one read."""
+        """Votes with a row for each key, which stands for so many items; jurors and labels in order, as in one read."""
         codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
         row, col = np.nonzero(codes)
-        said = codes[row, col].astype(np.int64) - 1
-        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.told else None), "label")
-        heard = {spelling.labels[k] for k in np.unique(said).tolist()} - {None}
-        kinds = tuple(self.labels) if self.told else ordered_labels(heard)
-        code = recode([one if one in heard else None for one in spelling.labels], kinds)[said]
+        label = codes[row, col].astype(np.int64) - 1
+        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.labels_given else None), "label")
+        present = {spelling.labels[k] for k in np.unique(label).tolist()} - {None}
+        labels = tuple(self.labels) if self.labels_given else ordered_labels(present)
+        code = recode([each if each in present else None for each in spelling.labels], labels)[label]
         jurors, place = in_natural_order(self.jurors, np.arange(len(self.jurors)))
-        findings = spelling.findings(self.jurors, col, said, counts[row])
+        findings = spelling.findings(self.jurors, col, label, counts[row])
         bare = Votes(
-            jurors=tuple(map(str, jurors)), labels=kinds, rows=len(counts), counts=counts, findings=findings,
-            labels_told=self.told,
+            jurors=tuple(map(str, jurors)), labels=labels, rows=len(counts), counts=counts, findings=findings,
+            labels_told=self.labels_given,
         )  # fmt: skip
-        kept = code >= 0
-        return as_labels(bare._with_triples(row[kept], place[col[kept]], code[kept]))
+        is_vote = code >= 0
+        return as_labels(bare._with_triples(row[is_vote], place[col[is_vote]], code[is_vote]))
 
-    # -- added up -----------------------------------------------------------------------------------------------------
+    # -- merging ------------------------------------------------------------------------------------------------------
 
-    def absorb(self, other: Panes) -> PaneRecoding:
-        """Count everything that `other` counted, too; returns how its keys are written here."""
-        recoding = self.recoding(other)
+    def merge(self, other: Panes) -> PaneRecoding:
+        """Count everything that `other` counted; returns how its keys are recoded here."""
+        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
+        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
+        recoding = PaneRecoding(other, len(self.jurors), place, code)
         if other.gone is not None and (self.gone is None or self.gone < other.gone):
             self.gone = other.gone
         if other.since is not None:
@@ -361,14 +377,8 @@ class Panes:
         for number, pane in other.panes.items():
             for again, count in zip(recoding(list(pane.tuples)), pane.tuples.values(), strict=True):
                 self.add(number, again, count)
-            self.pane(number).see(pane.first_time, pane.last_time)
+            self.pane(number).note_times(pane.first_time, pane.last_time)
         return recoding
-
-    def recoding(self, other: Panes) -> PaneRecoding:
-        """How keys of `other` are written here; its jurors and labels become known."""
-        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
-        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
-        return PaneRecoding(other, len(self.jurors), place, code)
 
     def copy(self) -> Panes:
         """Panes of their own, with the same counts."""
@@ -384,7 +394,7 @@ class Panes:
         return view
 
     def _with(self, panes: dict[int, Pane]) -> Panes:
-        again = Panes(self.jurors, self.labels, panes.values(), told=self.told)
+        again = Panes(self.jurors, self.labels, panes.values(), labels_given=self.labels_given)
         again.since, again.gone, again.forgotten = self.since, self.gone, self.forgotten
         return again
 
@@ -394,7 +404,7 @@ class Panes:
         """JSON's own types."""
         panes = [self.panes[number].to_dict() for number in sorted(self.panes)]
         old = {"since": self.since, "gone": self.gone, "forgotten": self.forgotten}
-        return {"jurors": self.jurors, "labels": self.labels, "told": self.told, **old, "panes": panes}
+        return {"jurors": self.jurors, "labels": self.labels, "told": self.labels_given, **old, "panes": panes}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Panes:
@@ -403,14 +413,14 @@ class Panes:
         for key in (key for part in parts for key in part.tuples):
             if len(key) > len(document["jurors"]) or max(key, default=0) > len(document["labels"]):
                 raise ValueError(f"key {key.hex()} is of a juror or a label that there is not")
-        panes = cls(document["jurors"], document["labels"], parts, told=document["told"])
+        panes = cls(document["jurors"], document["labels"], parts, labels_given=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
 
 
 @dataclass(frozen=True)
 class PaneRecoding:
-    """Keys of some panes, written as other panes do."""
+    """Recodes keys of some panes as other panes write them."""
 
     source: Panes
     width: int
@@ -433,8 +443,7 @@ def _identity(label: Any) -> tuple[bool, Any]:
     return isinstance(label, bool), label
 
 
-# Windows: how a stream is cut into panes, and which panes are looked at together.
-
+# -- windows ----------------------------------------------------------------------------------------------------------
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
@@ -461,18 +470,18 @@ class Window:
     fades: bool = False  #: whether `size` is a half-life
 
     @classmethod
-    def of(cls, told: Window | int | str) -> Window:
-        """The window that is meant by a number of items or a text; OptionError says what can be."""
-        if isinstance(told, Window):
-            return told
-        text = str(told).strip()
+    def of(cls, value: Window | int | str) -> Window:
+        """The window of a number of items or a text; OptionError names the forms."""
+        if isinstance(value, Window):
+            return value
+        text = str(value).strip()
         fades = text.startswith("half-life ")
         size, _, step = text.removeprefix("half-life ").partition("/")
-        (wide, by_time), (narrow, same) = _size(size, told), _size(step or size, told)
+        (wide, by_time), (narrow, same) = _parse_size(size, value), _parse_size(step or size, value)
         if fades and not step:
             return cls(wide, wide / _PANES if by_time else math.ceil(wide / _PANES), by_time, True)
         if fades or by_time != same or narrow > wide or wide % narrow:
-            raise _unknown(told, "the step must go into the window without a rest" if step else "")
+            raise _window_error(value, "the step must go into the window without a rest" if step else "")
         return cls(wide, narrow, by_time)
 
     def __str__(self) -> str:
@@ -491,15 +500,15 @@ class Window:
         return math.floor(place / self.step)
 
     def panes(self, number: int) -> list[int]:
-        """The panes of the window whose last pane this is; of a half-life, those that still weigh something."""
+        """The panes of the window with this last pane; of a half-life, those with a weight that still matters."""
         many = 16 * _PANES if self.fades else round(self.size / self.step)
         return list(range(number - many + 1, number + 1))
 
     def weights(self, number: int, known: Iterable[int]) -> dict[int, float] | None:
-        """Of a half-life, how much an item of each pane weighs when this is the last; None where all weigh the same."""
+        """Of a half-life, the weight of each pane's items when this pane is the last; None where all weigh the same."""
         if not self.fades:
             return None
-        return {one: 0.5 ** ((number - one) * self.step / self.size) for one in known if one <= number}
+        return {pane: 0.5 ** ((number - pane) * self.step / self.size) for pane in known if pane <= number}
 
     def span(self, number: int) -> tuple[float, float]:
         """Where the window with this last pane begins and ends; a half-life has no beginning."""
@@ -507,37 +516,37 @@ class Window:
         return (-math.inf if self.fades else end - self.size), end
 
 
-def _size(text: str, told: object) -> tuple[float, bool]:
+def _parse_size(text: str, value: object) -> tuple[float, bool]:
     match = _SIZE.fullmatch(text.strip())
     if match is None or not (number := float(match[1])) or (not match[2] and not number.is_integer()):
-        raise _unknown(told)
+        raise _window_error(value)
     return number * _SECONDS.get(match[2], 1), bool(match[2])
 
 
-def _unknown(told: object, why: str = "") -> OptionError:
+def _window_error(value: object, why: str = "") -> OptionError:
     reason = f" ({why})" if why else ""
-    return OptionError(f"window must be {_FORMS}, got {told!r}{reason}", code="out_of_range", name="window", value=told)
-
-
-# The windows that a stream has had so far.
+    return OptionError(
+        f"window must be {_FORMS}, got {value!r}{reason}", code="out_of_range", name="window", value=value
+    )
 
 
 @dataclass(frozen=True)
 class Span:
-    """One window: where it lies, and what was counted in it."""
+    """One window of a stream: where it lies, and what was counted in it."""
 
     number: int  #: of its last pane
     start: float  #: the number of its first item, or seconds since 1970
     end: float
     items: int
     votes: int
-    complete: bool  #: whether no new item can come into it but late
+    complete: bool  #: whether no new item can come into it, except late
 
 
 def spans(panes: Panes, window: Window, now: float) -> list[Span]:
-    """Every window that is kept whole, the oldest first; `now` is the last item's number, or the latest time.
+    """Every window whose panes are still separate, the oldest first.
 
-    The last one always is there, though it may lack its beginning.
+    The last one is always included, though it may lack its beginning. `now` is the last item's number, or the latest
+    time.
     """
     if not panes.panes:
         return []
@@ -545,34 +554,34 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
     wide = 1 if window.fades else len(window.panes(0))
     first = min(panes.panes) + wide - 1 if panes.since is None else panes.since + wide
     near = {number + k for number in panes.panes for k in range(len(window.panes(0)))} | {last}  # years may lie between
-    kept = [_span(panes, window, number, now) for number in sorted(near) if min(first, last) <= number <= last]
-    return [span for span in kept if span.items or span.number == last]
+    listed = []
+    for number in sorted(number for number in near if min(first, last) <= number <= last):
+        held = [panes.panes[pane] for pane in window.panes(number) if pane in panes.panes]
+        items, votes = sum(pane.items for pane in held), sum(pane.votes for pane in held)
+        if items or number == last:
+            start, end = window.span(number)
+            # Items are numbered from 0: the last of a window is the one before its end.
+            listed.append(Span(number, start, end, items, votes, now + (not window.by_time) >= end))
+    return listed
 
 
-def _span(panes: Panes, window: Window, number: int, now: float) -> Span:
-    start, end = window.span(number)
-    held = [panes.panes[one] for one in window.panes(number) if one in panes.panes]
-    items, votes = sum(pane.items for pane in held), sum(pane.votes for pane in held)
-    # Items are numbered from 0: the last of a window is the one before its end.
-    return Span(number, start, end, items, votes, now + (not window.by_time) >= end)
-
-
-# Closed items: fingerprints of their names, so that a late vote does not begin an item anew.
-
+# -- closed items -----------------------------------------------------------------------------------------------------
 
 Marks: TypeAlias = NDArray[np.uint64]
 
 _WAITING = 1024
 
 
-class ClosedWindows:
-    """Fingerprints (64 bits) of at least the last `most` names, at most twice as many: 8 bytes each.
+class ClosedItems:
+    """Closed items by fingerprints (64 bits) of their names, so that a late vote does not begin an item anew.
+
+    At least the last `most` names are stored, at most twice as many, in 8 bytes each.
 
     That a new name has the fingerprint of a closed one happens once in 10^12 names where a million are closed.
 
     Examples
     --------
-    >>> closed = ClosedWindows(1000)
+    >>> closed = ClosedItems(1000)
     >>> closed.add(["q1", "q2"])
     >>> closed.holds(["q2", "q3"]).tolist()
     [True, False]
@@ -599,7 +608,7 @@ class ClosedWindows:
         waiting = np.array(sorted(self._waiting), dtype=np.uint64)
         return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
 
-    def absorb(self, other: ClosedWindows) -> None:
+    def merge(self, other: ClosedItems) -> None:
         """Close what another has closed."""
         for marks in (other._old, other._new, np.array(other._waiting, dtype=np.uint64)):
             self._waiting.extend(marks.tolist())
@@ -619,7 +628,7 @@ class ClosedWindows:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any], most: int) -> ClosedWindows:
+    def from_dict(cls, document: Mapping[str, Any], most: int) -> ClosedItems:
         """The inverse of `to_dict`."""
         closed = cls(most)
         closed._new, closed._old = (
@@ -635,6 +644,6 @@ def _in(marks: Marks, known: Marks) -> Flags:
 
 
 def fingerprints(names: Sequence[str]) -> Marks:
-    """The same on every machine and in every run, unlike `hash`."""
+    """Fingerprints of names, the same on every machine and in every run, unlike `hash`."""
     raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(raw, dtype="<u8")

@@ -1,4 +1,4 @@
-"""App, run, settings, background thread."""
+"""The application of `jurors serve`: routes on a store, a background thread, and the process that runs them."""
 
 from __future__ import annotations
 
@@ -22,34 +22,27 @@ from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
-from jurors.serve.grading import AlarmWatch, GradeCache, GradeHistory, ProjectGrades
-from jurors.serve.observability import MetricsMiddleware, RequestLog, ServerMetrics, configure_logging, log_event
+from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades, ProjectReader
+from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
+from jurors.serve.observability import ServerMetrics, configure_logging, log_event
 from jurors.serve.responses import handle_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.security import HeaderTimeoutProtocol, SecurityMiddleware, check_bind_address, is_loopback
 from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
-
-# What `jurors serve` was told.
-
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a server runs; workers get it as JSON."""
+    """How a server runs; worker processes get it as JSON."""
 
     store: str = "votes.db"
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    keep: float | None = None  #: seconds that votes are kept; None: always
-
-    def to_json(self) -> str:
-        """For another process."""
-        return json.dumps(asdict(self))
+    keep: float | None = None  #: seconds that votes are stored; None: for ever
 
 
 def duration(text: str) -> float:
@@ -58,31 +51,30 @@ def duration(text: str) -> float:
     >>> duration("90d"), duration("12h")
     (7776000.0, 43200.0)
     """
-    told = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
-    if told is None or not float(told[1]):
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if match is None or not float(match[1]):
         raise OptionError(f"{text!r} is no length of time; write 90d, 12h, 30m", code="out_of_range", value=text)
-    return float(told[1]) * _UNITS[told[2]]
-
-
-# What a server does by itself: count votes and look for alarms, each second; drop votes past their time, each hour.
-
-
-_HOURLY = 3_600.0
+    return float(match[1]) * _UNITS[match[2]]
 
 
 class Upkeep:
-    """A thread beside the requests; several workers and hosts may each have one on the same store."""
+    """A background thread: each second it aggregates votes and updates alarms, each hour it applies retention.
+
+    Several workers and hosts may each run one on the same store.
+    """
+
+    _HOUR = 3_600.0
 
     def __init__(
         self, store: SqlStore, keep: float | None = None, watch: AlarmWatch | None = None, every: float = 1.0
     ) -> None:
         self._store, self._keep, self._watch, self._every = store, keep, watch, every
-        self._ended, self._swept = Event(), -_HOURLY
+        self._ended, self._swept = Event(), -self._HOUR
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End after what is being done now."""
+        """End after the current step."""
         self._ended.set()
         self._thread.join()
 
@@ -91,7 +83,7 @@ class Upkeep:
         while not self._ended.wait(self._every):
             try:
                 self._step()
-            except Exception as error:  # told once, and tried again: a thread that died would count no more votes
+            except Exception as error:  # logged once, and tried again: without this thread no vote would be counted
                 if not is_down:
                     kind = "store" if isinstance(error, JurorsError) else "upkeep"
                     log_event(kind, "error", message=f"{type(error).__name__}: {error}")
@@ -103,93 +95,79 @@ class Upkeep:
 
     def _step(self) -> None:
         for project in self._store.waiting():
-            while not self._ended.is_set() and self._store.fold(project):
+            while not self._ended.is_set() and self._store.aggregate(project):
                 pass
         if self._watch is not None:
-            self._watch.look_at_all(self._ended.is_set)
-        if self._keep is not None and time.monotonic() - self._swept > _HOURLY:
-            gone = sum(self._forget(one.id, time.time() - self._keep) for one in self._store.projects())
+            self._watch.update_all(self._ended.is_set)
+        if self._keep is not None and time.monotonic() - self._swept > self._HOUR:
+            before, dropped = time.time() - self._keep, 0
+            for project in [each.id for each in self._store.projects()]:
+                # In parts, so that other writers never wait long.
+                while not self._ended.is_set() and (part := self._store.forget(project, before)):
+                    dropped += part
             self._swept = time.monotonic()
-            if gone:
-                log_event("retention", "info", items=gone)
-
-    def _forget(self, project: int, before: float) -> int:
-        """In steps, so that nobody waits long."""
-        gone = 0
-        while not self._ended.is_set() and (some := self._store.forget(project, before)):
-            gone += some
-        return gone
+            if dropped:
+                log_event("retention", "info", items=dropped)
 
 
-# The application: routes on a store, with its journal and upkeep while it runs.
-
-
-SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
+SETTINGS = "JURORS_SERVE_SETTINGS"  #: the environment variable by which workers get theirs
 
 
 def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
-    app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, openapi_url=None)
     app.state.settings, app.state.limits = settings, limits or ServerLimits()
-    app.state.measures, app.state.listeners = ServerMetrics(), 0
+    app.state.metrics, app.state.listeners = ServerMetrics(), 0
     for router in ROUTERS:
         app.include_router(router)
     handle_errors(app)
     app.add_middleware(
-        SecurityMiddleware,
+        ServerMiddleware,
         keys=StoredKeys(lambda: app.state.store),
+        routes=[route for router in ROUTERS for route in router.routes],
         limits=app.state.limits,
+        metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
     )
-    app.add_middleware(MetricsMiddleware, measures=app.state.measures)
-    app.add_middleware(RequestLog)
     return app
 
 
 def from_environment() -> FastAPI:
-    """The application in a worker's process."""
-    import json
-
+    """The application in a worker process."""
     configure_logging()
     return create_app(Settings(**json.loads(os.environ[SETTINGS])))
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    settings: Settings = app.state.settings
-    app.state.store = store = await to_thread.run_sync(open_store, settings.store)
-    app.state.journal = journal = Journal(store)
-    app.state.admission, reading = VoteValidator(store, app.state.limits), GradeCache(store)
-    app.state.grades, app.state.over_time, app.state.alarms = (
-        ProjectGrades(reading),
-        GradeHistory(reading),
-        AlarmWatch(reading),
-    )
-    upkeep = Upkeep(store, settings.keep, app.state.alarms)
+    settings, state = app.state.settings, app.state
+    state.store = store = await to_thread.run_sync(open_store, settings.store)
+    state.journal, state.validator = Journal(store), VoteValidator(store, state.limits)
+    reader = ProjectReader(store)
+    state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
+    upkeep = Upkeep(store, settings.keep, state.alarms)
     try:
         yield
     finally:
-        for part in (journal, upkeep, store):
+        for part in (state.journal, upkeep, store):
             await to_thread.run_sync(part.close)
 
 
-# Run the server: one process or several workers on one socket, until a signal asks it to end.
-
-
-_GRACE = 10  #: seconds for requests to end
-
-
 def run(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM; requests that are being answered are answered."""
-    _check(settings)
+    """Serve, in one process or several workers on one socket, until SIGINT or SIGTERM; open requests are answered."""
+    store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
+    try:
+        check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
+    finally:
+        store.close()
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
-    os.environ[SETTINGS] = settings.to_json()
+    os.environ[SETTINGS] = json.dumps(asdict(settings))
     configure_logging()
     config = uvicorn.Config(
         "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
-        log_config=None, access_log=False, server_header=False, date_header=True, timeout_graceful_shutdown=_GRACE,
-        http=HeaderTimeoutProtocol, ws="none",
+        log_config=None, access_log=False, server_header=False, date_header=True, http=HeaderTimeoutProtocol, ws="none",
+        timeout_graceful_shutdown=10,  # seconds for open requests
         proxy_headers=False,  # the caller is whoever is connected: a header can claim anything
     )  # fmt: skip
     click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
@@ -197,27 +175,18 @@ def run(settings: Settings) -> None:
     server = uvicorn.Server(config)
     try:
         if settings.workers > 1:
-            asked = signature(Multiprocess).parameters
-            target: dict[str, Any] = {"target": server.run} if "target" in asked else {}  # of older versions
+            parameters = signature(Multiprocess).parameters
+            target: dict[str, Any] = {"target": server.run} if "target" in parameters else {}  # of older versions
             Multiprocess(config, sockets=[listener], **target).run()
         else:
             server.run(sockets=[listener])
-    except KeyboardInterrupt:  # the signal that ended it, again, after everything has ended well
+    except KeyboardInterrupt:  # the signal that ended it, raised again after everything has ended well
         pass
     log_event("end")
 
 
-def _check(settings: Settings) -> None:
-    """What is wrong with the store, or with letting others in, is told before anybody connects."""
-    store = open_store(settings.store)
-    try:
-        check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
-    finally:
-        store.close()
-
-
 def _listener(settings: Settings) -> socket.socket:
-    """A socket that takes connections at once: whoever reads the address may connect."""
+    """A socket that takes connections at once: a program that reads the printed address may connect."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # Named as TCP, so that asyncio turns Nagle's delay off: else every answer waits 40 ms for an acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

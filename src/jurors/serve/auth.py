@@ -1,4 +1,9 @@
-"""API keys, scopes, rate limit."""
+"""API keys (who may read, write or administer which project), the limits of requests, and the rate limiter.
+
+A key is `jk_`, 12 characters that name it, `_`, and a secret of 256 random bits. So many bits cannot be guessed however
+fast a hash is, which is why SHA-256 is enough and a slow hash would only slow the server. Only hashes are stored. The
+name finds the row, and the hash is compared in constant time: how long a refusal takes reveals nothing of the secret.
+"""
 
 from __future__ import annotations
 
@@ -17,34 +22,27 @@ from jurors.errors import Code
 from jurors.results import Block, Columns, Result, Table, columns_of, escape_text
 from jurors.serve.errors import ApiError
 
-# API keys: who may read, write or administer which project. Only their hashes are kept.
-#
-# A key is `jk_`, 12 characters that name it, `_`, and a secret of 256 random bits. So many bits cannot be guessed
-# however fast a hash is, which is why SHA-256 does and a slow one would only slow the server. The name finds the row,
-# and the hash is compared in constant time: nothing of the secret is learnt from how long a refusal takes.
+KeyScope: TypeAlias = Literal["read", "write", "admin"]
+SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)  #: each includes those before it
 
-
-Scope: TypeAlias = Literal["read", "write", "admin"]
-SCOPES: tuple[Scope, ...] = get_args(Scope)  #: each may all that those before it may
-
-_FORM = re.compile(r"jk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
-_NOBODY = hashlib.sha256(b"").hexdigest()
+_TOKEN = re.compile(r"jk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+_NO_HASH = hashlib.sha256(b"").hexdigest()  #: compared with where there is no key: a refusal takes as long
 
 
 @dataclass(frozen=True)
 class ApiKey:
-    """A key as it is kept: all but the secret."""
+    """A key as it is stored: everything but the secret."""
 
     id: str
     hash: str
-    scope: Scope
+    scope: KeyScope
     project: str | None = None  #: None: all of them
     note: str = ""
     created: float = 0.0
     revoked: float | None = None
 
-    def may(self, scope: Scope, project: str | None) -> bool:
-        """Whether it is good for this; what is about all projects needs a key for all.
+    def may(self, scope: KeyScope, project: str | None) -> bool:
+        """Whether it allows this; what concerns all projects needs a key for all.
 
         >>> key = ApiKey("a", "", "write", "shop")
         >>> key.may("read", "shop"), key.may("admin", "shop"), key.may("read", "bank"), key.may("read", None)
@@ -54,27 +52,27 @@ class ApiKey:
 
 
 class KeyStore(Protocol):
-    """Where keys are kept."""
-
-    def add_key(self, key: ApiKey) -> None:
-        """Keep a key."""
+    """Where keys are looked up."""
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
 
-    def all_keys(self) -> Iterable[ApiKey]:
-        """All of them, the oldest first."""
-
-    def revoke_key(self, id: str, when: float) -> bool:
-        """Whether there was such a key that was not revoked; it is now."""
-
     def any_key(self) -> bool:
-        """Whether one was ever made: from then on one is asked for, also when all are revoked."""
+        """Whether one was ever made: from then on one is needed, even when all are revoked."""
 
 
-def make_key(scope: Scope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
-    """A new key: the text to hand out, which is told once, and what is kept of it.
+def make_key(scope: KeyScope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
+    """A new key.
 
+    Returns
+    -------
+    token : str
+        The text to hand out, which is shown once.
+    key : ApiKey
+        What is stored of it.
+
+    Examples
+    --------
     >>> token, key = make_key("read", "shop")
     >>> token.startswith(f"jk_{key.id}_"), token in str(key), len(key.hash)
     (True, False, 64)
@@ -84,35 +82,48 @@ def make_key(scope: Scope, project: str | None = None, note: str = "") -> tuple[
     return token, ApiKey(name, _hash(token), scope, project, note, time.time())
 
 
-def check_key(store: KeyStore, header: str | None, scope: Scope, project: str | None, *, any: bool = False) -> ApiKey:
-    """The key of an Authorization header, where it may do this; else 401 or 403, the same whatever is wrong with it.
+def check_key(
+    store: KeyStore, header: str | None, scope: KeyScope, project: str | None, *, any: bool = False
+) -> ApiKey:
+    """The key of an Authorization header, where it allows a request; else ApiError, the same whatever is wrong with it.
 
-    `any`: a key for any one project does.
+    Parameters
+    ----------
+    header
+        The value of the header, None where there is none.
+    scope, project
+        What the request needs; `project` None for all projects.
+    any
+        Whether a key for any one project is enough.
+
+    Returns
+    -------
+    ApiKey
+        The key.
+
+    Raises
+    ------
+    ApiError
+        401 where there is no valid key, 403 where it does not allow this.
     """
-    key = _known(store, header)
-    if not key.may(scope, key.project if any else project):
-        whole = "all projects" if project is None else f"project {project!r}"
-        raise ApiError(403, "forbidden", f"this key may not {_DOING[scope]} {whole}; ask for one that may")
-    return key
-
-
-_DOING = {"read": "read", "write": "write to", "admin": "administer"}
-
-
-def _known(store: KeyStore, header: str | None) -> ApiKey:
     if header is None:
-        raise _unknown("no_key", "a key is needed: send the header `Authorization: Bearer jk_…`")
+        raise _unauthorized("no_key", "a key is needed: send the header `Authorization: Bearer jk_…`")
     scheme, _, token = header.partition(" ")
-    form = _FORM.fullmatch(token.strip()) if scheme.lower() == "bearer" else None
-    key = None if form is None else store.key(form[1])
-    kept = _NOBODY if key is None or key.revoked is not None else key.hash
-    same = hmac.compare_digest(_hash(token.strip()), kept)
-    if key is None or not same:
-        raise _unknown("bad_key", "this key is unknown or revoked; `jurors keys create` makes another")
+    token = token.strip()
+    match = _TOKEN.fullmatch(token) if scheme.lower() == "bearer" else None
+    key = None if match is None else store.key(match[1])
+    stored = _NO_HASH if key is None or key.revoked is not None else key.hash
+    is_same = hmac.compare_digest(_hash(token), stored)
+    if key is None or not is_same:
+        raise _unauthorized("bad_key", "this key is unknown or revoked; `jurors keys create` makes another")
+    if not key.may(scope, key.project if any else project):
+        verb = {"read": "read", "write": "write to", "admin": "administer"}[scope]
+        subject = "all projects" if project is None else f"project {project!r}"
+        raise ApiError(403, "forbidden", f"this key may not {verb} {subject}; ask for one that may")
     return key
 
 
-def _unknown(code: Code, message: str) -> ApiError:
+def _unauthorized(code: Code, message: str) -> ApiError:
     return ApiError(401, code, message).with_headers(WWW_Authenticate="Bearer")
 
 
@@ -121,7 +132,7 @@ def _hash(token: str) -> str:
 
 
 def key_name(given: str) -> str:
-    """The name of a key, also where the whole key was given by mistake.
+    """The name of a key, even where the whole key was given by mistake.
 
     >>> key_name("0123456789ab"), key_name("jk_0123456789ab_secret")
     ('0123456789ab', '0123456789ab')
@@ -129,68 +140,18 @@ def key_name(given: str) -> str:
     return given[3:15] if given.startswith("jk_") else given[:12]
 
 
-_SECRET = re.compile(r"jk_[0-9a-f]{12}_[A-Za-z0-9_-]+")
-
-
 def without_secrets(text: str) -> str:
-    """A line in which no key can be read, wherever it came from.
+    """A line with the secret of every key in it cut out.
 
     >>> without_secrets("GET /?key=jk_0123456789ab_s3cret HTTP/1.1")
     'GET /?key=jk_0123456789ab_… HTTP/1.1'
     """
-    return _SECRET.sub(lambda match: f"{match[0][:16]}…", text)
-
-
-# Which key a request needs, told from its method and path alone: what is not named here needs the most.
-
-
-#: pages and probes that hold no vote
-_OPEN = re.compile(r"/|/healthz|/readyz|/docs|/openapi\.json|/assets/[\w.-]+")
-_PROJECT = re.compile(r"/v1/projects/([^/]+)(?:/(.*))?")
-_READING = ("GET", "HEAD")
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a request needs of its key."""
-
-    scope: Scope | Literal["open"]
-    project: str | None = None  #: None: all of them
-    any_project: bool = False  #: a key for one project does; the answer is about that one
-
-
-def required_scope(method: str, path: str) -> Need:
-    """What a request needs.
-
-    >>> required_scope("GET", "/v1/projects/shop/grade").scope, required_scope("POST", "/v1/projects/shop/votes").scope
-    ('read', 'write')
-    >>> requests = (("PUT", "/v1/projects/shop"), ("GET", "/anything/else"), ("GET", "/"))
-    >>> tuple(required_scope(*request).scope for request in requests)
-    ('admin', 'admin', 'open')
-    """
-    if method in _READING and _OPEN.fullmatch(path):
-        return Need("open")
-    if method in _READING and path == "/metrics":
-        return Need("read")
-    if method in _READING and path == "/v1/projects":
-        return Need("read", any_project=True)
-    place = _PROJECT.fullmatch(path)
-    if place is None:
-        return Need("admin")
-    if method in _READING:
-        return Need("read", place[1])
-    return Need("write" if method == "POST" and place[2] in ("votes", "gold") else "admin", place[1])
-
-
-# The list of keys, as a result like any other.
-
-
-_COLUMNS = ("key", "scope", "project", "note", "created", "revoked")
+    return re.sub(r"jk_[0-9a-f]{12}_[A-Za-z0-9_-]+", lambda match: f"{match[0][:16]}…", text)
 
 
 @dataclass(frozen=True)
 class KeyList(Result):
-    """Keys by name: what each is good for, and since when."""
+    """The list of keys: what each allows, and since when."""
 
     keys: tuple[ApiKey, ...]
 
@@ -198,7 +159,7 @@ class KeyList(Result):
         rows = [
             (key.id, key.scope, key.project, key.note, _moment(key.created), _moment(key.revoked)) for key in self.keys
         ]
-        return columns_of(_COLUMNS, rows)
+        return columns_of(("key", "scope", "project", "note", "created", "revoked"), rows)
 
     def _blocks(self) -> Iterable[Block]:
         return [Table.of(self._columns())] if self.keys else ["there is no key"]
@@ -208,16 +169,9 @@ def _moment(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# How much a request may ask: sizes, lengths, numbers of things, and how often.
-
-
-# Letters and digits of any script, so that a name is safe as part of a path, a file name, a line of a log or a label.
-_QUOTAS_PROJECT = re.compile(r"[^\W_][\w.-]*")
-
-
 @dataclass(frozen=True)
 class ServerLimits:
-    """What a server takes. Each is refused in one line that says the limit."""
+    """What a server accepts; whatever exceeds it is refused in one line that names the limit."""
 
     body: int = 32 << 20  #: bytes of a request's body
     body_seconds: float = 30.0  #: for a body to arrive
@@ -232,12 +186,13 @@ class ServerLimits:
 
 
 def check_project(name: str, limits: ServerLimits) -> str:
-    """The name of a project; refused where it could mean something elsewhere.
+    """The name of a project; refused where it could have a meaning elsewhere.
 
     >>> check_project("checkout-judges", ServerLimits())
     'checkout-judges'
     """
-    if len(name) > limits.project_name or not _QUOTAS_PROJECT.fullmatch(name):
+    # Letters and digits of any script, so that a name is safe as part of a path, a file name, a log line or a label.
+    if len(name) > limits.project_name or not re.fullmatch(r"[^\W_][\w.-]*", name):
         shown = escape_text(name[: limits.project_name])
         raise ApiError(
             422, "bad_name", f"{shown!r} is no name for a project: begin with a letter or digit, then letters, "
@@ -248,7 +203,7 @@ def check_project(name: str, limits: ServerLimits) -> str:
 
 @dataclass
 class Rate:
-    """A bucket of requests per caller, filled at a steady rate; the callers heard of last are remembered.
+    """A token bucket per caller, filled at a steady rate; the most recent callers are remembered.
 
     >>> clock = iter([0.0, 0.0, 0.0, 2.0])
     >>> rate = Rate(per_second=1, burst=2, clock=lambda: next(clock))
@@ -263,12 +218,12 @@ class Rate:
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict, repr=False)
 
     def wait(self, caller: str) -> float:
-        """Take one request out of the caller's bucket: 0, or in how many seconds there will be one."""
+        """Take a token of the caller; returns 0, or in how many seconds there will be one."""
         now = self.clock()
-        left, since = self._buckets.pop(caller, (float(self.burst), now))
-        left = min(float(self.burst), left + (now - since) * self.per_second)
-        taken = left >= 1
-        self._buckets[caller] = (left - taken, now)
+        tokens, since = self._buckets.pop(caller, (float(self.burst), now))
+        tokens = min(float(self.burst), tokens + (now - since) * self.per_second)
+        is_taken = tokens >= 1
+        self._buckets[caller] = (tokens - is_taken, now)
         if len(self._buckets) > self.most:
             self._buckets.popitem(last=False)
-        return 0.0 if taken else (1 - left) / self.per_second
+        return 0.0 if is_taken else (1 - tokens) / self.per_second

@@ -1,7 +1,7 @@
 """Backup and restore: a store, or one project of it, as lines of JSON.
 
-The first line says what it is, each further one holds some rows of a table, the last one how many there were and a
-checksum of all before it. A project's number is given anew when it is restored; everything else is as it was.
+The first line names the format, each further one holds some rows of a table, the last one their number and a checksum
+of all lines before it. A project gets a new number when it is restored; everything else is as it was.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class _Table:
 
 def _tables() -> list[_Table]:
     """Every table, those that others refer to first."""
-    made = [re.match(r"CREATE TABLE (\w+)", one) for step in MIGRATIONS for one in step]
+    made = [re.match(r"CREATE TABLE (\w+)", statement) for migration in MIGRATIONS for statement in migration]
     texts = {match[1]: match.string for match in made if match}
     serials = {name: re.search(r"(\w+) \{serial\}", text) for name, text in texts.items()}
     return [
@@ -47,26 +47,32 @@ def _tables() -> list[_Table]:
 
 
 def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
-    """The backup of a store, or of one project, at one moment; what was acknowledged before is in it."""
+    """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before."""
     with store.reading() as session:
-        rows = session.rows("SELECT id, name FROM projects ORDER BY id")
-        chosen = {name: number for number, name in rows if project in (None, name)}
-        if project is not None and not chosen:
+        projects = session.rows("SELECT id, name FROM projects ORDER BY id")
+        selected = {name: number for number, name in projects if project in (None, name)}
+        if project is not None and not selected:
             raise NoProject(project)
-        yield from _sealed(_lines(session, chosen, whole=project is None))
+        digest, rows = hashlib.sha256(), 0
+        for document in _documents(session, selected, is_complete=project is None):
+            line = json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n"
+            digest.update(line.encode())
+            rows += len(document.get("rows", ()))
+            yield line
+        yield json.dumps({"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}) + "\n"
 
 
-def _lines(session: Session, chosen: dict[str, int], *, whole: bool) -> Iterator[dict[str, Any]]:
-    yield {"format": _FORMAT, "version": len(MIGRATIONS), "projects": list(chosen)}
+def _documents(session: Session, selected: dict[str, int], *, is_complete: bool) -> Iterator[dict[str, Any]]:
+    yield {"format": _FORMAT, "version": len(MIGRATIONS), "projects": list(selected)}
     for table in _tables():
         if table.name == "projects":
-            for number in chosen.values():
+            for number in selected.values():
                 yield from _rows(session, table, f"SELECT * FROM projects WHERE id = {int(number)}")
         elif table.in_project:
             order = f" ORDER BY {table.serial}" if table.serial else ""
-            for number in chosen.values():
+            for number in selected.values():
                 yield from _rows(session, table, f"SELECT * FROM {table.name} WHERE project = {int(number)}{order}")
-        elif whole:
+        elif is_complete:
             yield from _rows(session, table, f"SELECT * FROM {table.name}")
 
 
@@ -84,25 +90,15 @@ def _in(value: Any) -> Any:
     return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
 
 
-def _sealed(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
-    digest, rows = hashlib.sha256(), 0
-    for document in documents:
-        line = json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n"
-        digest.update(line.encode())
-        rows += len(document.get("rows", ()))
-        yield line
-    yield json.dumps({"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}) + "\n"
-
-
 # -- restoring --------------------------------------------------------------------------------------------------------
 
 
 def import_backup(store: SqlStore, path: Path, project: str | None = None) -> list[str]:
-    """Restore all projects of a backup, or one, or nothing where something is wrong; their names."""
+    """Restore all projects of a backup, or one; nothing where something is wrong. Returns their names."""
     try:
-        for _ in _opened(path):  # to its end, before anything is written
+        for _ in _read_documents(path):  # to its end, before anything is written
             pass
-        return _restored(store, _opened(path), project)
+        return _restored(store, _read_documents(path), project)
     except VotesError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -113,21 +109,21 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
 
 def _restored(store: SqlStore, lines: Iterator[dict[str, Any]], project: str | None) -> list[str]:
     names: list[str] = _head(next(lines, {}))["projects"]
-    chosen = names if project is None else [name for name in names if name == project]
-    if project is not None and not chosen:
+    selected = names if project is None else [name for name in names if name == project]
+    if project is not None and not selected:
         raise VotesError(
             f"there is no project {project!r} in it, but {', '.join(names) or 'none'}", code="unknown_name"
         )
     tables = {table.name: table for table in _tables()}
-    numbers: dict[int, int] = {}  #: of projects: there -> here
+    numbers: dict[int, int] = {}  #: of projects: in the backup -> in this store
     with store.writing() as session:
         for document in lines:
             table = tables[document["table"]]
             if table.name == "projects":
-                _restore_projects(session, document, chosen, numbers)
+                _restore_projects(session, document, selected, numbers)
             elif table.in_project or project is None:
                 _restore_rows(session, table, document, numbers)
-    return chosen
+    return selected
 
 
 def _head(document: dict[str, Any]) -> dict[str, Any]:
@@ -141,54 +137,54 @@ def _head(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def _restore_projects(session: Session, document: dict[str, Any], chosen: list[str], numbers: dict[int, int]) -> None:
+def _restore_projects(session: Session, document: dict[str, Any], selected: list[str], numbers: dict[int, int]) -> None:
     columns = document["columns"]
     place, name = columns.index("id"), columns.index("name")
     for row in document["rows"]:
-        if row[name] not in chosen:
+        if row[name] not in selected:
             continue
         if session.one("SELECT id FROM projects WHERE name = ?", row[name]) is not None:
             message = f"there is a project {row[name]!r} already; delete it first, or restore into another store"
             raise ApiError(409, "input", message, name=row[name])
-        kept = [column for column in columns if column != "id"]
-        marks = ", ".join("?" * len(kept))
-        sql = f"INSERT INTO projects ({', '.join(map(_word, kept))}) VALUES ({marks}) RETURNING id"
+        stored = [column for column in columns if column != "id"]
+        marks = ", ".join("?" * len(stored))
+        sql = f"INSERT INTO projects ({', '.join(map(_checked_column, stored))}) VALUES ({marks}) RETURNING id"
         made = session.one(sql, *(_in(value) for k, value in enumerate(row) if k != place))
         numbers[row[place]] = (made or (0,))[0]
 
 
 def _restore_rows(session: Session, table: _Table, document: dict[str, Any], numbers: dict[int, int]) -> None:
     columns = document["columns"]
-    kept = [k for k, column in enumerate(columns) if column != table.serial]
+    stored = [k for k, column in enumerate(columns) if column != table.serial]
     owner = columns.index("project") if table.in_project else -1
     rows = [
-        [numbers[row[k]] if k == owner else _in(row[k]) for k in kept]
+        [numbers[row[k]] if k == owner else _in(row[k]) for k in stored]
         for row in document["rows"]
         if owner < 0 or row[owner] in numbers
     ]
-    names, marks = ", ".join(_word(columns[k]) for k in kept), ", ".join("?" * len(kept))
+    names, marks = ", ".join(_checked_column(columns[k]) for k in stored), ", ".join("?" * len(stored))
     clash = "" if table.in_project else " ON CONFLICT DO NOTHING"
     session.many(f"INSERT INTO {table.name} ({names}) VALUES ({marks}){clash}", rows)
 
 
-def _word(column: str) -> str:
-    """The name of a column; a backup can be written by anybody."""
+def _checked_column(column: str) -> str:
+    """The name of a column, safe in SQL: a backup may come from anywhere."""
     if not re.fullmatch(r"[a-z_]+", column):
         raise VotesError(f"{column!r:.40} is no column; {_AGAIN}", code="damaged")
     return column
 
 
-def _opened(path: Path) -> Iterator[dict[str, Any]]:
+def _read_documents(path: Path) -> Iterator[dict[str, Any]]:
     """The documents of a backup; VotesError where it is cut short or was changed."""
-    digest, rows, is_whole = hashlib.sha256(), 0, False
+    digest, rows, is_intact = hashlib.sha256(), 0, False
     try:
         with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as file:
+            is_gzip = raw.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if is_gzip else path.open("rb") as file:
             for line in file:
                 document = json.loads(line)
                 if "end" in document:
-                    is_whole = document == {"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}
+                    is_intact = document == {"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}
                     break
                 digest.update(line)
                 rows += len(document.get("rows", ()))
@@ -196,6 +192,6 @@ def _opened(path: Path) -> Iterator[dict[str, Any]]:
     except FileNotFoundError:
         raise VotesError("there is no such file", code="no_file") from None
     except (OSError, EOFError, zlib.error, json.JSONDecodeError, UnicodeDecodeError):
-        is_whole = False
-    if not is_whole:
+        is_intact = False
+    if not is_intact:
         raise VotesError(f"this backup is cut short, or was changed; {_AGAIN}", code="damaged")

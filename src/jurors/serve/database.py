@@ -1,49 +1,30 @@
-"""Connections, SQLite/PostgreSQL, migrations."""
+"""Transactions on SQLite or PostgreSQL, and the tables of the store.
+
+SQL is written once, with `?` for values; `Session` spells it for the database. `Database.transaction` takes a pooled
+connection, begins, and commits or rolls back; a driver's error comes out as what it means to the caller of the server
+(`StoreUnavailable`, `StoreFull`). `MIGRATIONS` are the tables.
+"""
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
-from threading import BoundedSemaphore
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 from jurors.monitor.windows import Window
 from jurors.options import Label
 from jurors.serve.errors import ApiError, StoreFull, StoreUnavailable
 
-# What SQLite and PostgreSQL do differently: how to open one, how a transaction begins, and what its errors mean.
-
-
-class Dialect(Protocol):
-    """One database."""
-
-    shown: str  #: what messages and logs call it; no password
-    placeholder: str
-    begin_read: str
-    begin_write: str
-    lock_project: str  #: keeps other folds of a project waiting until the transaction ends
-    lock_schema: str
-    words: dict[str, str]  #: for the `{…}` of the tables
-
-    def connect(self) -> Any:
-        """A new connection, on which transactions begin and end by statements."""
-
-    def fault(self, error: Exception) -> ApiError | None:
-        """What a driver's error means for whoever asked; None for an error of ours."""
-
-    def is_orphan(self, error: Exception) -> bool:
-        """Whether a row belongs to a project that is not there (any more)."""
-
-
-# A transaction on either database: SQL is written once, with `?` for values.
-
-
 Row = tuple[Any, ...]
-_AT_ONCE = 500  #: names in one question
+_AT_ONCE = 500  #: names in one query
+_CONNECTIONS = 8  #: open at a time, per process
+_WAIT_SECONDS = 30.0  #: for one of them
 
 
 class Session:
@@ -53,32 +34,26 @@ class Session:
         self._cursor, self._placeholder = connection.cursor(), placeholder
 
     def run(self, sql: str, *values: Any) -> int:
-        """Run a statement; how many rows it changed."""
-        self._cursor.execute(self._spelled(sql), values)
-        changed: int = self._cursor.rowcount
-        return changed
+        """Run a statement; returns how many rows it changed."""
+        return int(self._execute(sql, values).rowcount)
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement for each row."""
         if listed := list(rows):
-            self._cursor.executemany(self._spelled(sql), listed)
+            self._cursor.executemany(sql.replace("?", self._placeholder), listed)
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
-        """All rows of an answer."""
-        self._cursor.execute(self._spelled(sql), values)
-        answer: list[Row] = self._cursor.fetchall()
-        return answer
+        """All rows of a query."""
+        return list(self._execute(sql, values).fetchall())
 
     def parts(self, sql: str, size: int) -> tuple[list[str], Iterator[list[Row]]]:
-        """The columns of an answer, and its rows, so many at a time; nothing else may be asked meanwhile."""
-        self._cursor.execute(self._spelled(sql))
-        columns = [column[0] for column in self._cursor.description]
-        return columns, iter(lambda: self._cursor.fetchmany(size), [])
+        """The columns of a query, and its rows, `size` at a time; no other statement may run meanwhile."""
+        cursor = self._execute(sql, ())
+        return [column[0] for column in cursor.description], iter(lambda: cursor.fetchmany(size), [])
 
     def one(self, sql: str, *values: Any) -> Row | None:
-        """The first row of an answer, if any."""
-        self._cursor.execute(self._spelled(sql), values)
-        row: Row | None = self._cursor.fetchone()
+        """The first row of a query, if any."""
+        row: Row | None = self._execute(sql, values).fetchone()
         return row
 
     def rows_in(self, sql: str, value: Any, names: Sequence[Any]) -> list[Row]:
@@ -89,111 +64,260 @@ class Session:
             answer += self.rows(sql.replace("{names}", ", ".join("?" * len(part))), value, *part)
         return answer
 
-    def _spelled(self, sql: str) -> str:
-        return sql if self._placeholder == "?" else sql.replace("?", self._placeholder)
+    def _execute(self, sql: str, values: Sequence[Any]) -> Any:
+        self._cursor.execute(sql.replace("?", self._placeholder), values)
+        return self._cursor
 
 
-# Open connections, kept for the next who needs one; one that broke is never used again.
+class Database(ABC):
+    """A database: its pool of connections, how a transaction begins, and what its errors mean."""
 
-
-_WAIT = 30.0
-
-
-class Connections:
-    """At most `most` at a time; whoever comes later waits."""
-
-    def __init__(self, dialect: Dialect, most: int = 8) -> None:
-        self.dialect = dialect
-        self._idle: LifoQueue[Any] = LifoQueue()
-        self._free = BoundedSemaphore(most)
+    shown: str  #: what messages and logs call it; no password
+    placeholder: ClassVar[str]
+    begin_read: ClassVar[str]
+    begin_write: ClassVar[str]
+    lock_project: ClassVar[str]  #: makes other folds of a project wait until the transaction ends
+    lock_schema: ClassVar[str]
+    words: ClassVar[dict[str, str]]  #: for the `{…}` of the tables
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[Session]:
         """All that the block does happens, or nothing; a driver's error comes out as what it means."""
-        if not self._free.acquire(timeout=_WAIT):
-            raise StoreUnavailable("too many requests at once")
         try:
-            with self._begun(begin) as session:
-                yield session
+            connection, is_sound = self._begin(begin), False
+            try:
+                yield Session(connection, self.placeholder)
+                connection.execute("COMMIT")
+                is_sound = True
+            except BaseException as error:
+                if not isinstance(error, Exception) or self.fault(error) is None:
+                    with suppress(Exception):
+                        connection.execute("ROLLBACK")
+                        is_sound = True
+                raise
+            finally:
+                self._release(connection, is_sound=is_sound)
         except Exception as error:
-            fault = self.dialect.fault(error)
+            fault = self.fault(error)
             if fault is None:
                 raise
             raise fault from error
-        finally:
-            self._free.release()
-
-    @contextmanager
-    def _begun(self, begin: str) -> Iterator[Session]:
-        connection = self._begin(begin)
-        try:
-            yield Session(connection, self.dialect.placeholder)
-            connection.execute("COMMIT")
-        except BaseException as error:
-            self._give_back(connection, is_sound=self._rolled_back(connection, error))
-            raise
-        self._give_back(connection, is_sound=True)
 
     def _begin(self, begin: str) -> Any:
-        """A connection with a transaction; one that was kept may have died with its server: take another then."""
-        with suppress(Empty):
-            connection = self._idle.get_nowait()
-            try:
-                connection.execute(begin)
-            except Exception as error:
-                _close(connection)
-                if self.dialect.fault(error) is None:
-                    raise
-                self.close()  # the others are no younger
-            else:
-                return connection
-        connection = self.dialect.connect()
-        connection.execute(begin)
+        """A connection in a new transaction; a pooled one may have died with its server: then another is tried."""
+        connection = self._acquire()
+        try:
+            connection.execute(begin)
+            return connection
+        except Exception as error:
+            self._release(connection, is_sound=False)
+            if self.fault(error) is None:
+                raise
+        connection = self._acquire(is_retry=True)
+        try:
+            connection.execute(begin)
+        except BaseException:
+            self._release(connection, is_sound=False)
+            raise
         return connection
 
-    def _rolled_back(self, connection: Any, error: BaseException) -> bool:
-        if isinstance(error, Exception) and self.dialect.fault(error) is not None:
-            return False
-        try:
-            connection.execute("ROLLBACK")
-        except Exception:
-            return False
-        return True
+    @abstractmethod
+    def _acquire(self, *, is_retry: bool = False) -> Any:
+        """A connection on which transactions begin and end by statements; waits where too many are in use."""
 
-    def _give_back(self, connection: Any, *, is_sound: bool) -> None:
-        if is_sound:
-            self._idle.put(connection)
-        else:
-            _close(connection)
+    @abstractmethod
+    def _release(self, connection: Any, *, is_sound: bool) -> None:
+        """Return a connection to the pool, or close it where it may be broken."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+
+    @abstractmethod
+    def fault(self, error: Exception) -> ApiError | None:
+        """What a driver's error means for the caller; None for an error of ours."""
+
+    @abstractmethod
+    def is_orphan(self, error: Exception) -> bool:
+        """Whether a row belongs to a project that does not exist (any more)."""
+
+
+class PostgreSQL(Database):
+    """PostgreSQL, for several workers and hosts on one store.
+
+    A commit is on its disk before it is acknowledged, whatever the server's default is.
+    """
+
+    placeholder = "%s"
+    begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    begin_write = "BEGIN"
+    lock_project = "SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE"  # votes may still come in
+    lock_schema = "SELECT pg_advisory_xact_lock(7237128721)"
+    words: ClassVar = {"serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "blob": "BYTEA", "clustered": ""}
+
+    _PATIENCE = 0.25  #: seconds without a connection until the server itself is tried
+
+    def __init__(self, url: str) -> None:
+        from psycopg.conninfo import conninfo_to_dict
+        from psycopg_pool import ConnectionPool
+
+        parts = conninfo_to_dict(url)
+        self.shown = f"postgresql://{parts.get('host', 'localhost')}/{parts.get('dbname', '')}"
+        self._url = url
+        self._options: dict[str, Any] = {"autocommit": True, "connect_timeout": 10, "application_name": "jurors"}
+        # It gives up at once where it cannot connect: who needs a connection next makes it try again.
+        self._pool: ConnectionPool[Any] = ConnectionPool(
+            url, kwargs=self._options, configure=_make_durable, min_size=0, max_size=_CONNECTIONS, reconnect_timeout=0,
+            open=False,
+        )  # fmt: skip
+
+    def _acquire(self, *, is_retry: bool = False) -> Any:
+        import psycopg
+        from psycopg_pool import PoolTimeout
+
+        self._pool.open()  # does nothing where it is open
+        if is_retry:
+            self._pool.check()  # the other connections are no younger than the one that failed
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(PoolTimeout):
+                return self._pool.getconn(self._PATIENCE)
+            if self._pool.get_stats()["pool_size"] < _CONNECTIONS:
+                # The pool keeps to itself why it cannot connect: this raises the reason, if there is one.
+                psycopg.connect(self._url, **self._options).close()
+        raise StoreUnavailable("too many requests at once")
+
+    def _release(self, connection: Any, *, is_sound: bool) -> None:
+        if not is_sound:
+            with suppress(Exception):
+                connection.close()  # the pool drops it
+        self._pool.putconn(connection)
 
     def close(self) -> None:
-        """Close those that nobody uses."""
+        """Close the pool; it cannot be used again."""
+        self._pool.close()
+
+    def fault(self, error: Exception) -> ApiError | None:
+        """Full or out of reach."""
+        import psycopg
+
+        line = (str(error).strip().splitlines() or ["no reason given"])[0]
+        reason = line.rpartition(" failed: ")[2]  # without where it listens: this goes to the caller
+        if isinstance(error, psycopg.errors.DiskFull):
+            return StoreFull(reason)
+        is_down = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)
+        return StoreUnavailable(reason) if is_down else None
+
+    def is_orphan(self, error: Exception) -> bool:
+        """A violated foreign key."""
+        import psycopg
+
+        return isinstance(error, psycopg.errors.ForeignKeyViolation)
+
+
+def _make_durable(connection: Any) -> None:
+    connection.execute(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+    )
+
+
+# What the pool would log comes out as `StoreUnavailable`; without a handler Python prints it on standard error.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
+_BUSY_SECONDS = 20.0  #: for another process to finish writing
+
+
+class SQLite(Database):
+    """SQLite in one file, with a write-ahead log.
+
+    `synchronous=FULL` syncs the log at each commit, so that power may fail at any moment after a vote is acknowledged.
+    """
+
+    placeholder = "?"
+    begin_read = "BEGIN"
+    begin_write = "BEGIN IMMEDIATE"  # one writer at a time: what was read inside stays true
+    lock_project = ""
+    lock_schema = ""
+    words: ClassVar = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}
+
+    def __init__(self, path: str, shown: str) -> None:
+        self._path, self.shown = path, shown
+        self._idle: LifoQueue[sqlite3.Connection | None] = LifoQueue()  # None: one more may be opened
+        for _ in range(_CONNECTIONS):
+            self._idle.put(None)
+
+    def _acquire(self, *, is_retry: bool = False) -> Any:
+        try:
+            connection = self._idle.get(timeout=_WAIT_SECONDS)
+        except Empty:
+            raise StoreUnavailable("too many requests at once") from None
+        try:
+            return self._connect() if connection is None else connection
+        except BaseException:
+            self._idle.put(None)
+            raise
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection that any thread may use, one at a time."""
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while True:  # `timeout` does not cover this switch: try again while another connection holds the lock
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    def _release(self, connection: Any, *, is_sound: bool) -> None:
+        if not is_sound:
+            with suppress(Exception):
+                connection.close()
+        self._idle.put(connection if is_sound else None)
+
+    def close(self) -> None:
+        """Close the connections that are not in use."""
+        idle = []
         with suppress(Empty):
             while True:
-                _close(self._idle.get_nowait())
+                idle.append(self._idle.get_nowait())
+        for connection in idle:
+            if connection is not None:
+                connection.close()
+            self._idle.put(None)
+
+    def fault(self, error: Exception) -> ApiError | None:
+        """Full, busy or out of reach."""
+        if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
+            return None
+        code = getattr(error, "sqlite_errorcode", None)
+        return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
+
+    def is_orphan(self, error: Exception) -> bool:
+        """A violated foreign key."""
+        code = getattr(error, "sqlite_errorcode", None)
+        return isinstance(error, sqlite3.IntegrityError) and code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 
 
-def _close(connection: Any) -> None:
-    with suppress(Exception):
-        connection.close()
-
-
-# The tables, as steps that are each taken once: a store of an older version is brought up to date when it is opened.
-#
-# A step is never changed once it has been released; what comes later is a step of its own. `{serial}`, `{blob}` and
-# `{clustered}` are spelled by each database.
+# The tables, as migrations that are each applied once: a store of an older version is brought up to date when it is
+# opened. A migration is never changed once it has been released; what comes later is a migration of its own. Each
+# database spells `{serial}`, `{blob}` and `{clustered}` its own way.
 #
 # * projects   a project, its settings, and how often it was folded (`version`)
 # * inbox      batches of votes that are acknowledged and not yet folded, as JSON columns
 # * jurors, labels   the code of each name within its project; codes are never given twice
 # * items      what each item's decision tuple is counted as now: `counted` holds one byte per juror (0: no vote)
-# * panes      how many items of a stretch of the stream have each decision tuple
+# * panes      how many items of a part of the stream have each decision tuple
 # * spans      the first and last time of a pane, and the version of the project that changed it last
 # * closed     fingerprints of items that are past their time: votes on them are late, and counted nowhere
-# * api_keys   what is kept of a key: its hash, never the key
-# * gold       what a person said of an item
-# * drift      what watches a project's stream: its state and alarms
-
+# * api_keys   the hash of each key, never the key
+# * gold       the label that a person gave an item
+# * drift      the state and alarms of the drift detector of a project's stream
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -244,113 +368,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-# PostgreSQL, for several workers and hosts on one store.
+# Names of jurors and labels have codes, given in order of arrival and never reused.
 
-
-_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-
-
-class PostgreSQL:
-    """A database; a commit is on its disk before it is acknowledged, whatever its default is."""
-
-    placeholder = "%s"
-    begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-    begin_write = "BEGIN"
-    lock_project = "SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE"  # votes may still come in
-    lock_schema = "SELECT pg_advisory_xact_lock(7237128721)"
-    words = {"serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "blob": "BYTEA", "clustered": ""}  # noqa: RUF012
-
-    def __init__(self, url: str) -> None:
-        from psycopg.conninfo import conninfo_to_dict
-
-        self.url = url
-        parts = conninfo_to_dict(url)
-        self.shown = f"postgresql://{parts.get('host', 'localhost')}/{parts.get('dbname', '')}"
-
-    def connect(self) -> Any:
-        """A connection that begins no transaction by itself."""
-        import psycopg
-
-        connection = psycopg.connect(self.url, autocommit=True, connect_timeout=10, application_name="jurors")
-        connection.execute(_DURABLE)
-        return connection
-
-    def fault(self, error: Exception) -> ApiError | None:
-        """Full or out of reach."""
-        import psycopg
-
-        line = (str(error).strip().splitlines() or ["no reason given"])[0]
-        reason = line.rpartition(" failed: ")[2]  # without where it listens: this goes to whoever asked
-        if isinstance(error, psycopg.errors.DiskFull):
-            return StoreFull(reason)
-        is_down = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)
-        return StoreUnavailable(reason) if is_down else None
-
-    def is_orphan(self, error: Exception) -> bool:
-        """A foreign key that leads nowhere."""
-        import psycopg
-
-        return isinstance(error, psycopg.errors.ForeignKeyViolation)
-
-
-# SQLite in one file: write-ahead log, and every acknowledged vote on the disk before it is acknowledged.
-
-
-_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
-_SQLITE_WAIT = 20.0  #: seconds for another process to finish writing
-
-
-class SQLite:
-    """A file; `synchronous=FULL` syncs the log at each commit, so that power may fail at any moment."""
-
-    placeholder = "?"
-    begin_read = "BEGIN"
-    begin_write = "BEGIN IMMEDIATE"  # one writer at a time: what was read inside stays true
-    lock_project = ""
-    lock_schema = ""
-    words = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}  # noqa: RUF012
-
-    def __init__(self, path: str, shown: str) -> None:
-        self.path, self.shown = path, shown
-
-    def connect(self) -> Any:
-        """A connection that any thread may use, one at a time."""
-        connection = sqlite3.connect(self.path, timeout=_SQLITE_WAIT, isolation_level=None, check_same_thread=False)
-        _keep_a_log(connection)
-        for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
-            connection.execute(f"PRAGMA {setting}")
-        return connection
-
-    def fault(self, error: Exception) -> ApiError | None:
-        """Full, busy or out of reach."""
-        if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
-            return None
-        code = getattr(error, "sqlite_errorcode", None)
-        return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
-
-    def is_orphan(self, error: Exception) -> bool:
-        """A foreign key that leads nowhere."""
-        code = getattr(error, "sqlite_errorcode", None)
-        return isinstance(error, sqlite3.IntegrityError) and code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
-
-
-def _keep_a_log(connection: sqlite3.Connection) -> None:
-    """Write ahead. SQLite's `timeout` leaves this switch out, so try again while another connection holds it."""
-    deadline = time.monotonic() + _SQLITE_WAIT
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
-
-
-# Names of jurors and labels, and their codes: given in the order in which they came, never twice.
-
-
-Names = Literal["jurors", "labels"]  #: the tables; a label is kept as JSON, so that 1 and "1" are two
+Names = Literal["jurors", "labels"]  #: the tables; a label is stored as JSON, so that 1 and "1" differ
 
 
 def names(session: Session, project: int, kind: Names) -> list[str]:
@@ -359,7 +379,7 @@ def names(session: Session, project: int, kind: Names) -> list[str]:
 
 
 def add_names(session: Session, project: int, kind: Names, new: Iterable[str]) -> dict[str, int]:
-    """The code of every name, the new ones behind the others; the project must be locked."""
+    """The code of every name, new ones appended after the others; the project must be locked."""
     codes = {name: code for code, name in enumerate(names(session, project, kind))}
     fresh = [name for name in dict.fromkeys(new) if name not in codes]
     rows = [(project, code, name) for code, name in enumerate(fresh, len(codes))]
@@ -367,15 +387,12 @@ def add_names(session: Session, project: int, kind: Names, new: Iterable[str]) -
     return codes | {name: code for _, code, name in rows}
 
 
-# A project as the store knows it.
-
-
-WINDOW = 1_000  #: items, where a project says nothing
+WINDOW = 1_000  #: items, where a project's settings name no window
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A stream of votes of its own: name, settings, and how much of it is folded."""
+    """A project: a stream of votes of its own, its settings, and how much of it is folded."""
 
     id: int
     name: str
@@ -385,23 +402,23 @@ class Project:
     updated: float | None  #: when the last vote arrived that is folded
     items: int
     votes: int
-    numbered: int  #: how many items ever came: the next has this number
-    late: int  #: votes on items that are past their time: counted here and nowhere else
+    numbered: int  #: how many items ever came, so the number of the next
+    late: int  #: votes on items past their retention: counted here and nowhere else
 
     @property
     def window(self) -> Window:
-        """How its stream is cut."""
+        """How its stream is cut into windows."""
         return window_of(self.settings)
 
     @property
     def labels(self) -> tuple[Label, ...] | None:
-        """The labels that may be said, where they were named."""
+        """The only labels allowed, where the settings name them."""
         named = self.settings.get("labels")
         return None if named is None else tuple(named)
 
 
 def window_of(settings: Mapping[str, Any]) -> Window:
-    """The window that a project was told, else of 1,000 items; OptionError where it is none."""
+    """The window of a project's settings, by default 1,000 items; OptionError where it is no window."""
     return Window.of(settings.get("window") or WINDOW)
 
 

@@ -1,4 +1,4 @@
-"""What the server says no to: one line, a code, and the HTTP status it goes out with."""
+"""Errors that the server answers with: one line, a code, and an HTTP status."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from jurors.errors import Code, ErrorDetails, JurorsError
 from jurors.results import escape_text
 
-_MOST_TOLD = 500  #: characters of a message: names in it may be long
+_LONGEST = 500  #: characters of a message: names in it may be long
 
 #: the code of an error about the input -> its status; any other is 422, a body that is understood but not usable
 _STATUS = {
@@ -18,7 +18,7 @@ _STATUS = {
 
 
 class ApiError(JurorsError):
-    """A request that cannot be served: what was found, what to do, and the status that says whose fault it is."""
+    """A request that cannot be served: what is wrong, what to do, and the status that says whose fault it is."""
 
     headers: Mapping[str, str] = {}
 
@@ -27,7 +27,7 @@ class ApiError(JurorsError):
         self.status = status
 
     def with_headers(self, **headers: str) -> ApiError:
-        """The same, with headers that tell the caller's program what to do."""
+        """The same, with headers for the caller's program (`_` in a name stands for `-`)."""
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         return self
 
@@ -38,13 +38,13 @@ def status_of(error: JurorsError) -> int:
 
 
 def error_document(code: str, message: str) -> dict[str, Any]:
-    r"""The JSON of an answer that is no success: one line, in which nothing is hidden.
+    r"""The JSON of an error: the message as one line, its control characters escaped.
 
     >>> error_document("no_project", "there is no\nproject 'x'")
     {'error': {'code': 'no_project', 'message': "there is no project 'x'"}}
     """
     line = escape_text(" ".join(message.split()))
-    return {"error": {"code": code, "message": line if len(line) <= _MOST_TOLD else f"{line[: _MOST_TOLD - 1]}…"}}
+    return {"error": {"code": code, "message": line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"}}
 
 
 class StoreUnavailable(ApiError):
@@ -55,7 +55,7 @@ class StoreUnavailable(ApiError):
 
 
 class StoreFull(ApiError):
-    """The store's disk takes no more; what was acknowledged before is safe."""
+    """The store's disk is full; what was acknowledged before is safe."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(507, "disk_full", f"the store takes no more ({reason}); free some room, then send it again")

@@ -1,4 +1,9 @@
-"""Grades, labels, history, alarms."""
+"""What is known of a project: its counts, grades, labels, items to review, windows over time, alarms.
+
+Everything is computed from the counts of decision tuples in the store and cached by the project's version, which grows
+with every fold that took something and with gold. So an answer reflects every vote that was acknowledged before the
+request, unless the caller allows an older one (`max_age`), which costs nothing.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ from jurors.jury import Labelling, check, grade, label
 from jurors.jury.label import InformationGain
 from jurors.monitor.drift.detector import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
-from jurors.monitor.windows import Pane, Panes, Span, Window, spans
+from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import NoProject
@@ -30,19 +35,61 @@ from jurors.serve.store import DriftStore, GoldStore, SqlStore
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
 
-# The counts of a project as `Panes`, read from the store: only what changed since the last look is read again.
+# -- counts -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class CountedProject:
-    """A project and its counts at one moment; never changed afterwards, so that many may read it."""
+class ProjectCounts:
+    """The counts of a project by pane, and its gold, at one moment; never changed, so that many threads may read it."""
 
     project: Project
     panes: Panes
+    gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
+
+    @property
+    def window(self) -> Window:
+        """How the stream is cut into windows."""
+        return self.project.window
+
+    def votes_of(self, key: bytes) -> dict[str, Label]:
+        """The votes of a decision tuple, by juror."""
+        panes = self.panes
+        return {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
+
+    def notes(self) -> tuple[str, ...]:
+        """What is not in the counts."""
+        late, gone = self.project.late, self.panes.forgotten
+        message = f"{late:,} votes came for items that are past their time: not counted"
+        return (message,) * bool(late) + (f"{gone:,} items of long ago are not counted any more",) * bool(gone)
+
+    def windows(self) -> list[Span]:
+        """The windows of the stream, the oldest first."""
+        times = [pane.last_time for pane in self.panes.panes.values() if pane.last_time is not None]
+        now = max(times, default=0.0) if self.window.by_time else self.project.numbered - 1
+        return spans(self.panes, self.window, now)
+
+    def select_window(self, name: str) -> Span:
+        """A window by name: "now" (still filling), "last" (complete, if one is), or its number."""
+        every = self.windows()
+        complete = [span for span in every if span.complete]
+        by_name = {"now": every[-1:], "last": (complete or every)[-1:]}
+        selected = by_name.get(name, [span for span in every if str(span.number) == name])
+        if not selected:
+            raise OptionError(f"there is no window {name!r:.40}; there are 'last', 'now' and numbers of /history")
+        return selected[0]
+
+    def panes_of(self, span: Span) -> list[Pane]:
+        """The panes of a window that hold something."""
+        return [self.panes.panes[number] for number in self.window.panes(span.number) if number in self.panes.panes]
+
+    def sketch_of(self, span: Span) -> Sketch:
+        """The counts of a window."""
+        weights = self.window.weights(span.number, self.panes.panes)
+        return self.panes.to_sketch(self.window.panes(span.number), weights)
 
 
-class Counts:
-    """The latest counts of each project, by the version of its fold.
+class ProjectReader:
+    """Reads projects from the store; only panes that changed since the last call are read again.
 
     Examples
     --------
@@ -53,143 +100,86 @@ class Counts:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, _ = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
-    ...     counted = Counts(store).latest("qa")
+    ...     counts = ProjectReader(store).latest("qa")
     ...     store.close()
-    >>> counted.panes.to_sketch().to_counts(), counted.project.version
+    >>> counts.panes.to_sketch().to_counts(), counts.project.version
     ({('yes',): 1}, 1)
     """
 
     def __init__(self, store: SqlStore) -> None:
-        self._store, self._lock = store, Lock()
-        self._known: dict[int, CountedProject] = {}
+        self.store = store
+        self._gold, self._lock = GoldStore(store), Lock()
+        self._latest: dict[int, tuple[int, Panes]] = {}  # project -> version, panes
 
-    def latest(self, name: str) -> CountedProject:
-        """The counts with every vote that was acknowledged before; NoProject where there is no such project."""
-        self._store.fold_all(self._store.project(name).id)
-        with self._store.reading() as session:
-            project = self._store.project_in(session, name)
+    def latest(self, name: str) -> ProjectCounts:
+        """The project with every vote that was acknowledged before this call; NoProject where there is none."""
+        self.store.aggregate_all(self.store.project(name).id)
+        with self.store.reading() as session:
+            project = self.store.project_in(session, name)
             if project is None:
                 raise NoProject(name)
-            before = self._known.get(project.id)
-            if before is None or before.project.version != project.version:
-                panes = read_panes(session, project, before)
-            else:
-                panes = before.panes
-        counted = CountedProject(project, panes)
+            version, panes = self._latest.get(project.id, (-1, None))
+            if panes is None or version != project.version:
+                panes = _read_panes(session, project, version, panes)
         with self._lock:
-            known = self._known.get(project.id)
-            if known is None or known.project.version <= project.version:
-                self._known[project.id] = counted
-        return counted
-
-    def forget(self, project: int) -> None:
-        """A project that is gone."""
-        with self._lock:
-            self._known.pop(project, None)
+            if self._latest.get(project.id, (-1, None))[0] <= project.version:
+                self._latest[project.id] = project.version, panes
+        return ProjectCounts(project, panes, self._gold.counts(project.id))
 
 
-def read_panes(session: Session, project: Project, before: CountedProject | None) -> Panes:
-    """The panes of a project; those of before that nobody changed since are taken as they are."""
-    version = -1 if before is None else before.project.version
+def _read_panes(session: Session, project: Project, version: int, before: Panes | None) -> Panes:
+    """The panes of a project; those of an earlier version are reused where they did not change since."""
     sql = "SELECT pane, first_time, last_time FROM spans WHERE project = ? AND version > ? ORDER BY pane"
     changed = session.rows(sql, project.id, version)
-    if before is not None and changed and before.panes.since is not None and changed[0][0] <= before.panes.since:
-        return read_panes(session, project, None)  # what was added up cannot be taken apart
-    kept = {} if before is None else dict(before.panes.panes)
-    for number, first, last in changed:
-        kept[number] = Pane(number, first_time=first, last_time=last)
-    low = changed[0][0] if changed else 0
-    fresh = {number for number, _, _ in changed}
-    counted = session.rows("SELECT pane, counted, times FROM panes WHERE project = ? AND pane >= ?", project.id, low)
-    for number, key, times in counted:
-        if number in fresh:
-            kept[number].add(bytes(key), times)
+    if before is not None and changed and before.since is not None and changed[0][0] <= before.since:
+        return _read_panes(session, project, -1, None)  # panes that were added up cannot be separated
+    by_number = {} if before is None else dict(before.panes)
+    by_number |= {number: Pane(number, first_time=first, last_time=last) for number, first, last in changed}
+    changed_numbers = {number for number, _, _ in changed}
+    lowest = changed[0][0] if changed else 0
+    rows = session.rows("SELECT pane, counted, times FROM panes WHERE project = ? AND pane >= ?", project.id, lowest)
+    for number, key, times in rows:
+        if number in changed_numbers:
+            by_number[number].add(bytes(key), times)
     labels = [json.loads(text) for text in names(session, project.id, "labels")]
     panes = Panes(
-        names(session, project.id, "jurors"), labels, (pane for pane in kept.values() if pane.items),
-        told=project.labels is not None,
+        names(session, project.id, "jurors"), labels, (pane for pane in by_number.values() if pane.items),
+        labels_given=project.labels is not None,
     )  # fmt: skip
     if before is not None:
-        panes.since, panes.gone, panes.forgotten = before.panes.since, before.panes.gone, before.panes.forgotten
+        panes.since, panes.gone, panes.forgotten = before.since, before.gone, before.forgotten
     if len(panes.panes) <= KEPT_WINDOWS:
         return panes
-    panes = panes.copy()  # others may still look at the panes of before
+    panes = panes.copy()  # other threads may still read the panes of before
     panes.trim(KEPT_WINDOWS, MOST_TUPLES)
     return panes
 
 
-# What a project's votes are counted as now, with its gold.
-
-
-@dataclass(frozen=True)
-class CountedVotes:
-    """The counts of a project, by pane, and its gold."""
-
-    project: Project
-    panes: Panes
-    gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
-
-    @property
-    def window(self) -> Window:
-        """How the stream is cut."""
-        return self.project.window
-
-    def said(self, key: bytes) -> dict[str, Label]:
-        """Who said what."""
-        panes = self.panes
-        return {panes.jurors[at]: panes.labels[code - 1] for at, code in enumerate(key) if code}
-
-    def notes(self) -> tuple[str, ...]:
-        """What is not in the counts."""
-        late, gone = self.project.late, self.panes.forgotten
-        told = f"{late:,} votes came for items that are past their time: not counted"
-        return (told,) * bool(late) + (f"{gone:,} items of long ago are not counted any more",) * bool(gone)
-
-
-class GradeCache:
-    """Reads projects: counts that nobody changed are not read again."""
-
-    def __init__(self, store: SqlStore) -> None:
-        self.store = store
-        self._counts, self._gold = Counts(store), GoldStore(store)
-
-    def latest(self, name: str) -> CountedVotes:
-        """The project with every vote that was acknowledged before this call."""
-        counted = self._counts.latest(name)
-        return CountedVotes(counted.project, counted.panes, self._gold.counts(counted.project.id))
-
-    def forget(self, project: int) -> None:
-        """A project that is gone."""
-        self._counts.forget(project)
-
-
-# Labels of items, from the label of each decision tuple; and the items where a person's label would teach most.
+# -- labels and review ------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Labelled:
-    """A row for each decision tuple, apart for items that have gold, each with its label."""
+    """Labels of items: a row for each decision tuple, separate for items with gold, each with its label."""
 
-    counted: CountedVotes
+    counts: ProjectCounts
     evaluate: Callable[[], Evaluation]
 
     @cached_property
     def rows(self) -> list[tuple[bytes, str | None, int]]:
         """(key, gold label as JSON or None, items)."""
-        known: dict[bytes, int] = defaultdict(int)
-        for (key, _), times in self.counted.gold.items():
-            known[key] += times
-        counts = self.counted.panes.counts()
-        rest = [(key, None, times - known[key]) for key, times in sorted(counts.items()) if times > known[key]]
-        return [
-            *rest,
-            *((key, text, times) for (key, text), times in sorted(self.counted.gold.items()) if key in counts),
-        ]
+        with_gold: dict[bytes, int] = defaultdict(int)
+        for (key, _), times in self.counts.gold.items():
+            with_gold[key] += times
+        tuples = self.counts.panes.counts()
+        rest = [(key, None, times - with_gold[key]) for key, times in sorted(tuples.items()) if times > with_gold[key]]
+        gold = [(key, text, times) for (key, text), times in sorted(self.counts.gold.items()) if key in tuples]
+        return [*rest, *gold]
 
     @cached_property
     def votes(self) -> Votes:
         """The rows as votes."""
-        return self.counted.panes.to_votes([key for key, _, _ in self.rows], [times for _, _, times in self.rows])
+        return self.counts.panes.to_votes([key for key, _, _ in self.rows], [times for _, _, times in self.rows])
 
     @property
     def gold(self) -> list[Label | None]:
@@ -199,94 +189,88 @@ class Labelled:
     @cached_property
     def labelling(self) -> Labelling:
         """The label of each row."""
-        if self.counted.gold:
+        if self.counts.gold:
             return label(self.votes, gold=self.gold)
         return label(self.votes, evaluation=self.evaluate())
 
     @cached_property
-    def _place(self) -> dict[tuple[bytes, str | None], int]:
+    def _row_labels(self) -> list[dict[str, Any]]:
+        """The label of each row and the probability that it is right, None where that is not known."""
+        labelling = self.labelling
+        pairs = zip(labelling.label.tolist(), labelling.probability.tolist(), strict=True)
+        return [{"label": label, "probability": chance if chance == chance else None} for label, chance in pairs]
+
+    @cached_property
+    def _row_of(self) -> dict[tuple[bytes, str | None], int]:
         return {(key, text): row for row, (key, text, _) in enumerate(self.rows)}
 
     def of_items(self, items: Iterable[tuple[str, bytes]], gold: dict[str, str]) -> list[dict[str, Any]]:
-        """The label of each item, by its key and what a person said of it."""
-        labels, chances = self.labelling.label.tolist(), self.labelling.probability.tolist()
-        listed = []
+        """The label of each item (name, key), by its key and its gold label, if any."""
+        labels = []
         for item, key in items:
-            row = self._place.get((key, gold.get(item)), self._place.get((key, None)))
-            chance = None if row is None or chances[row] != chances[row] else chances[row]
-            listed.append({"item": item, "label": None if row is None else labels[row], "probability": chance})
-        return listed
-
-    # -- review -------------------------------------------------------------------------------------------------------
+            row = self._row_of.get((key, gold.get(item)), self._row_of.get((key, None)))
+            labels.append(
+                {"item": item, **({"label": None, "probability": None} if row is None else self._row_labels[row])}
+            )
+        return labels
 
     def for_review(self, limit: int, store: SqlStore) -> list[dict[str, Any]]:
-        """The items to look at first: what each is labelled, what a label would teach and why, and who said what."""
-        listed, reasons = self._first(limit)
-        wanted = Counter(self.rows[row][0] for row in listed.tolist())
-        waiting = GoldStore(store).open_items(self.counted.project.id, wanted)
-        chances = self.labelling.probability.tolist()
-        labels = self.labelling.label.tolist()
-        shown = []
-        for place, row in enumerate(listed.tolist()):
+        """The items to label first: label, probability, information gain and its reason, and the votes."""
+        rows, reasons = self._review_rows(limit)
+        needed = Counter(self.rows[row][0] for row in rows.tolist())
+        unlabelled = GoldStore(store).open_items(self.counts.project.id, needed)
+        listed = []
+        for place, row in enumerate(rows.tolist()):
             key = self.rows[row][0]
-            if not waiting[key]:  # its votes went by, or it changed a moment ago
+            if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
-            chance = None if chances[row] != chances[row] else chances[row]
             about = {name: values[place] for name, values in reasons.items()}
-            said = self.counted.said(key)
-            shown.append(
-                {"item": waiting[key].pop(0), "label": labels[row], "probability": chance, **about, "votes": said}
-            )
-        return shown
+            item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
+            listed.append({"item": item, **self._row_labels[row], **about, "votes": votes})
+        return listed
 
-    def _first(self, limit: int) -> tuple[Integers, dict[str, Any]]:
-        """Rows, one for each item that is listed, and the reasons. A row is there as often as it can be listed."""
+    def _review_rows(self, limit: int) -> tuple[Integers, dict[str, Any]]:
+        """A row for each item to list, and the reasons; a row occurs as often as it has items."""
         often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
         at = np.repeat(np.arange(len(self.rows)), often)
-        teaching = self.labelling.taught
-        if teaching is None:
+        gain = self.labelling.taught
+        if gain is None:
             chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
             return at[np.argsort(chances, kind="stable")[:limit]], {}
-        each = InformationGain(teaching.own[at], teaching.others[at], teaching.alike[at], teaching.kind[at])
-        first, taught = each.first(limit)
-        return at[first], {"teaches": taught.tolist(), "why": each.why(first)}
+        each = InformationGain(gain.own[at], gain.others[at], gain.alike[at], gain.kind[at])
+        first, bits = each.first(limit)
+        return at[first], {"teaches": bits.tolist(), "why": each.why(first)}
 
 
-# The grades of projects, computed once for each state of the votes: whoever asks again gets the same document.
-#
-# The key is the project's version, which grows with every fold that took something and with gold. So an answer reflects
-# every vote that was acknowledged before the question, unless the caller allows an older one (`max_age`), which costs
-# nothing.
+# -- grades -----------------------------------------------------------------------------------------------------------
 
 
 T = TypeVar("T")
-_MOST_KEPT = 64  #: results in memory
 
 
 @dataclass
 class Graded:
-    """What is known of a project in one state of its votes; each part is worked out when it is first asked for."""
+    """What is known of a project in one state of its votes; each part is computed when it is first needed."""
 
-    counted: CountedVotes
+    counts: ProjectCounts
     window: str | None = None
 
     @property
     def version(self) -> int:
         """Of the project, when it was read."""
-        return self.counted.project.version
+        return self.counts.project.version
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """As `jurors.grade` gives it for the same votes."""
-        result = self._grade()
-        return replace(result, notes=(*result.notes, *self.counted.notes())) if self.counted.notes() else result
-
-    def _grade(self) -> Evaluation:
         if self.window is not None:
-            return grade(window_sketch(self.counted, chosen_span(self.counted, self.window).number))
-        if self.counted.gold:
-            return grade(self.labelled.votes, gold=self.labelled.gold)
-        return grade(self.counted.panes.to_sketch())
+            result = grade(self.counts.sketch_of(self.counts.select_window(self.window)))
+        elif self.counts.gold:
+            result = grade(self.labelled.votes, gold=self.labelled.gold)
+        else:
+            result = grade(self.counts.panes.to_sketch())
+        notes = self.counts.notes()
+        return replace(result, notes=(*result.notes, *notes)) if notes else result
 
     @cached_property
     def json(self) -> bytes:
@@ -302,247 +286,207 @@ class Graded:
     @cached_property
     def labelled(self) -> Labelled:
         """A label for each decision tuple."""
-        return Labelled(self.counted, lambda: self.evaluation)
+        return Labelled(self.counts, lambda: self.evaluation)
 
 
-def windows_of(counted: CountedVotes) -> list[Span]:
-    """The windows of a project, the oldest first."""
-    window, panes = counted.window, counted.panes
-    times = [pane.last_time for pane in panes.panes.values() if pane.last_time is not None]
-    now = max(times, default=0.0) if window.by_time else counted.project.numbered - 1
-    return spans(panes, window, now)
+class VersionedCache(Generic[T]):
+    """Results by name, each computed once per version, by one thread while others wait; the newest are stored."""
 
-
-def window_sketch(counted: CountedVotes, number: int) -> Sketch:
-    """The counts of a window."""
-    weights = counted.window.weights(number, counted.panes.panes)
-    return counted.panes.to_sketch(counted.window.panes(number), weights)
-
-
-def chosen_span(counted: CountedVotes, window: str) -> Span:
-    """The window that is meant: "now" (still filling), "last" (whole, if one is), or its number."""
-    every = windows_of(counted)
-    whole = [span for span in every if span.complete]
-    by_name = {"now": every[-1:], "last": (whole or every)[-1:]}
-    meant = by_name.get(window, [span for span in every if str(span.number) == window])
-    if not meant:
-        raise OptionError(f"there is no window {window!r:.40}; there are 'last', 'now' and numbers of /history")
-    return meant[0]
-
-
-class Latest(Generic[T]):
-    """Results by name, each computed once per version, by one thread while others wait for it; the newest are kept."""
-
-    def __init__(self, most: int = _MOST_KEPT) -> None:
-        self._kept: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()
+    def __init__(self, most: int) -> None:
+        self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
         self._locks: dict[Any, Lock] = {}
         self._lock, self._most = Lock(), most
 
-    def not_older(self, name: Any, seconds: float) -> T | None:
-        """What was known to be the latest at most so many seconds ago."""
-        kept = self._kept.get(name)
-        return kept[2] if kept is not None and time.monotonic() - kept[1] <= seconds else None
+    def recent(self, name: Any, seconds: float) -> T | None:
+        """The result that was current at most so many seconds ago."""
+        stored = self._stored.get(name)
+        return stored[2] if stored is not None and time.monotonic() - stored[1] <= seconds else None
 
-    def of(self, name: Any, version: int, compute: Callable[[], T]) -> T:
+    def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
         with self._lock:
             lock = self._locks.setdefault(name, Lock())
         with lock:
-            kept = self._kept.get(name)
-            result = kept[2] if kept is not None and kept[0] == version else compute()
+            stored = self._stored.get(name)
+            result = stored[2] if stored is not None and stored[0] == version else compute()
             with self._lock:
-                self._kept[name] = (version, time.monotonic(), result)
-                self._kept.move_to_end(name)
-                while len(self._kept) > self._most:
-                    self._locks.pop(self._kept.popitem(last=False)[0], None)
+                self._stored[name] = (version, time.monotonic(), result)
+                self._stored.move_to_end(name)
+                while len(self._stored) > self._most:
+                    self._locks.pop(self._stored.popitem(last=False)[0], None)
         return result
 
 
 class ProjectGrades:
-    """The grades of a store's projects."""
+    """The grades and report pages of a store's projects."""
 
-    def __init__(self, reading: GradeCache) -> None:
-        self._reading, self._store = reading, reading.store
-        self._latest: Latest[Graded | JurorsError] = Latest()
-        self._pages: Latest[bytes] = Latest(8)
+    def __init__(self, reader: ProjectReader) -> None:
+        self._reader, self._store = reader, reader.store
+        self._graded: VersionedCache[Graded | JurorsError] = VersionedCache(64)
+        self._pages: VersionedCache[bytes] = VersionedCache(8)
 
     def of(self, name: str, window: str | None = None, max_age: float = 0.0) -> Graded:
-        """What is known of a project; its errors are kept, too: who cannot be graded is not tried at every look."""
-        if max_age > 0 and isinstance(recent := self._latest.not_older((name, window), max_age), Graded):
+        """What is known of a project. Its errors are cached, too: a project that cannot be graded is tried once."""
+        if max_age > 0 and isinstance(recent := self._graded.recent((name, window), max_age), Graded):
             return recent
+        self._store.aggregate_all(self._store.project(name).id)
         project = self._store.project(name)
-        self._store.fold_all(project.id)
-        project = self._store.project(name)
-        answer = self._latest.of(
-            (name, window), hash((project.id, project.version)), lambda: self._graded(name, window)
-        )
-        if isinstance(answer, JurorsError):
-            raise copy.copy(answer)
-        return answer
+
+        def compute() -> Graded | JurorsError:
+            graded = Graded(self._reader.latest(name), window)
+            try:
+                _ = graded.json
+            except JurorsError as error:
+                return error
+            return graded
+
+        result = self._graded.get((name, window), hash((project.id, project.version)), compute)
+        if isinstance(result, JurorsError):
+            raise copy.copy(result)
+        return result
 
     def page(self, name: str) -> bytes:
         """The page of `jurors report`."""
+        from jurors.report.page import report_html
+
         graded = self.of(name)
-        return self._pages.of(name, hash((graded.counted.project.id, graded.version)), lambda: _page(graded))
+        labelled, title = graded.labelled, graded.counts.project.name
 
-    def _graded(self, name: str, window: str | None) -> Graded | JurorsError:
-        graded = Graded(self._reading.latest(name), window)
-        try:
-            _ = graded.json
-        except JurorsError as error:
-            return error
-        return graded
+        def compute() -> bytes:
+            if graded.counts.gold:
+                return report_html(labelled.votes, gold=labelled.gold, title=title).encode()
+            return report_html(graded.counts.panes.to_sketch(), title=title).encode()
 
-
-def _page(graded: Graded) -> bytes:
-    from jurors.report.page import report_html
-
-    title = graded.counted.project.name
-    if graded.counted.gold:
-        return report_html(graded.labelled.votes, gold=graded.labelled.gold, title=title).encode()
-    return report_html(graded.counted.panes.to_sketch(), title=title).encode()
+        return self._pages.get(name, hash((graded.counts.project.id, graded.version)), compute)
 
 
-# Items on which some jurors may still vote: whoever judges them now would take a slow juror for a silent one.
+class GradeHistory:
+    """The grades of a project's windows: each is graded once, and again only if its counts changed."""
+
+    SECONDS = 5.0  #: for grading in one request: windows that are left say so, and the next request goes on
+    MOST_WINDOWS = 5_000  #: in memory
+
+    def __init__(self, reader: ProjectReader) -> None:
+        self._reader, self._lock = reader, Lock()
+        self._stored: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
+
+    def history(self, name: str, limit: int) -> History:
+        """The newest `limit` windows, the oldest of them first."""
+        return self._history(self._reader.latest(name), limit)
+
+    def document(self, name: str, limit: int) -> dict[str, Any]:
+        """The same as JSON, with the times of each window's votes: when cast, or else when they arrived."""
+        counts = self._reader.latest(name)
+        history = self._history(counts, limit)
+        windows = []
+        for window in history.windows:
+            panes = counts.panes_of(window.span)
+            first = min((pane.first_time for pane in panes if pane.first_time is not None), default=None)
+            last = max((pane.last_time for pane in panes if pane.last_time is not None), default=None)
+            windows.append({**window.to_dict(), "first_time": first, "last_time": last})
+        return {"window": history.window, "by_time": history.by_time, "windows": windows}
+
+    def _history(self, counts: ProjectCounts, limit: int) -> History:
+        until = time.monotonic() + self.SECONDS
+        newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
+        return History(str(counts.window), counts.window.by_time, newest[::-1])
+
+    def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
+        state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
+        place = (counts.project.id, span.number)
+        with self._lock:  # one thread grades, the others find the result
+            if place in self._stored and self._stored[place][0] == state:
+                return self._stored[place][1]
+            if time.monotonic() > until:
+                return WindowGrades(span, refused="not graded yet; ask again")
+            grades = graded_window(span, counts.sketch_of(span), {})
+            self._stored[place] = state, grades
+            if len(self._stored) > self.MOST_WINDOWS:
+                self._stored.popitem(last=False)
+            return grades
 
 
-SETTLE = 60.0  #: seconds without a new vote until an item counts as it is, where the project says nothing
-_NEWEST = 100_000  #: items among which open ones are looked for
+# -- alarms -----------------------------------------------------------------------------------------------------------
 
 
-def unsettled(store: SqlStore, counted: CountedVotes) -> Counter[tuple[int, bytes]] | None:
-    """(pane, key) -> items that lack votes and were voted on a moment ago; None where the counts are old by now.
+PENDING_SECONDS = 60.0  #: without a new vote until an item counts as it is, where the project's settings say nothing
+_NEWEST = 100_000  #: items among which pending ones are searched
 
-    An item on which every juror of the project voted waits for nobody.
+
+def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, bytes]] | None:
+    """Items on which some jurors may still vote; to judge them now would take a slow juror for a silent one.
+
+    Returns
+    -------
+    Counter or None
+        (pane, key) -> items that lack votes and had one a moment ago. An item on which every juror of the project voted
+        waits for no other. None where the counts are outdated by now.
     """
-    project = counted.project
-    settle = project.settings.get("settle", SETTLE)
+    project = counts.project
+    seconds = project.settings.get("settle", PENDING_SECONDS)
     sql = "SELECT pane, counted, COUNT(*) FROM items WHERE project = ? AND number >= ? AND updated > ? GROUP BY 1, 2"
     with store.reading() as session:
         row = session.one("SELECT version FROM projects WHERE id = ?", project.id)
         if row is None or row[0] != project.version:
             return None
-        rows = session.rows(sql, project.id, project.numbered - _NEWEST, time.time() - settle) if settle else []
-    whole = len(counted.panes.jurors)
+        rows = session.rows(sql, project.id, project.numbered - _NEWEST, time.time() - seconds) if seconds else []
     keys = ((pane, bytes(key), times) for pane, key, times in rows)
-    return Counter({(pane, key): times for pane, key, times in keys if len(key) - key.count(0) < whole})
-
-
-# The alarms of projects: each fold is looked at once, by whichever worker comes first; what it raised is kept.
+    return Counter({(pane, key): times for pane, key, times in keys if votes_in(key) < len(counts.panes.jurors)})
 
 
 class AlarmWatch:
-    """Watches the streams of a store's projects."""
+    """Drift alarms of a store's projects; each fold is examined once, by whichever worker comes first."""
 
-    def __init__(self, reading: GradeCache) -> None:
-        self._reading, self._store, self._kept = reading, reading.store, DriftStore(reading.store)
+    def __init__(self, reader: ProjectReader) -> None:
+        self._reader, self._store, self._states = reader, reader.store, DriftStore(reader.store)
 
-    def look(self, name: str) -> Drift:
-        """Take up what was counted since the last look, but for items on which some may still vote."""
-        counted = self._reading.latest(name)
-        project = counted.project
-        before = self._kept.state(project.id)
-        seen = None if before is None else before[0]
+    def update(self, name: str) -> Drift:
+        """The detector after all that was counted since the last call, except pending items."""
+        counts = self._reader.latest(name)
+        project = counts.project
+        before = self._states.state(project.id)
+        version = None if before is None else before[0]
         drift = Drift() if before is None else Drift.from_dict(before[1])
-        if seen is None or seen < project.version:
-            waiting = unsettled(self._store, counted)
-            if waiting is None:
-                return self.look(name)
-            drift.update(counted.panes.without(waiting))
-            version = project.version - bool(waiting)  # what was left out is looked at when it has settled
-            if not self._kept.put(project.id, seen, version, drift.to_dict(), _documents(drift)):
-                return self.look(name)  # another worker was quicker: its alarms are the ones that were raised
+        if version is None or version < project.version:
+            pending = pending_items(self._store, counts)
+            if pending is None:
+                return self.update(name)
+            drift.update(counts.panes.without(pending))
+            examined = project.version - bool(pending)  # what was left out is examined when it is complete
+            if not self._states.put(project.id, version, examined, drift.to_dict(), _documents(drift)):
+                return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 
-    def look_at_all(self, is_ending: Callable[[], bool]) -> None:
-        """Look at every project that was folded since its last look; deleted ones are passed over."""
-        looked = self._kept.looked()
+    def update_all(self, is_ending: Callable[[], bool]) -> None:
+        """Update every project that was folded since its last update; deleted ones are skipped."""
+        examined = self._states.versions()
         for project in self._store.projects():
-            if not is_ending() and project.items and looked.get(project.id, -1) < project.version:
+            if not is_ending() and project.items and examined.get(project.id, -1) < project.version:
                 with suppress(NoProject):
-                    self.look(project.name)
+                    self.update(project.name)
 
     def document(self, name: str, grades: ProjectGrades) -> dict[str, Any]:
-        """What rings and what rang, the newest first, and the project's thresholds."""
-        drift = self.look(name)
+        """All alarms, the newest first, and whether the project's thresholds hold."""
+        drift = self.update(name)
+        verdict: dict[str, Any] | None = None
+        if limits := self._store.project(name).settings.get("thresholds"):
+            try:
+                checked = check(grades.of(name, max_age=5.0).evaluation, **limits)
+                verdict = {"passed": checked.passed, "gates": [gate.to_dict() for gate in checked.gates]}
+            except JurorsError as error:
+                verdict = {"refused": " ".join(str(error).split())}
         alarms = _documents(drift)[::-1]
-        kept = self._thresholds(name, grades)
-        return {"alpha": drift.alpha, "active": len(drift.active), "alarms": alarms, "thresholds": kept}
+        return {"alpha": drift.alpha, "active": len(drift.active), "alarms": alarms, "thresholds": verdict}
 
-    def _thresholds(self, name: str, grades: ProjectGrades) -> dict[str, Any] | None:
-        limits = self._store.project(name).settings.get("thresholds")
-        if not limits:
-            return None
-        try:
-            verdict = check(grades.of(name, max_age=5.0).evaluation, **limits)
-        except JurorsError as error:
-            return {"refused": " ".join(str(error).split())}
-        return {"passed": verdict.passed, "gates": [gate.to_dict() for gate in verdict.gates]}
-
-    def kept_alarms(self, project: int) -> list[dict[str, Any]]:
-        """The alarms as of the last look, the oldest first."""
-        return self._kept.alarms(project)
+    def stored_alarms(self, project: int) -> list[dict[str, Any]]:
+        """The alarms as of the last update, the oldest first."""
+        return self._states.alarms(project)
 
     def active(self) -> dict[int, int]:
-        """Project -> how many alarms ring, as of the last look."""
-        return self._kept.active()
+        """Project -> how many alarms are active, as of the last update."""
+        return self._states.active()
 
 
 def _documents(drift: Drift) -> list[dict[str, Any]]:
     documents: list[dict[str, Any]] = json_ready([alarm.to_dict() for alarm in drift.alarms])
     return documents
-
-
-# The grades of window after window: each is graded once, and again only if its counts changed.
-
-
-_SECONDS = 5.0  #: for grading in one request: those that are left say so, and the next request goes on
-_OVER_TIME_MOST_KEPT = 5_000  #: windows in memory
-_LATER = "not graded yet; ask again"
-
-
-class GradeHistory:
-    """The windows of a store's projects."""
-
-    def __init__(self, reading: GradeCache) -> None:
-        self._reading, self._lock = reading, Lock()
-        self._kept: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
-
-    def history(self, name: str, limit: int) -> History:
-        """The newest windows, the oldest of them first."""
-        return self._history(self._reading.latest(name), limit)
-
-    def document(self, name: str, limit: int) -> dict[str, Any]:
-        """The same as JSON, with the times of each window's votes."""
-        counted = self._reading.latest(name)
-        history = self._history(counted, limit)
-        windows = [{**one.to_dict(), **_times(counted, one.span)} for one in history.windows]
-        return {"window": history.window, "by_time": history.by_time, "windows": windows}
-
-    def _history(self, counted: CountedVotes, limit: int) -> History:
-        until = time.monotonic() + _SECONDS
-        newest = [self._graded(counted, span, until) for span in reversed(windows_of(counted)[-limit:])]
-        return History(str(counted.window), counted.window.by_time, newest[::-1])
-
-    def _graded(self, counted: CountedVotes, span: Span, until: float) -> WindowGrades:
-        held = [counted.panes.panes[one] for one in counted.window.panes(span.number) if one in counted.panes.panes]
-        state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in held)))
-        place = (counted.project.id, span.number)
-        with self._lock:  # one at a time: others find it done
-            if place in self._kept and self._kept[place][0] == state:
-                return self._kept[place][1]
-            if time.monotonic() > until:
-                return WindowGrades(span, refused=_LATER)
-            grades = graded_window(span, window_sketch(counted, span.number), {})
-            self._kept[place] = state, grades
-            if len(self._kept) > _OVER_TIME_MOST_KEPT:
-                self._kept.popitem(last=False)
-            return grades
-
-
-def _times(counted: CountedVotes, span: Span) -> dict[str, float | None]:
-    """When the votes of a window were cast, or came in where they do not say."""
-    held = [counted.panes.panes[one] for one in counted.window.panes(span.number) if one in counted.panes.panes]
-    first = [pane.first_time for pane in held if pane.first_time is not None]
-    last = [pane.last_time for pane in held if pane.last_time is not None]
-    return {"first_time": min(first, default=None), "last_time": max(last, default=None)}

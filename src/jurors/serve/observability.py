@@ -1,4 +1,10 @@
-"""Structured logs: one JSON object per line on standard error. No header, query or body is ever in them."""
+"""Structured logs and metrics.
+
+Logs are one JSON object per line on standard error; no header, query or body is ever in them. Metrics are for
+Prometheus: requests of this process, and what the store holds, which every worker reports alike. Their labels have few
+values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the names of at most a
+hundred projects, those with most votes; the others are added up as `project="(others)"`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -19,17 +25,9 @@ from jurors.serve.auth import without_secrets
 from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
 
-# Structured logs: one JSON object per line on standard error. No header, query or body is ever in them.
-
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-
 
 def log_event(event: str, level: str = "info", **facts: Any) -> None:
-    """Write a line; a log that takes nothing (a full disk) is no reason to stop."""
+    """Write a line; that it cannot be written (a full disk) is no reason to stop."""
     moment = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = json.dumps({"time": moment, "level": level, "event": event, **facts}, default=str)
     with suppress(OSError, ValueError):
@@ -38,7 +36,7 @@ def log_event(event: str, level: str = "info", **facts: Any) -> None:
 
 
 class LogLines(logging.Handler):
-    """What uvicorn has to say, as lines like ours."""
+    """uvicorn's messages, as lines like ours."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record."""
@@ -49,7 +47,7 @@ class LogLines(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Send uvicorn's own messages the same way; requests are noted by `RequestLog`."""
+    """Send uvicorn's own messages the same way; requests are logged by `ServerMiddleware`."""
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [], False
@@ -57,51 +55,13 @@ def configure_logging() -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.INFO)
 
 
-class RequestLog:
-    """A line per request: method, path without its query, status, milliseconds."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and note how it ended."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), 500
-
-        async def heard(message: MutableMapping[str, Any]) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, heard)
-        finally:
-            taken = round(1e3 * (time.perf_counter() - begun), 2)
-            log_event("request", method=scope["method"], path=scope["path"], status=status, ms=taken)
-
-
-# What Prometheus collects: requests of this process, and what the store holds, which every worker tells alike.
-#
-# Labels have few values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the
-# names of at most a hundred projects, those with most votes; the others are added up as `project="(others)"`.
-
-
 _MOST_PROJECTS = 100
-_OTHERS = "(others)"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers put their numbers together
-
-Message = MutableMapping[str, Any]
-MetricsReceive = Callable[[], Awaitable[Message]]
-MetricsSend = Callable[[Message], Awaitable[None]]
-MetricsApp = Callable[[Message, MetricsReceive, MetricsSend], Awaitable[None]]
+_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers share their numbers
 
 
 class ServerMetrics:
-    """The numbers of one process."""
+    """The metrics of one process."""
 
     media_type = CONTENT_TYPE_LATEST
 
@@ -116,13 +76,13 @@ class ServerMetrics:
         )
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One request."""
+        """Count one request."""
         known = method if method in ("GET", "POST", "PUT", "DELETE", "HEAD") else "other"
         self._seconds.labels(known, route).observe(seconds)
         self._requests.labels(known, route, f"{status // 100}xx").inc()
 
     def text(self, store: SqlStore, watch: AlarmWatch) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """All metrics, as Prometheus reads them."""
         registry = CollectorRegistry()
         registry.register(_Stored(store, watch))
         if os.environ.get(_WORKERS):
@@ -132,56 +92,29 @@ class ServerMetrics:
 
 
 class _Stored:
-    """What the store holds, looked up when it is collected."""
+    """What the store holds, read when it is collected."""
 
     def __init__(self, store: SqlStore, watch: AlarmWatch) -> None:
         self._store, self._watch = store, watch
 
     def collect(self) -> Iterator[Metric]:
-        projects = sorted(self._store.projects(), key=lambda one: -one.votes)
+        projects = sorted(self._store.projects(), key=lambda project: -project.votes)
         active = self._watch.active()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Alarms that ring", labels=["project"])
-        parts = [(one.name, [one]) for one in projects[:_MOST_PROJECTS]]
-        for name, members in [*parts, *([(_OTHERS, rest)] if (rest := projects[_MOST_PROJECTS:]) else [])]:
-            votes.add_metric([name], sum(one.votes for one in members))
-            items.add_metric([name], sum(one.items for one in members))
-            alarms.add_metric([name], sum(active.get(one.id, 0) for one in members))
+        groups = [(project.name, [project]) for project in projects[:_MOST_PROJECTS]]
+        if rest := projects[_MOST_PROJECTS:]:
+            groups.append(("(others)", rest))
+        for name, members in groups:
+            votes.add_metric([name], sum(project.votes for project in members))
+            items.add_metric([name], sum(project.items for project in members))
+            alarms.add_metric([name], sum(active.get(project.id, 0) for project in members))
         yield from (votes, items, alarms)
         yield GaugeMetricFamily("jurors_projects", "Projects", value=len(projects))
-        waiting, oldest = self._inbox()
-        yield GaugeMetricFamily("jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=waiting)
+        ((waiting, arrived),) = self._store.query("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
+        oldest = 0.0 if arrived is None else max(0.0, time.time() - arrived)
+        yield GaugeMetricFamily(
+            "jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=int(waiting)
+        )
         yield GaugeMetricFamily("jurors_fold_lag_seconds", "How long the oldest of them waits", value=oldest)
-
-    def _inbox(self) -> tuple[int, float]:
-        with self._store.reading() as session:
-            row = session.one("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
-        waiting, arrived = row or (0, None)
-        return int(waiting), 0.0 if arrived is None else max(0.0, time.time() - arrived)
-
-
-class MetricsMiddleware:
-    """Counts every request, refused ones too, by the route as it is written."""
-
-    def __init__(self, app: MetricsApp, measures: ServerMetrics) -> None:
-        self._app, self._measures = app, measures
-
-    async def __call__(self, scope: Message, receive: MetricsReceive, send: MetricsSend) -> None:
-        """Pass the request on, and note how it ended."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), 500
-
-        async def heard(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, heard)
-        finally:
-            route = getattr(scope.get("route"), "path", "(none)")
-            self._measures.count(scope["method"], route, status, time.perf_counter() - begun)

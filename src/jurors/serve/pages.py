@@ -1,4 +1,8 @@
-"""Dashboard, API page."""
+"""Pages: the dashboard at `/` with its files, and `/docs` with the OpenAPI document.
+
+They hold no votes, so that they need no key; what the dashboard shows, its script requests under `/v1`. Nothing is
+fetched from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,14 @@ from string import Template
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from jurors.results import COLOURS, digest
 from jurors.serve.errors import ApiError
+from jurors.serve.middleware import OPEN
 from jurors.versions import VERSION
 
-# What the page at `/` is made of: one document without data, its style and script, and the charts' runtime.
-
-
-#: Everything comes from the server itself; charts set styles of their own, and nothing is fetched from elsewhere.
+#: Everything comes from the server itself; charts set styles of their own.
 DASHBOARD_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -39,24 +41,21 @@ class Asset:
 
 
 @lru_cache(maxsize=1)
-def page() -> bytes:
-    """The document: it holds no name and no number, so that it needs no key."""
+def dashboard_page() -> bytes:
+    """The document of the dashboard, without data."""
     return Template(_template("dashboard.html")).substitute(version=VERSION).encode()
 
 
 @lru_cache(maxsize=8)
-def asset(name: str) -> Asset | None:
-    """A file by its name; None where there is none of it."""
+def dashboard_file(name: str) -> Asset | None:
+    """A file of the dashboard by its name; None where there is none."""
     if name == "dashboard.css":
         return Asset((COLOURS + _template(name)).encode(), "text/css; charset=utf-8")
     if name == "dashboard.js":
         return Asset(_template(name).encode(), "text/javascript; charset=utf-8")
-    return _runtime() if name == "vega.js" else None
-
-
-def _runtime() -> Asset:
-    """As the report carries it, made once and kept in the user's cache."""
-    from jurors.report.page import RuntimeMaker
+    if name != "vega.js":
+        return None
+    from jurors.report.page import RuntimeMaker  # as the report carries it, made once and stored in the user's cache
 
     maker = RuntimeMaker()
     try:
@@ -69,29 +68,23 @@ def _template(name: str) -> str:
     return (files("jurors.serve") / "templates" / name).read_text(encoding="utf-8")
 
 
-# `/`, the dashboard: its document and files hold no votes; what it shows, its script asks for under `/v1`.
-
-
 dashboard_router = APIRouter(include_in_schema=False)
 
 
-@dashboard_router.get("/")
+@dashboard_router.get("/", dependencies=[OPEN])
 def dashboard() -> HTMLResponse:
     """The page."""
-    return HTMLResponse(page(), headers={"Content-Security-Policy": DASHBOARD_POLICY})
+    return HTMLResponse(dashboard_page(), headers={"Content-Security-Policy": DASHBOARD_POLICY})
 
 
-@dashboard_router.get("/assets/{name}")
+@dashboard_router.get("/assets/{name}", dependencies=[OPEN])
 def file(name: str) -> Response:
     """One of the page's files."""
-    there = asset(name)
-    if there is None:
+    asset = dashboard_file(name)
+    if asset is None:
         raise ApiError(404, "no_file", f"the dashboard has no file {name!r:.60}")
-    packed = {"Content-Encoding": "gzip"} if there.is_packed else {}
-    return Response(there.body, media_type=there.kind, headers={"Cache-Control": "no-cache", **packed})
-
-
-# `/docs`: the interface to read, made from its own description; no script, and nothing that is fetched.
+    packed = {"Content-Encoding": "gzip"} if asset.is_packed else {}
+    return Response(asset.body, media_type=asset.kind, headers={"Cache-Control": "no-cache", **packed})
 
 
 api_page_router = APIRouter(include_in_schema=False)
@@ -109,7 +102,13 @@ td, th {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
 POLICY = f"default-src 'none'; style-src {digest(_STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
-@api_page_router.get("/docs")
+@api_page_router.api_route("/openapi.json", methods=["GET", "HEAD"], dependencies=[OPEN])
+async def openapi(request: Request) -> JSONResponse:
+    """The description for programs; FastAPI's own route could not declare who may read it."""
+    return JSONResponse(request.app.openapi())
+
+
+@api_page_router.get("/docs", dependencies=[OPEN])
 def docs(request: Request) -> HTMLResponse:
     """The page."""
     return HTMLResponse(_page(json.dumps(request.app.openapi())), headers={"Content-Security-Policy": POLICY})
@@ -117,15 +116,17 @@ def docs(request: Request) -> HTMLResponse:
 
 @cache
 def _page(description: str) -> str:
-    told = json.loads(description)
+    document = json.loads(description)
     routes = "".join(
-        _section(method, path, route) for path, methods in told["paths"].items() for method, route in methods.items()
+        _section(method, path, route)
+        for path, methods in document["paths"].items()
+        for method, route in methods.items()
     )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>jurors: the interface</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>jurors {escape(told['info']['version'])}: the interface</h1>"
+        f"<h1>jurors {escape(document['info']['version'])}: the interface</h1>"
         "<p>Bodies and answers are JSON. Where the server asks for a key, send "
         "<code>Authorization: Bearer jk_…</code>. "
         'What goes wrong is one line: <code>{"error": {"code": …, "message": …}}</code>. '
@@ -141,11 +142,11 @@ def _section(method: str, path: str, route: dict[str, Any]) -> str:
 
 
 def _parts(route: dict[str, Any]) -> Iterator[str]:
-    asked = [one for one in route.get("parameters", []) if one["in"] == "query"]
-    if asked:
+    queries = [parameter for parameter in route.get("parameters", []) if parameter["in"] == "query"]
+    if queries:
         rows = "".join(
-            f"<tr><td><code>{escape(one['name'])}</code></td><td>{escape(one.get('description', ''))}</td></tr>"
-            for one in asked
+            f"<tr><td><code>{escape(query['name'])}</code></td><td>{escape(query.get('description', ''))}</td></tr>"
+            for query in queries
         )
         yield f"<table><thead><tr><th>asked</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
     body = route.get("requestBody", {}).get("content", {}).get("application/json", {})

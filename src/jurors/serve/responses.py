@@ -1,4 +1,4 @@
-"""Error bodies, and the examples that the OpenAPI document shows."""
+"""Error answers, and the examples of the OpenAPI document (a test sends and receives them)."""
 
 from __future__ import annotations
 
@@ -14,27 +14,24 @@ from jurors.serve.auth import without_secrets
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import log_event
 
-# Answers that are no success: whatever goes wrong, one document of one form, and no secret in any log.
-
-
 _CODES: dict[int, Code] = {404: "no_route", 405: "no_route", 400: "bad_body"}
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Every error of a route becomes one line."""
-    app.add_exception_handler(JurorsError, _refused)
-    app.add_exception_handler(RequestValidationError, _misfit)
-    app.add_exception_handler(HTTPException, _plain)
-    app.add_exception_handler(Exception, _fault)
+    """Answer every error of a route with one document of one form."""
+    app.add_exception_handler(JurorsError, _known_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _unexpected_error)
 
 
-async def _refused(request: Request, error: Any) -> JSONResponse:
+async def _known_error(request: Request, error: Any) -> JSONResponse:
     headers = dict(error.headers) if isinstance(error, ApiError) else None
     return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
 
 
-async def _misfit(request: Request, error: Any) -> JSONResponse:
-    """A body or a parameter that is not as the route says: the first fault, and where."""
+async def _invalid_request(request: Request, error: Any) -> JSONResponse:
+    """A body or parameter that does not fit the route: the first mistake, and where it is."""
     first = error.errors()[0]
     is_body = first["loc"][:1] == ("body",)
     if first["type"] == "json_invalid":
@@ -43,20 +40,17 @@ async def _misfit(request: Request, error: Any) -> JSONResponse:
     return JSONResponse(error_document("bad_body" if is_body else "option", f"{place}: {first['msg']}"), 422)
 
 
-async def _plain(request: Request, error: Any) -> JSONResponse:
+async def _http_error(request: Request, error: Any) -> JSONResponse:
     known = {404: "there is no such route; see /docs", 405: f"{request.method} is not for this route; see /docs"}
     message = known.get(error.status_code, str(error.detail))
     code = _CODES.get(error.status_code, "bad_request")
     return JSONResponse(error_document(code, message), error.status_code, error.headers)
 
 
-async def _fault(request: Request, error: Any) -> JSONResponse:
-    """An error of ours: told in the log, with no more than its kind to the caller."""
+async def _unexpected_error(request: Request, error: Any) -> JSONResponse:
+    """An error of ours: the log has it, the caller learns no more than its kind."""
     log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
     return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
-
-
-# Examples of the interface's description: what is asked and what comes back, as a test sends and gets it.
 
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
@@ -111,16 +105,16 @@ _ERROR_SCHEMA = {
 
 
 def documented_responses(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route: an example of its success, and of each refusal."""
-    told: dict[int | str, dict[str, Any]] = {
+    """The answers of a route for OpenAPI: an example of its success, and of each error status."""
+    answers: dict[int | str, dict[str, Any]] = {
         code: _answer(
             f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}
         )
         for code in (*statuses, *((422,) if 422 not in statuses else ()))
     }
     if example is not None:
-        told[status] = _answer("Well", example, schema=None)
-    return told
+        answers[status] = _answer("Well", example, schema=None)
+    return answers
 
 
 def _answer(description: str, example: Any, schema: Any = _ERROR_SCHEMA) -> dict[str, Any]:

@@ -1,30 +1,27 @@
-"""All other routes."""
+"""The routes, by subject: projects, what is known of them, review by a person, events, probes, charts.
+
+Each declares who may call it (see `serve.middleware`). Votes are posted in `serve.votes`, pages are in `serve.pages`.
+Docstrings of routes and models are part of the OpenAPI document.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-)
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, window_of
 from jurors.serve.errors import ApiError, NoProject
 from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
+from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
 from jurors.serve.responses import (
@@ -39,158 +36,11 @@ from jurors.serve.responses import (
     SUMMARY,
     documented_responses,
 )
-from jurors.serve.security import ENDING
-from jurors.serve.store import GoldStore, SqlStore, batch_of, label_text
+from jurors.serve.store import GoldStore, SqlStore, batch_of, is_text, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
 
-# `GET /v1/projects/{name}/charts/{kind}`: the report's charts as Vega-Lite, for the dashboard and whoever draws.
-
-
-charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
-
-_RECENT = 2.0  #: seconds that the grades of a chart may be old
-_WINDOWS = 60  #: in the chart of scores over time
-_AXES = 150  #: points beside the axes of a chart, for names and a legend
-
-
-@charts_router.get("/charts/{kind}", responses=documented_responses(CHART, 404, 409))
-def chart(
-    name: str,
-    kind: str,
-    request: Request,
-    width: Annotated[float, Query(ge=200, le=3000, description="Of the whole chart, in points.")] = 900.0,
-) -> Response:
-    """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
-    draw = _KINDS.get(kind)
-    if draw is None:
-        raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
-    body = json.dumps(draw(request.app.state, name, width).to_dict(), ensure_ascii=False, allow_nan=False)
-    return Response(body.encode("utf-8", "replace"), media_type="application/json")
-
-
-def _history(state: Any, name: str, width: float) -> Any:
-    from jurors.report.charts.other import history
-
-    over_time: GradeHistory = state.over_time
-    watch: AlarmWatch = state.alarms
-    return history(
-        over_time.history(name, _WINDOWS), [alarm.to_dict() for alarm in watch.look(name).alarms], width=width
-    )
-
-
-def _accuracy(state: Any, name: str, width: float) -> Any:
-    from jurors.report.charts.accuracy import accuracy
-
-    grades: ProjectGrades = state.grades
-    return accuracy(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
-
-
-def _prevalence(state: Any, name: str, width: float) -> Any:
-    from jurors.report.charts.prevalence import prevalence
-
-    grades: ProjectGrades = state.grades
-    return prevalence(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
-
-
-_KINDS: dict[str, Callable[[Any, str, float], Any]] = {
-    "history": _history, "accuracy": _accuracy, "prevalence": _prevalence,
-}  # fmt: skip
-
-
-# `GET /v1/projects/{name}/events`: what happens, as server-sent events.
-
-
-events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
-
-_EVERY = 1.0
-_STILL_HERE = 15  #: looks without news until a line says that the connection lives
-_MOST = 100  #: listeners per process
-
-
-@events_router.get("/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
-async def events(name: str, request: Request) -> StreamingResponse:
-    """Votes that were counted, grades that changed, alarms that ring or are cleared; until either side ends it."""
-    state = request.app.state
-    await to_thread.run_sync(state.store.project, name)
-    if state.listeners >= _MOST:
-        raise ApiError(429, "too_many_requests", f"{_MOST} listen already; ask /alarms and /grade instead")
-    return StreamingResponse(_happening(name, state), media_type="text/event-stream")
-
-
-async def _happening(name: str, state: Any) -> AsyncIterator[str]:
-    state.listeners += 1
-    try:
-        seen = await to_thread.run_sync(_look, state.store, state.alarms, name)
-        yield _event("votes", seen["votes"])
-        quiet = 0
-        while not ENDING.is_set():
-            await asyncio.sleep(_EVERY)
-            now = await to_thread.run_sync(_look, state.store, state.alarms, name)
-            news = list(_news(seen, now))
-            for kind, data in news:
-                yield _event(kind, data)
-            quiet = 0 if news else quiet + 1
-            if quiet >= _STILL_HERE:
-                quiet = 0
-                yield ": still here\n\n"
-            seen = now
-    except NoProject:
-        yield _event("gone", {"project": name})
-    finally:
-        state.listeners -= 1
-
-
-def _look(store: SqlStore, watch: AlarmWatch, name: str) -> dict[str, Any]:
-    project = store.project(name)
-    votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
-    return {"votes": votes, "alarms": watch.kept_alarms(project.id)}
-
-
-def _news(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What is new, the loudest last."""
-    news: list[tuple[str, Any]] = []
-    if now["votes"]["version"] != before["votes"]["version"]:
-        news += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
-    known = {alarm["id"]: alarm for alarm in before["alarms"]}
-    news += [("alarm", one) for one in now["alarms"] if known.get(one["id"], {}).get("active") != one["active"]]
-    return news
-
-
-def _event(kind: str, data: Any) -> str:
-    """A name cannot end its line: JSON writes line ends as two characters."""
-    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
-
-
-# For whoever keeps the server running: does it live, can it serve, how does it do.
-
-
-probes_router = APIRouter(tags=["operations"])
-
-
-@probes_router.get("/healthz")
-async def healthz() -> dict[str, str]:
-    """The process lives; it says nothing of the store."""
-    return {"status": "ok"}
-
-
-@probes_router.get("/readyz", responses={503: {"description": "The store does not answer."}})
-def readyz(request: Request) -> dict[str, Any]:
-    """The store answers."""
-    with request.app.state.store.reading() as session:
-        session.one("SELECT 1")
-    return {"status": "ready"}
-
-
-@probes_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-def metrics(request: Request) -> Response:
-    """What Prometheus collects."""
-    measures: ServerMetrics = request.app.state.measures
-    return Response(measures.text(request.app.state.store, request.app.state.alarms), media_type=measures.media_type)
-
-
-# `/v1/projects`: make, list, look at, delete.
-
+# -- projects: create, list, show, delete ----------------------------------------------------------------------------
 
 projects_router = APIRouter(prefix="/v1/projects", tags=["projects"])
 
@@ -243,69 +93,71 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
     }  # fmt: skip
 
 
-@projects_router.get("", responses=documented_responses({"projects": [SUMMARY]}))
+@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses({"projects": [SUMMARY]}))
 def projects(request: Request) -> dict[str, Any]:
     """All projects; with a key for one project, that one."""
     store: SqlStore = request.app.state.store
     for waiting in store.waiting():
-        store.fold_all(waiting)
+        store.aggregate_all(waiting)
     key: ApiKey | None = request.state.key
-    mine = [one for one in store.projects() if key is None or key.project in (None, one.name)]
+    listed = [project for project in store.projects() if key is None or key.project in (None, project.name)]
     active = request.app.state.alarms.active()
-    return {"projects": [summary(store, one, active.get(one.id, 0)) for one in mine]}
+    return {"projects": [summary(store, project, active.get(project.id, 0)) for project in listed]}
 
 
 @projects_router.put(
     "/{name}",
+    dependencies=[ADMIN],
     responses=documented_responses({**SUMMARY, "settings": PROJECT}, 409, 422, status=201),
     openapi_extra=_BODY,
 )
-def put_project(name: str, request: Request, response: Response, asked: GradeQuery | None = None) -> dict[str, Any]:
+def put_project(
+    name: str, request: Request, response: Response, body: Annotated[GradeQuery | None, Body(title="Asked")] = None
+) -> dict[str, Any]:
     """Make a project (201), or tell it more (200)."""
     store: SqlStore = request.app.state.store
-    check_project(name, request.app.state.limits)
-    told = asked.model_dump(exclude_none=True) if asked is not None else {}
-    _check(store, name, told, request.app.state.limits)
-    project, is_new = store.put_project(name, told)
+    limits: ServerLimits = request.app.state.limits
+    check_project(name, limits)
+    settings = body.model_dump(exclude_none=True) if body is not None else {}
+    # What pydantic cannot know: labels that can be stored, one window for a stream, and how many projects there are.
+    labels = settings.get("labels", [])
+    batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
+    if len(set(map(label_text, labels))) < len(labels):
+        raise ApiError(422, "bad_body", "labels: one is there twice")
+    window = window_of(settings) if "window" in settings else None
+    projects = {project.name: project for project in store.projects()}
+    if name not in projects and len(projects) >= limits.projects:
+        raise ApiError(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
+    if name in projects and projects[name].items and window not in (None, projects[name].window):
+        message = "the window of a project that has votes cannot be changed; make another project"
+        raise ApiError(409, "option", message, name="window")
+    project, is_new = store.put_project(name, settings)
     response.status_code = 201 if is_new else 200
     return {**summary(store, project), "settings": project.settings}
 
 
-def _check(store: SqlStore, name: str, told: dict[str, Any], limits: ServerLimits) -> None:
-    """What pydantic cannot know: labels that can be kept, one window for a stream, and how many projects there are."""
-    labels = told.get("labels", [])
-    batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
-    if len(set(map(label_text, labels))) < len(labels):
-        raise ApiError(422, "bad_body", "labels: one is there twice")
-    if "window" in told:
-        window_of(told)
-    there = {one.name: one for one in store.projects()}
-    if name not in there and len(there) >= limits.projects:
-        raise ApiError(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
-    if name in there and there[name].items and "window" in told and window_of(told) != there[name].window:
-        told_so = "the window of a project that has votes cannot be changed; make another project"
-        raise ApiError(409, "option", told_so, name="window")
-
-
-@projects_router.get("/{name}", responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404))
+@projects_router.get(
+    "/{name}", dependencies=[READ], responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404)
+)
 def project(name: str, request: Request) -> dict[str, Any]:
     """One project, with its settings."""
     store: SqlStore = request.app.state.store
-    store.fold_all(store.project(name).id)
-    one = store.project(name)
-    alarms = request.app.state.alarms.active().get(one.id, 0)
-    return {**summary(store, one, alarms), "settings": one.settings}
+    store.aggregate_all(store.project(name).id)
+    project = store.project(name)
+    alarms = request.app.state.alarms.active().get(project.id, 0)
+    return {**summary(store, project, alarms), "settings": project.settings}
 
 
-@projects_router.delete("/{name}", status_code=204, response_model=None, responses=documented_responses(None, 404))
+@projects_router.delete(
+    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_responses(None, 404)
+)
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
     store: SqlStore = request.app.state.store
     store.delete_project(name)
 
 
-# What is known of a project: its grade, labels, alarms, history, the page.
-
+# -- what is known of a project --------------------------------------------------------------------------------------
 
 results_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
@@ -316,7 +168,7 @@ _JSON = "application/json"
 _LARGEST_CURSOR = 2**62
 
 
-@results_router.get("/grade", responses=documented_responses(GRADE, 400, 404, 409))
+@results_router.get("/grade", dependencies=[READ], responses=documented_responses(GRADE, 400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -330,13 +182,13 @@ def grade(
     """
     grades: ProjectGrades = request.app.state.grades
     graded = grades.of(name, window, max_age)
-    tag = f'"{graded.counted.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
+    tag = f'"{graded.counts.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", responses=documented_responses(LABELS, 400, 404, 409))
+@results_router.get("/labels", dependencies=[READ], responses=documented_responses(LABELS, 400, 404, 409))
 def labels(
     name: str,
     request: Request,
@@ -348,12 +200,12 @@ def labels(
     grades: ProjectGrades = request.app.state.grades
     store: SqlStore = request.app.state.store
     graded = grades.of(name)
-    labelling, project = graded.labelled.labelling, graded.counted.project
+    labelling, project = graded.labelled.labelling, graded.counts.project
     page = store.items(project.id, after, limit)
     gold = GoldStore(store).of(project.id, [row.item for row in page])
     items = graded.labelled.of_items([(row.item, bytes(row.counted)) for row in page], gold)
     if format == "csv":
-        text = csv_text(("item", "label", "probability"), [tuple(one.values()) for one in items])
+        text = csv_text(("item", "label", "probability"), [tuple(item.values()) for item in items])
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
         "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
@@ -362,25 +214,27 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", responses=documented_responses(ALARMS, 404))
+@results_router.get("/alarms", dependencies=[READ], responses=documented_responses(ALARMS, 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
     watch: AlarmWatch = request.app.state.alarms
     return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
 
 
-@results_router.get("/history", responses=documented_responses(HISTORY, 404))
+@results_router.get("/history", dependencies=[READ], responses=documented_responses(HISTORY, 404))
 def history(
     name: str,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
 ) -> Response:
     """The grades of window after window. Those that there was no time to grade say so; ask again."""
-    over_time: GradeHistory = request.app.state.over_time
-    return _document({"schema": DOCUMENT, **over_time.document(name, limit)})
+    past: GradeHistory = request.app.state.history
+    return _document({"schema": DOCUMENT, **past.document(name, limit)})
 
 
-@results_router.get("/report", responses=documented_responses(None, 404, 409), response_class=Response)
+@results_router.get(
+    "/report", dependencies=[READ], responses=documented_responses(None, 404, 409), response_class=Response
+)
 def report(name: str, request: Request) -> Response:
     """The page of `jurors report`: verdict, evidence, numbers."""
     grades: ProjectGrades = request.app.state.grades
@@ -388,7 +242,7 @@ def report(name: str, request: Request) -> Response:
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
 
 
-#: The page has a policy of its own, which names its scripts by their digests; this one puts it into a box beside.
+#: The page itself has a stricter policy, which names its scripts by their digests; this one sandboxes it as well.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
@@ -396,13 +250,10 @@ PAGE_POLICY = (
 
 
 def _document(document: Any) -> Response:
-    from jurors.results import json_text
-
     return Response(json_text(json_ready(document), indent=None), media_type=_JSON)
 
 
-# A person helps: which items to look at, and the labels that come back.
-
+# -- review by a person ----------------------------------------------------------------------------------------------
 
 review_router = APIRouter(prefix="/v1/projects/{name}", tags=["review"])
 
@@ -431,7 +282,7 @@ _REVIEWING_BODY = {
 }
 
 
-@review_router.get("/review", responses=documented_responses(REVIEW, 404, 409))
+@review_router.get("/review", dependencies=[READ], responses=documented_responses(REVIEW, 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
@@ -440,40 +291,161 @@ def review(
     graded = grades.of(name)
     items = graded.labelled.for_review(limit, request.app.state.store)
     labels = graded.labelled.labelling.labels
-    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counted.gold.values()), "items": items}
-    return Response(json_text(json_ready(document), indent=None), media_type="application/json")
+    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counts.gold.values()), "items": items}
+    return _document(document)
 
 
-@review_router.post("/gold", responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY)
+@review_router.post(
+    "/gold", dependencies=[WRITE], responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY
+)
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
     store: SqlStore = request.app.state.store
     project = store.project(name)
-    store.fold_all(project.id)
+    store.aggregate_all(project.id)
     known = set(store.names(project.id, "labels"))
+    longest = request.app.state.limits.name
     labels: dict[str, str] = {}
-    for place, one in enumerate(body.gold):
-        text = label_text(one.label)
+    for place, given in enumerate(body.gold):
+        text, item = label_text(given.label), str(given.item)
         if text not in known:
-            told = f"gold {place}: nobody ever said {one.label!r:.60} in this project"
-            raise ApiError(422, "unknown_name", f"{told}; labels are {', '.join(sorted(known))}")
-        labels[_item(one.item, place, request.app.state.limits.name)] = text
+            problem = f"gold {place}: nobody ever said {given.label!r:.60} in this project"
+            raise ApiError(422, "unknown_name", f"{problem}; labels are {', '.join(sorted(known))}")
+        if not item or len(item) > longest or "\0" in item or not is_text(item):
+            raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
+        labels[item] = text
     GoldStore(store).put(project.id, labels)
     return {"accepted": len(body.gold)}
 
 
-def _item(item: str | int, place: int, longest: int) -> str:
-    name = str(item)
+# -- events of a project, as server-sent events ----------------------------------------------------------------------
+
+events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+
+_POLL_SECONDS = 1.0
+_KEEPALIVE = 15  #: polls without an event until a comment shows that the connection lives
+_MOST_LISTENERS = 100  #: per process
+
+
+@events_router.get(
+    "/events",
+    dependencies=[READ],
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+async def events(name: str, request: Request) -> StreamingResponse:
+    """Votes that were counted, grades that changed, alarms that ring or are cleared; until either side ends it."""
+    state = request.app.state
+    await to_thread.run_sync(state.store.project, name)
+    if state.listeners >= _MOST_LISTENERS:
+        raise ApiError(429, "too_many_requests", f"{_MOST_LISTENERS} listen already; ask /alarms and /grade instead")
+    return StreamingResponse(_events(name, state), media_type="text/event-stream")
+
+
+async def _events(name: str, state: Any) -> AsyncIterator[str]:
+    state.listeners += 1
     try:
-        name.encode()
-    except UnicodeEncodeError:
-        name = ""
-    if not name or len(name) > longest or "\0" in name:
-        raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
-    return name
+        before = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+        yield _event("votes", before["votes"])
+        quiet = 0
+        while not ENDING.is_set():
+            await asyncio.sleep(_POLL_SECONDS)
+            now = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+            events = _changes(before, now)
+            for kind, data in events:
+                yield _event(kind, data)
+            quiet = 0 if events else quiet + 1
+            if quiet >= _KEEPALIVE:
+                quiet = 0
+                yield ": still here\n\n"
+            before = now
+    except NoProject:
+        yield _event("gone", {"project": name})
+    finally:
+        state.listeners -= 1
 
 
-# What the server answers, by subject.
+def _state_of(store: SqlStore, watch: AlarmWatch, name: str) -> dict[str, Any]:
+    project = store.project(name)
+    votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
+    return {"votes": votes, "alarms": watch.stored_alarms(project.id)}
+
+
+def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The events (kind, data) between two states; alarms last."""
+    events: list[tuple[str, Any]] = []
+    if now["votes"]["version"] != before["votes"]["version"]:
+        events += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
+    was_active = {alarm["id"]: alarm["active"] for alarm in before["alarms"]}
+    return events + [("alarm", alarm) for alarm in now["alarms"] if was_active.get(alarm["id"]) != alarm["active"]]
+
+
+def _event(kind: str, data: Any) -> str:
+    """One event; no name can end its line, because JSON escapes line ends."""
+    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
+
+
+# -- probes and metrics, for operators -------------------------------------------------------------------------------
+
+probes_router = APIRouter(tags=["operations"])
+
+
+@probes_router.get("/healthz", dependencies=[OPEN])
+async def healthz() -> dict[str, str]:
+    """The process lives; it says nothing of the store."""
+    return {"status": "ok"}
+
+
+@probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store does not answer."}})
+def readyz(request: Request) -> dict[str, Any]:
+    """The store answers."""
+    request.app.state.store.query("SELECT 1")
+    return {"status": "ready"}
+
+
+@probes_router.get(
+    "/metrics", dependencies=[READ], response_class=Response, responses={200: {"content": {"text/plain": {}}}}
+)
+def metrics(request: Request) -> Response:
+    """What Prometheus collects."""
+    state = request.app.state
+    return Response(state.metrics.text(state.store, state.alarms), media_type=ServerMetrics.media_type)
+
+
+# -- charts of a project, as Vega-Lite -------------------------------------------------------------------------------
+
+charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+
+_MAX_AGE = 2.0  #: seconds that the grades of a chart may be old
+_WINDOWS = 60  #: in the chart of scores over time
+_AXES = 150  #: points beside the axes of a chart, for names and a legend
+_KINDS = ("history", "accuracy", "prevalence")
+
+
+@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses(CHART, 404, 409))
+def chart(
+    name: str,
+    kind: str,
+    request: Request,
+    width: Annotated[float, Query(ge=200, le=3000, description="Of the whole chart, in points.")] = 900.0,
+) -> Response:
+    """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
+    if kind not in _KINDS:
+        raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
+    from jurors.report.charts.accuracy import accuracy
+    from jurors.report.charts.other import history
+    from jurors.report.charts.prevalence import prevalence
+
+    state = request.app.state
+    drawing: Any
+    if kind == "history":
+        past = state.history.history(name, _WINDOWS)
+        drawing = history(past, [alarm.to_dict() for alarm in state.alarms.update(name).alarms], width=width)
+    else:
+        draw = accuracy if kind == "accuracy" else prevalence
+        drawing = draw(state.grades.of(name, max_age=_MAX_AGE).evaluation, width=min(420.0, width - _AXES))
+    body = json.dumps(drawing.to_dict(), ensure_ascii=False, allow_nan=False)
+    return Response(body.encode("utf-8", "replace"), media_type=_JSON)
 
 
 ROUTERS = (

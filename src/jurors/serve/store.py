@@ -1,4 +1,9 @@
-"""Projects, votes, gold, keys, drift state."""
+"""The store: posted votes, projects, items, counts, gold labels, API keys and the state of drift detection.
+
+Votes are validated as they are posted, exactly and in bulk, and written to the inbox as JSON columns; nothing is
+accepted that could not be counted later. Items and jurors are text (a number is taken as JSON writes it); labels keep
+their type, so that 1 and "1" differ.
+"""
 
 from __future__ import annotations
 
@@ -7,40 +12,36 @@ import math
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import compress
+from itertools import chain, compress
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
 from jurors.errors import JurorsError, OptionError
 from jurors.monitor.windows import fingerprints
+from jurors.serve.aggregate import aggregate_once
 from jurors.serve.auth import ApiKey
 from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
-    Connections,
-    Dialect,
+    Database,
     ItemRow,
     Names,
+    PostgreSQL,
     Project,
+    Row,
     Session,
+    SQLite,
     add_names,
     names,
     window_of,
 )
 from jurors.serve.errors import ApiError, NoProject
-from jurors.serve.fold import fold_once
 from jurors.votes.read import clean_cells
-
-# Votes as they are posted: checked in bulk, exactly, and written down as JSON columns for the inbox.
-#
-# Nothing is taken that could not be counted later: what the fold reads has been checked here. Items and jurors are text
-# (a number is taken as JSON writes it); labels keep their kind, so that 1 and "1" are two.
-
 
 _PARTS = itemgetter("item", "juror", "label")
 _NAMES = frozenset((str, int))
@@ -51,7 +52,7 @@ _LONGEST = 500  #: characters of a name
 
 @dataclass(frozen=True, slots=True)
 class PostedBatch:
-    """Columns of one length."""
+    """Posted votes as columns of one length."""
 
     items: Sequence[str]
     jurors: Sequence[str]
@@ -62,12 +63,12 @@ class PostedBatch:
         return len(self.items)
 
     def to_json(self) -> str:
-        """As the inbox holds it."""
+        """As the inbox stores it."""
         return json.dumps([self.items, self.jurors, self.labels, self.times], separators=(",", ":"))
 
 
 def batch_of(votes: Any) -> PostedBatch:
-    """Check a list of votes; Refused names the first that is none.
+    """The votes of a list from JSON; ApiError names the first that is not valid.
 
     >>> batch_of([{"item": "q1", "juror": "ann", "label": "yes"}, {"item": 2, "juror": "bob", "label": True}])
     PostedBatch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
@@ -90,7 +91,7 @@ def batch_of(votes: Any) -> PostedBatch:
 
 
 def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
-    """The first vote that has not the parts of one."""
+    """Refuse the first vote that lacks a part or has one too many."""
     for place, vote in enumerate(votes):
         if not isinstance(vote, dict):
             _refuse(f"vote {place} is no object; give each an item, a juror and a label")
@@ -107,7 +108,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _names(values: Sequence[Any], what: str) -> Sequence[str]:
-    """Text, none of it empty, too long, or not to be stored."""
+    """The column as text; refused where a name is empty, too long, or cannot be stored."""
     kinds = set(map(type, values))
     if not kinds <= _NAMES:
         _refuse_first(values, lambda value: type(value) not in _NAMES, f"its {what} must be text")
@@ -122,12 +123,13 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
 def _check_texts(texts: Sequence[str], what: str) -> None:
     if len(max(texts, key=len)) > _LONGEST:
         _refuse_first(texts, lambda text: len(text) > _LONGEST, f"its {what} is longer than {_LONGEST} characters")
-    if "\0" in (joined := "\n".join(texts)) or not _is_text(joined):
+    if "\0" in (joined := "\n".join(texts)) or not is_text(joined):
         rule = f"its {what} holds a character that cannot be kept (NUL, or half a character)"
-        _refuse_first(texts, lambda text: "\0" in text or not _is_text(text), rule)
+        _refuse_first(texts, lambda text: "\0" in text or not is_text(text), rule)
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
+    """Whether every character can be stored: no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -136,23 +138,23 @@ def _is_text(text: str) -> bool:
 
 
 def _label_texts(labels: Sequence[Any]) -> list[str]:
-    """Each label as JSON; few are distinct."""
+    """Each label as JSON; few are distinct, so each is checked once."""
     if not set(map(type, labels)) <= _LABELS:
         _refuse_first(
             labels, lambda label: type(label) not in _LABELS, "its label must be text, a number, true or false"
         )
     distinct = {(type(label), label) for label in labels}
-    cells = {one: clean_cells([one[1]], column="label")[0] for one in distinct}
-    wrong = {one for one, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
+    cells = {typed: clean_cells([typed[1]], column="label")[0] for typed in distinct}
+    wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "its label is empty, or no number")
     _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
-    texts = {one: label_text(cell) for one, cell in cells.items()}
+    texts = {typed: label_text(cell) for typed, cell in cells.items()}
     return [texts[type(label), label] for label in labels]
 
 
 def label_text(label: Any) -> str:
-    """A label as the store keeps it: 1.0 is 1.
+    """A label as it is stored: JSON, in which 1.0 is 1.
 
     >>> label_text("yes"), label_text(1.0), label_text(True)
     ('"yes"', '1', 'true')
@@ -187,9 +189,6 @@ def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: 
     _refuse(f"vote {place}: {rule}, got {value!r:.60}")
 
 
-# `SqlStore`: everything the server keeps, on either database.
-
-
 _MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
 
 
@@ -205,44 +204,64 @@ class SqlStore:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, is_new = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
-    ...     folded = store.fold(project.id)
+    ...     folded = store.aggregate(project.id)
     ...     project = store.project("qa")
     ...     store.close()
     >>> is_new, folded, project.items, project.votes
     (True, 1, 1, 1)
     """
 
-    def __init__(self, dialect: Dialect) -> None:
-        self.dialect = dialect
-        self._connections = Connections(dialect)
+    def __init__(self, database: Database) -> None:
+        self.database = database
 
     def reading(self) -> AbstractContextManager[Session]:
         """A transaction that sees one state of the store."""
-        return self._connections.transaction(self.dialect.begin_read)
+        return self.database.transaction(self.database.begin_read)
 
     def writing(self) -> AbstractContextManager[Session]:
-        """A transaction that writes; durable when it has ended."""
-        return self._connections.transaction(self.dialect.begin_write)
+        """A transaction that writes; durable when its block has ended."""
+        return self.database.transaction(self.database.begin_write)
+
+    @contextmanager
+    def locked(self, project: int) -> Iterator[Session]:
+        """A transaction that writes to a project, one at a time."""
+        with self.writing() as session:
+            self._lock(session, project)
+            yield session
+
+    def _lock(self, session: Session, project: int) -> None:
+        if self.database.lock_project:
+            session.rows(self.database.lock_project, project)
+
+    def query(self, sql: str, *values: Any) -> list[Row]:
+        """All rows of one query."""
+        with self.reading() as session:
+            return session.rows(sql, *values)
+
+    def execute(self, sql: str, *values: Any) -> int:
+        """Run one statement that writes; returns how many rows it changed."""
+        with self.writing() as session:
+            return session.run(sql, *values)
 
     def close(self) -> None:
-        """Close what is open."""
-        self._connections.close()
+        """Close all connections."""
+        self.database.close()
 
     # -- the tables ---------------------------------------------------------------------------------------------
 
     def migrate(self) -> None:
-        """Bring the tables up to date, once, however many processes start at a time."""
+        """Bring the tables up to date, once, however many processes start at the same time."""
         with self.writing() as session:
-            if self.dialect.lock_schema:
-                session.rows(self.dialect.lock_schema)
+            if self.database.lock_schema:
+                session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             row = session.one("SELECT MAX(version) FROM schema_version")
             version = (row and row[0]) or 0
             if version > len(MIGRATIONS):
-                message = f"{self.dialect.shown} was written by a newer jurors (tables {version}); update this one"
+                message = f"{self.database.shown} was written by a newer jurors (tables {version}); update this one"
                 raise ApiError(503, "store_down", message)
-            for statement in (one for step in MIGRATIONS[version:] for one in step):
-                session.run(statement.format(**self.dialect.words))
+            for statement in chain.from_iterable(MIGRATIONS[version:]):
+                session.run(statement.format(**self.database.words))
             if version < len(MIGRATIONS):
                 session.run("DELETE FROM schema_version")
                 session.run("INSERT INTO schema_version VALUES (?)", len(MIGRATIONS))
@@ -250,12 +269,20 @@ class SqlStore:
     # -- projects -----------------------------------------------------------------------------------------------
 
     def put_project(self, name: str, settings: dict[str, Any]) -> tuple[Project, bool]:
-        """Make a project, or give it these settings; whether it is new. Labels may be added, never taken away."""
+        """Create a project, or change its settings; labels may be added, never removed.
+
+        Returns
+        -------
+        project : Project
+            As it is now.
+        is_new : bool
+            Whether it was created.
+        """
         window_of(settings)
         with self.writing() as session:
             row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
             made = None if row else session.one(_MAKE, name, json.dumps(settings), time.time())
-            if row is None and made is None:  # somebody else made it meanwhile
+            if row is None and made is None:  # another process created it meanwhile
                 row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
             if row is None:
                 project_id = (made or (0,))[0]
@@ -266,8 +293,7 @@ class SqlStore:
                     message = f"the window of {name!r} is {before.window} and cannot change; make another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project_id)
+            self._lock(session, project_id)
             add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
             again = session.one(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
         return _project(again or row or ()), row is None
@@ -282,21 +308,18 @@ class SqlStore:
 
     @staticmethod
     def project_in(session: Session, name: str) -> Project | None:
-        """The project as a transaction sees it, beside other things."""
+        """The project as a transaction sees it; None where there is none."""
         row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
         return None if row is None else _project(row)
 
     def projects(self) -> list[Project]:
-        """All of them, by name."""
-        with self.reading() as session:
-            rows = session.rows(f"SELECT {COLUMNS} FROM projects ORDER BY name")
-        return [_project(row) for row in rows]
+        """All projects, by name."""
+        return [_project(row) for row in self.query(f"SELECT {COLUMNS} FROM projects ORDER BY name")]
 
     def delete_project(self, name: str) -> None:
-        """Forget a project and all that belongs to it."""
-        with self.writing() as session:
-            if not session.run("DELETE FROM projects WHERE name = ?", name):
-                raise NoProject(name)
+        """Delete a project and all that belongs to it."""
+        if not self.execute("DELETE FROM projects WHERE name = ?", name):
+            raise NoProject(name)
 
     def names(self, project: int, kind: Names) -> list[str]:
         """The names of jurors or labels, in the order of their codes."""
@@ -306,7 +329,7 @@ class SqlStore:
     # -- votes in -----------------------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
-        """Take some batches, all or none; they are durable when this returns. NoProject where one's project is gone."""
+        """Store some batches, all or none, durable when this returns; NoProject where a project does not exist."""
         now = time.time()
         try:
             with self.writing() as session:
@@ -315,53 +338,46 @@ class SqlStore:
                     [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
                 )
         except Exception as error:
-            if self.dialect.is_orphan(error):
+            if self.database.is_orphan(error):
                 raise NoProject("of these votes") from error
             raise
 
     def waiting(self) -> list[int]:
-        """The projects with votes that are not folded yet."""
-        with self.reading() as session:
-            return [row[0] for row in session.rows("SELECT DISTINCT project FROM inbox")]
+        """The projects with votes that are not aggregated yet."""
+        return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
-    def fold(self, project: int, most: int = 10_000) -> int:
-        """Count what waits, about `most` votes of it; how many votes were taken. Exactly once, whoever calls."""
-        with self.reading() as session:  # most often there is nothing, and nobody is kept waiting
-            if session.one("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project) is None:
-                return 0
-        with self.writing() as session:
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project)
-            return fold_once(session, project, most)
+    def aggregate(self, project: int, most: int = 10_000) -> int:
+        """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken."""
+        if not self.query("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project):
+            return 0  # as most often, and without a lock
+        with self.locked(project) as session:
+            return aggregate_once(session, project, most)
 
-    def fold_all(self, project: int) -> None:
-        """Count all that waits: what is read next has every vote that was acknowledged before."""
-        while self.fold(project):
+    def aggregate_all(self, project: int) -> None:
+        """Count all votes that wait: what is read next includes every vote that was acknowledged before."""
+        while self.aggregate(project):
             pass
 
     # -- items and counts ---------------------------------------------------------------------------------------
 
     def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[ItemRow]:
         """A page of items, by arrival, after the one of number `after`."""
-        with self.reading() as session:
-            rows = session.rows(
-                "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
-                " ORDER BY number LIMIT ?", project, after, limit,
-            )  # fmt: skip
+        rows = self.query(
+            "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
+            " ORDER BY number LIMIT ?", project, after, limit,
+        )  # fmt: skip
         return [ItemRow(*row) for row in rows]
 
     def counts(self, project: int) -> dict[bytes, int]:
-        """How many items have each decision tuple, of all panes together."""
-        with self.reading() as session:
-            sums = session.rows("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
-        return {bytes(key): int(times) for key, times in sums}
+        """How many items have each decision tuple, over all panes."""
+        rows = self.query("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
+        return {bytes(key): int(times) for key, times in rows}
 
     def forget(self, project: int, before: float, most: int = 10_000) -> int:
-        """Drop items (up to `most`) and their votes that nothing changed since; counts stay. How many went."""
-        with self.writing() as session:
-            if self.dialect.lock_project:
-                session.rows(self.dialect.lock_project, project)
-            names = [row[0] for row in session.rows(f"SELECT item {_OLD} LIMIT ?", project, before, most)]
+        """Delete up to `most` items, with their votes, that did not change since; counts stay. Returns how many."""
+        with self.locked(project) as session:
+            sql = "SELECT item FROM items WHERE project = ? AND updated < ? LIMIT ?"
+            names = [row[0] for row in session.rows(sql, project, before, most)]
             marks = fingerprints(names).view("<i8").tolist()
             known = "INSERT INTO closed (project, mark) VALUES (?, ?) ON CONFLICT (project, mark) DO NOTHING"
             session.many(known, [(project, mark) for mark in marks])
@@ -370,16 +386,13 @@ class SqlStore:
         return len(names)
 
 
-_OLD = "FROM items WHERE project = ? AND updated < ?"
-
-
 def _project(row: Sequence[Any]) -> Project:
     number, name, settings, *rest = row
     return Project(number, name, json.loads(settings), *rest)
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """What a project was told before and is told now; what is counted already must stay true."""
+    """A project's settings, old and new; what is counted already must stay valid."""
     gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
     if gone:
         message = f"label {gone[0]!r} of this project cannot be taken away; name it too, or make another project"
@@ -387,15 +400,9 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     return {**old, **new}
 
 
-# Open the store that `--store` names.
-
-
-_SCHEMES = ("postgresql://", "postgres://")
-
-
 def open_store(place: str) -> SqlStore:
     """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
-    store = SqlStore(_dialect(place))
+    store = SqlStore(_database(place))
     try:
         store.migrate()
     except BaseException:
@@ -405,7 +412,7 @@ def open_store(place: str) -> SqlStore:
 
 
 def check_store_exists(place: str) -> None:
-    """OptionError where a file is named that is not there: what only reads should not make one."""
+    """OptionError where a file does not exist: commands that only read should not create one."""
     if "://" not in place and not Path(place).exists():
         raise OptionError(f"--store {place}: there is no such file", name="store")
 
@@ -416,14 +423,20 @@ def store_name(place: str) -> str:
     >>> store_name("votes.db"), store_name("postgresql://me:secret@db.example/votes")
     ('votes.db', 'postgresql://db.example/votes')
     """
-    return _dialect(place).shown
+    return _database(place).shown
 
 
-def _dialect(place: str) -> Dialect:
-    if place.startswith(_SCHEMES):
-        return _postgres(place)
-    from jurors.serve.database import SQLite
+def _database(place: str) -> Database:
+    if place.startswith(("postgresql://", "postgres://")):
+        try:
+            from psycopg import ProgrammingError
 
+            return PostgreSQL(place)
+        except ImportError:
+            raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
+        except ProgrammingError:  # whose message has the whole address, password and all
+            message = "--store: this is no address of PostgreSQL; write postgresql://user@host/database"
+            raise OptionError(message) from None
     if "://" in place:
         scheme = place.partition("://")[0]
         raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
@@ -432,91 +445,70 @@ def _dialect(place: str) -> Dialect:
     return SQLite(str(path), place)
 
 
-def _postgres(url: str) -> Dialect:
-    try:
-        from psycopg import ProgrammingError
-
-        from jurors.serve.database import PostgreSQL
-    except ImportError:
-        raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
-    try:
-        return PostgreSQL(url)
-    except ProgrammingError:  # whose message has the whole address, password and all
-        raise OptionError("--store: this is no address of PostgreSQL; write postgresql://user@host/database") from None
-
-
 def _refuse_other_files(path: Path) -> None:
-    """A file of votes is not to be opened as a database, nor a folder."""
+    """Refuse a folder, and a file that is no database, such as one of votes."""
     if path.is_dir() or not path.parent.is_dir():
         raise OptionError(f"--store {path}: name a file in a folder that is there", name="store")
-    if path.exists() and path.stat().st_size and _head(path) != b"SQLite format 3\0":
+    if not path.exists() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        is_sqlite = file.read(16) == b"SQLite format 3\0"
+    if not is_sqlite:
         kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
         raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
 
 
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(16)
-
-
-# What watches a project's stream, between one look and the next: its state, and the alarms that it raised.
-
-
 class DriftStore:
-    """The state of each project's watch."""
+    """The state of each project's drift detector between two updates, and the alarms that it raised."""
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
 
     def state(self, project: int) -> tuple[int, dict[str, Any]] | None:
-        """The version that was looked at last, and what the next look needs."""
-        with self._store.reading() as session:
-            row = session.one("SELECT version, state FROM drift WHERE project = ?", project)
-        return None if row is None else (row[0], json.loads(row[1]))
+        """The version of the last update, and the state that the next one needs."""
+        rows = self._store.query("SELECT version, state FROM drift WHERE project = ?", project)
+        return (rows[0][0], json.loads(rows[0][1])) if rows else None
 
     def put(
-        self, project: int, seen: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
+        self, project: int, before: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
     ) -> bool:
-        """Keep a state, unless another has looked meanwhile (`seen` is the version it went on from)."""
+        """Store a state, unless another process did meanwhile; returns whether it is stored.
+
+        `before` is the version of the state that the update began with, None where there was none.
+        """
         row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
-        with self._store.writing() as session:
-            if seen is not None:
-                sql = (
-                    "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
-                )
-                return bool(session.run(sql, *row, project, seen))
-            columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
-            sql = f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING"
-            return bool(session.run(sql, *row, project))
+        if before is not None:
+            sql = "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
+            return bool(self._store.execute(sql, *row, project, before))
+        columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
+        return bool(self._store.execute(f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING", *row, project))
 
     def alarms(self, project: int) -> list[dict[str, Any]]:
-        """The alarms as of the last look, the oldest first."""
-        with self._store.reading() as session:
-            row = session.one("SELECT alarms FROM drift WHERE project = ?", project)
-        return [] if row is None else list(json.loads(row[0]))
+        """The alarms as of the last update, the oldest first."""
+        rows = self._store.query("SELECT alarms FROM drift WHERE project = ?", project)
+        return list(json.loads(rows[0][0])) if rows else []
 
-    def looked(self) -> dict[int, int]:
-        """Project -> the version that was looked at last."""
-        with self._store.reading() as session:
-            return dict(session.rows("SELECT project, version FROM drift"))
+    def versions(self) -> dict[int, int]:
+        """Project -> the version of its last update."""
+        return dict(self._store.query("SELECT project, version FROM drift"))
 
     def active(self) -> dict[int, int]:
-        """Project -> how many alarms ring."""
-        with self._store.reading() as session:
-            return dict(session.rows("SELECT project, active FROM drift"))
-
-
-# Gold: what a person said of some items, posted back from a review.
+        """Project -> how many alarms are active."""
+        return dict(self._store.query("SELECT project, active FROM drift"))
 
 
 class GoldStore:
-    """Gold labels of projects; the last word of a person on an item stands."""
+    """Gold labels that people gave items in review.
+
+    Of two labels of an item the one that arrived later stands. They have no times of their own, so SQL's upsert is the
+    whole rule here.
+    """
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
 
     def put(self, project: int, labels: Mapping[str, str]) -> None:
-        """Item -> label as JSON; another label corrects. What is computed from the votes is to be computed anew."""
+        """Store labels (item -> label as JSON); the project's version grows, so that results are computed anew."""
         now = time.time()
         with self._store.writing() as session:
             session.many(
@@ -527,50 +519,40 @@ class GoldStore:
             session.run("UPDATE projects SET version = version + 1 WHERE id = ?", project)
 
     def of(self, project: int, items: Iterable[str]) -> dict[str, str]:
-        """Item -> label as JSON, of those of these items that have one."""
+        """Item -> label as JSON, for those of the items that have one."""
         with self._store.reading() as session:
             sql = "SELECT item, label FROM gold WHERE project = ? AND item IN ({names})"
             return dict(session.rows_in(sql, project, list(items)))
 
     def counts(self, project: int) -> Counter[tuple[bytes, str]]:
         """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
-        with self._store.reading() as session:
-            rows = session.rows(
-                "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
-                " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
-            )  # fmt: skip
+        rows = self._store.query(
+            "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
+            " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
+        )  # fmt: skip
         return Counter({(bytes(key), label): int(times) for key, label, times in rows})
 
-    def open_items(self, project: int, wanted: Mapping[bytes, int]) -> dict[bytes, list[str]]:
-        """So many items of each decision tuple that nobody has labelled yet, the oldest first."""
+    def open_items(self, project: int, needed: Mapping[bytes, int]) -> dict[bytes, list[str]]:
+        """Items without a gold label, the oldest first: as many of each decision tuple as are needed."""
         sql = (
             "SELECT counted, item FROM (SELECT counted, item, number,"
             " ROW_NUMBER() OVER (PARTITION BY counted ORDER BY number) AS nth FROM items"
             " WHERE project = ? AND counted IN ({names}) AND NOT EXISTS"
             " (SELECT 1 FROM gold WHERE gold.project = items.project AND gold.item = items.item)) AS numbered"
-            f" WHERE nth <= {max(wanted.values(), default=0)} ORDER BY number"
+            f" WHERE nth <= {max(needed.values(), default=0)} ORDER BY number"
         )
-        items: dict[bytes, list[str]] = {key: [] for key in wanted}
+        items: dict[bytes, list[str]] = {key: [] for key in needed}
         with self._store.reading() as session:
-            for key, item in session.rows_in(sql, project, list(wanted)):
+            for key, item in session.rows_in(sql, project, list(needed)):
                 items[bytes(key)].append(item)
         return items
-
-    def total(self, project: int) -> int:
-        """How many items have one."""
-        with self._store.reading() as session:
-            row = session.one("SELECT COUNT(*) FROM gold WHERE project = ?", project)
-        return 0 if row is None else int(row[0])
-
-
-# API keys in the store: their hashes, never the keys.
 
 
 _COLUMNS = "id, hash, scope, project, note, created, revoked"
 
 
 class StoredKeys:
-    """The keys of a store.
+    """The API keys of a store: their hashes, never the keys.
 
     Examples
     --------
@@ -581,48 +563,38 @@ class StoredKeys:
     ...     store = open_store(str(folder / "votes.db"))
     ...     keys, (token, key) = StoredKeys(store), make_key("read", "shop")
     ...     keys.add_key(key)
-    ...     kept = keys.key(key.id)
+    ...     stored = keys.key(key.id)
     ...     store.close()
-    >>> kept == key
+    >>> stored == key
     True
     """
 
     def __init__(self, store: SqlStore | Callable[[], SqlStore]) -> None:
-        self._given = store
+        self._given = store  # a function where an application opens its store later, when it starts
 
     @property
     def _store(self) -> SqlStore:
-        return (
-            self._given if isinstance(self._given, SqlStore) else self._given()
-        )  # an app opens its own when it starts
+        return self._given if isinstance(self._given, SqlStore) else self._given()
 
     def add_key(self, key: ApiKey) -> None:
-        """Keep a key."""
+        """Store a key."""
         values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        with self._store.writing() as session:
-            session.run(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+        self._store.execute(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
-        with self._store.reading() as session:
-            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return None if row is None else _key(row)
+        rows = self._store.query(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
+        return ApiKey(*rows[0]) if rows else None
 
     def all_keys(self) -> list[ApiKey]:
         """All of them, the oldest first."""
-        with self._store.reading() as session:
-            return [_key(row) for row in session.rows(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
+        return [ApiKey(*row) for row in self._store.query(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
 
     def revoke_key(self, id: str, when: float) -> bool:
-        """Whether there was such a key that was not revoked; it is now."""
-        with self._store.writing() as session:
-            return bool(session.run("UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL", when, id))
+        """Revoke a key; returns whether there was such a key that was not revoked."""
+        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        return bool(self._store.execute(sql, when, id))
 
     def any_key(self) -> bool:
-        """Whether one was ever made."""
-        with self._store.reading() as session:
-            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
-
-
-def _key(row: Sequence[Any]) -> ApiKey:
-    return ApiKey(*row)
+        """Whether a key was ever made."""
+        return bool(self._store.query("SELECT id FROM api_keys LIMIT 1"))

@@ -1,9 +1,13 @@
-"""POST votes, journal."""
+"""Posting votes: `POST /v1/projects/{name}/votes`, from the body to the inbox.
+
+A body is read as votes or as another tool's log, validated against the project, and put in line at the journal, whose
+thread writes all batches that wait at the same moment in one commit. A request is answered when its votes are durable.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
@@ -21,11 +25,9 @@ from jurors.monitor.windows import MOST_LABELS
 from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve.middleware import WRITE
 from jurors.serve.responses import ACCEPTED, VOTES, documented_responses
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
-
-# Votes on their way to the disk: whoever waits at the same moment shares one commit.
-
 
 _MOST_WAITING = 10_000
 _MOST_VOTES = 20_000  #: in one commit
@@ -34,7 +36,7 @@ _Waiting = tuple[int, PostedBatch, "Future[None]"]
 
 
 class Journal:
-    """One thread that writes; each batch's future is done when the batch is durable, or says why it is not."""
+    """One thread that writes; each batch's future is done when the batch is durable, or has the error."""
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
@@ -43,7 +45,7 @@ class Journal:
         self._thread.start()
 
     def append(self, project: int, batch: PostedBatch) -> Future[None]:
-        """Put a batch in line."""
+        """Put a batch in line; the future is done when it is on the disk."""
         future: Future[None] = Future()
         try:
             self._queue.put_nowait((project, batch, future))
@@ -61,32 +63,32 @@ class Journal:
         while is_open:
             group, is_open = self._group()
             if group:
-                self._keep(group)
+                self._store_group(group)
 
     def _group(self) -> tuple[list[_Waiting], bool]:
-        """All that waits, up to a size; and whether more may come."""
+        """The batches that wait, up to a size; and whether more may come."""
         group: list[_Waiting] = []
-        votes, one = 0, self._queue.get()
-        while one is not None:
-            group.append(one)
-            votes += len(one[1])
+        votes, waiting = 0, self._queue.get()
+        while waiting is not None:
+            group.append(waiting)
+            votes += len(waiting[1])
             if votes >= _MOST_VOTES:
                 return group, True
             try:
-                one = self._queue.get_nowait()
+                waiting = self._queue.get_nowait()
             except Empty:
                 return group, True
         return group, False
 
-    def _keep(self, group: Sequence[_Waiting]) -> None:
+    def _store_group(self, group: Sequence[_Waiting]) -> None:
         try:
             self._store.append([(project, batch) for project, batch, _ in group])
         except NoProject as error:
             if len(group) == 1:
                 group[0][2].set_exception(error)
             else:  # only those of that project fail
-                for one in group:
-                    self._keep([one])
+                for waiting in group:
+                    self._store_group([waiting])
         except Exception as error:
             for _, _, future in group:
                 future.set_exception(error)
@@ -95,67 +97,61 @@ class Journal:
                 future.set_result(None)
 
 
-# Which votes a project takes: named labels alone, where it names them, and no more jurors and labels than its limits.
-#
-# What a batch names is compared with what this process knows to be there; only new names are worth a look at the store.
-
-
 @dataclass(frozen=True)
-class _Known:
-    """A project as this process last saw it."""
+class _KnownNames:
+    """A project and its names as this process last read them."""
 
     project: Project
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
 
-    def holds(self, batch: PostedBatch) -> bool:
-        """Whether nothing in the batch is new."""
+    def includes(self, batch: PostedBatch) -> bool:
+        """Whether no name in the batch is new."""
         return self.jurors.issuperset(batch.jurors) and self.labels.issuperset(batch.labels)
 
 
 class VoteValidator:
-    """The door of each project."""
+    """Which votes a project accepts: only the labels that it names, if any, and no more jurors and labels than allowed.
+
+    Names in a batch are compared with those that this process knows; the store is read only where one is new.
+    """
 
     def __init__(self, store: SqlStore, limits: ServerLimits) -> None:
         self._store, self._limits = store, limits
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _KnownNames] = {}
 
     async def project(self, name: str, batch: PostedBatch) -> Project:
-        """The project, if these votes may go there; Refused says why not."""
+        """The project, if it accepts these votes; ApiError says why not."""
         if len(batch) > self._limits.votes:
             message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        if known is None or not known.holds(batch):
-            known = await to_thread.run_sync(self._look, name, batch)
+        if known is None or not known.includes(batch):
+            known = await to_thread.run_sync(self._read, name, batch)
         return known.project
 
     def forget(self, name: str) -> None:
-        """Look again the next time: it was deleted, and perhaps made again."""
+        """Read the project again the next time: it was deleted, and perhaps made again."""
         self._known.pop(name, None)
 
-    def _look(self, name: str, batch: PostedBatch) -> _Known:
-        """What is there now, with what the batch would add."""
+    def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
+        """The project's names now, with those that the batch would add."""
         project = self._store.project(name)
-        self._store.fold_all(project.id)
+        self._store.aggregate_all(project.id)
         jurors, labels = (self._store.names(project.id, kind) for kind in ("jurors", "labels"))
         if project.labels is not None:
-            _check_named(batch, [label_text(label) for label in project.labels])
+            allowed = [label_text(label) for label in project.labels]
+            for place, label in enumerate(batch.labels):
+                if label not in allowed:
+                    message = f"vote {place}: label {label:.60} is not among the project's labels {', '.join(allowed)}"
+                    raise ApiError(422, "bad_vote", message)
         all_jurors, all_labels = frozenset(jurors).union(batch.jurors), frozenset(labels).union(batch.labels)
         if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
             _refuse_many("labels", most, "are these scores or free text? Group them first")
         if len(all_jurors) > self._limits.jurors:
             _refuse_many("jurors", self._limits.jurors, "put some of them into another project")
-        known = self._known[name] = _Known(project, all_jurors, all_labels)
+        known = self._known[name] = _KnownNames(project, all_jurors, all_labels)
         return known
-
-
-def _check_named(batch: PostedBatch, named: Iterable[str]) -> None:
-    allowed = list(named)
-    for place, label in enumerate(batch.labels):
-        if label not in allowed:
-            message = f"vote {place}: label {label:.60} is not among the project's labels {', '.join(allowed)}"
-            raise ApiError(422, "bad_vote", message)
 
 
 def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> NoReturn:
@@ -163,10 +159,7 @@ def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> N
     raise ApiError(409, code, f"this project would have more than {most:,} {what}: {advice}", needed=most)
 
 
-# Bodies that other tools write, as votes: OTLP-JSON or OpenInference annotations, and logs of Inspect AI.
-
-
-#: what a document holds -> who wrote it
+#: a key of a document -> the tool that wrote it
 _SHAPES = {
     "resourceSpans": "openinference", "resourceLogs": "openinference", "annotator_kind": "openinference",
     "context": "openinference", "eval": "inspect",
@@ -174,7 +167,7 @@ _SHAPES = {
 
 
 def tool_of(document: Any) -> str | None:
-    """The tool that wrote a document; None where none of ours did.
+    """The tool that wrote a document (OpenInference or Inspect AI); None where it is another.
 
     >>> tool_of({"resourceSpans": []}), tool_of({"eval": {}, "samples": []}), tool_of({"votes": []})
     ('openinference', 'inspect', None)
@@ -186,7 +179,7 @@ def tool_of(document: Any) -> str | None:
 
 
 def votes_of_log(body: bytes, tool: str) -> PostedBatch:
-    """The votes of a tool's document, by the reader that files have."""
+    """The votes of a tool's document, read as a file of that tool is."""
     from jurors.votes import read_votes
 
     with temp_directory() as folder:
@@ -198,11 +191,8 @@ def votes_of_log(body: bytes, tool: str) -> PostedBatch:
             raise ApiError(422, error.code, error.fault.replace(str(path), "the body")) from None
     row, juror, label = votes.triples()
     names = votes.item_names()[row].tolist()
-    said = zip(names, juror.tolist(), label.tolist(), strict=True)
-    return batch_of([{"item": str(i), "juror": votes.jurors[j], "label": votes.labels[k]} for i, j, k in said])
-
-
-# `POST /v1/projects/{name}/votes`: acknowledged only when durable; the same votes again change nothing.
+    triples = zip(names, juror.tolist(), label.tolist(), strict=True)
+    return batch_of([{"item": str(i), "juror": votes.jurors[j], "label": votes.labels[k]} for i, j, k in triples])
 
 
 votes_router = APIRouter(prefix="/v1/projects", tags=["votes"])
@@ -225,19 +215,21 @@ _SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JS
 Inspect AI as JSON"""
 
 
-@votes_router.post("/{name}/votes", openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422))
+@votes_router.post(
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422)
+)
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
     body = await request.body()
     batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
     state = request.app.state
-    project = await state.admission.project(name, batch)
+    project = await state.validator.project(name, batch)
     if batch:
         try:
             await asyncio.wrap_future(state.journal.append(project.id, batch))
-        except NoProject:  # deleted, and perhaps made again, since this process last looked
-            state.admission.forget(name)
-            again = await state.admission.project(name, batch)
+        except NoProject:  # deleted, and perhaps made again, since this process last read it
+            state.validator.forget(name)
+            again = await state.validator.project(name, batch)
             await asyncio.wrap_future(state.journal.append(again.id, batch))
     return JSONResponse({"accepted": len(batch)})
 

@@ -1,4 +1,8 @@
-"""Detector, alarms."""
+"""`Drift`: change detection on a stream of votes, with a stated total rate of false alarms.
+
+Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
+alpha is divided are in `monitor.drift.evidence`; `docs/guides/monitoring.md` has the proof.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from math import log
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -25,20 +29,19 @@ from jurors.monitor.drift.evidence import (
     keys_from,
     log_border_shares,
     log_ceiling,
-)
-from jurors.monitor.windows import Pane, Panes
+)  # fmt: skip
+from jurors.monitor.windows import Panes
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
-# What panes hold more than at the last look: items that are new, and items whose decision tuple changed.
-
+# -- what panes hold more than at the last update ---------------------------------------------------------------------
 
 _CORRECTABLE = 16  # panes in which a change of the past is still taken up
 
 
 @dataclass(frozen=True)
-class News:
-    """What one pane holds more."""
+class PaneDelta:
+    """What one pane holds more than at the last update."""
 
     pane: int
     new: Counter[bytes]
@@ -47,14 +50,14 @@ class News:
     time: float | None
 
 
-class Intake:
-    """The newest panes as they were seen last."""
+class PaneTracker:
+    """The newest panes as they were at the last update."""
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[int, Counter[bytes]]] = {}  # pane -> its revision and counts
 
-    def news(self, panes: Panes) -> Iterator[News]:
-        """Pane by pane, the oldest first; what was seen is seen from then on."""
+    def deltas(self, panes: Panes) -> Iterator[PaneDelta]:
+        """The difference of each pane that changed, the oldest first."""
         for number in sorted(panes.panes):
             pane = panes.panes[number]
             revision, seen = self._seen.get(number, (-1, Counter()))
@@ -62,213 +65,166 @@ class Intake:
             joined = panes.since is not None and number <= panes.since and bool(self._seen)  # to older ones seen before
             if too_old or joined or (pane.revision == revision and pane.items == seen.total()):
                 continue
-            yield self._news(pane, seen)
+            is_newest = number >= max(self._seen, default=number)
+            more = Counter(pane.tuples)
+            more.subtract(seen)
+            self._seen[number] = pane.revision, Counter(pane.tuples)
+            yield PaneDelta(number, *separate_changes(more), is_newest, pane.last_time)
         for old in sorted(self._seen)[:-_CORRECTABLE]:
             del self._seen[old]
-
-    def _news(self, pane: Pane, seen: Counter[bytes]) -> News:
-        is_newest = pane.number >= max(self._seen, default=pane.number)
-        more = Counter(pane.tuples)
-        more.subtract(seen)
-        self._seen[pane.number] = pane.revision, Counter(pane.tuples)
-        return News(pane.number, *changed_apart(more), is_newest, pane.last_time)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types: pane -> key -> count."""
         return {str(pane): {key.hex(): n for key, n in sorted(seen.items())} for pane, (_, seen) in self._seen.items()}
 
     def restore(self, document: dict[str, Any]) -> None:
-        """Take the place of an intake written by `to_dict`."""
+        """The inverse of `to_dict`."""
         for pane, seen in document.items():
             self._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
 
 
-def changed_apart(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[bytes]]:
-    r"""What came new, and what changed: for each tuple taken back, one that takes its place.
+def separate_changes(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[bytes]]:
+    r"""Items that are new, and items that changed: for each tuple taken back, one that takes its place.
 
-    >>> changed_apart(Counter({b"\1": -1, b"\1\2": 2}))
+    A tuple with the same votes and more is preferred.
+
+    >>> separate_changes(Counter({b"\1": -1, b"\1\2": 2}))
     (Counter({b'\x01\x02': 1}), Counter({b'\x01\x02': 1, b'\x01': -1}))
     """
     new, gone = +more, -more
     changed = Counter[bytes]()
     for key in gone.elements():
         changed[key] -= 1
-        place = next((other for other in new if _goes_on(key, other)), next(iter(new), None))
+        extensions = (
+            other for other in new
+            if len(other) >= len(key) and all(a in (0, b) for a, b in zip(key, other, strict=False))
+        )  # fmt: skip
+        place = next(extensions, next(iter(new), None))
         if place is not None:
             changed[place] += 1
             new = new - Counter([place])
     return new, changed
 
 
-def _goes_on(key: bytes, other: bytes) -> bool:
-    """Whether a tuple says all that another said, and more."""
-    return len(other) >= len(key) and all(said in (0, also) for said, also in zip(key, other, strict=False))
+# -- the alarm of a detected change -----------------------------------------------------------------------------------
 
-
-# What a change is called: the alarm of a series that rang, in words and numbers.
-
-
-FEWEST = 20  #: votes of one label that make a juror constant
-Told: TypeAlias = tuple[Alarm, float, float]  # with the share it tells of, before and after
+MIN_CONSTANT = 20  #: votes of one label that make a juror constant
 
 
 @dataclass(frozen=True)
 class DriftChange:
-    """Counts by cell before and after a border, and what is needed to tell of them."""
+    """Counts by cell before and after a border, and what describes them."""
 
     watched: WatchedSeries
     names: Sequence[str]
     labels: Sequence[Label]
     before: Integers
     after: Integers
-    said: Counter[bytes]  #: the decision tuples after the border
+    tuples: Counter[bytes]  #: the decision tuples after the border
     since: int
     chance: float
 
     def shares(self, part: str, series: int, category: int) -> tuple[float, float]:
-        """The share of a category before and after, strata added up."""
+        """The share of a category before and after, over all strata."""
         cells = self.watched.parts[part]
-        both = [cells.of(counts)[series].sum(axis=0) for counts in (self.before, self.after)]
-        return binary_share(both[0], category), binary_share(both[1], category)
+        before, after = (cells.of(counts)[series].sum(axis=0) for counts in (self.before, self.after))
+        return binary_share(before, category), binary_share(after, category)
 
-    def told(self, alarm: Alarm, shares: tuple[float, float]) -> Told:
-        """The alarm with its numbers."""
-        return alarm, shares[0], shares[1]
-
-
-def tell(change: DriftChange, subject: str, series: int) -> Told:
-    """The alarm."""
-    return _BY_SUBJECT[subject](change, series)
+    def culprit(self, subject: str, series: int) -> int | None:
+        """The juror to leave out of majorities: of a pair, the one whose agreement with the others changed more."""
+        who = self.watched.who(subject, series)
+        agrees = self.watched.parts["agrees"]
+        moved = [log_ceiling(agrees.of(self.before)[each], agrees.of(self.after)[each])[0] for each in who]
+        return who[int(np.argmax(moved))] if who else None
 
 
-def culprit(change: DriftChange, subject: str, series: int) -> int | None:
-    """The juror to leave out of majorities: of a pair, the one whose agreement with the others changed more."""
-    who = change.watched.who(subject, series)
-    agrees = change.watched.parts["agrees"]
-    moved = [log_ceiling(agrees.of(change.before)[each], agrees.of(change.after)[each])[0] for each in who]
-    return who[int(np.argmax(moved))] if who else None
+def alarm_for(change: DriftChange, subject: str, series: int) -> tuple[Alarm, float, float]:
+    """The alarm of a series that changed.
 
-
-def _tell_prevalence(change: DriftChange, series: int) -> Told:
-    shares = [change.shares("prevalence", 0, label) for label in range(change.watched.labels)]
-    moved = [abs(after - before) for before, after in shares]
-    most = int(np.argmax(moved))
-    label, both = change.labels[most], shares[most]
-    message = f"most jurors say {label} of {_both(change, both)}"
-    told = Alarm("prevalence_drift", "warning", message, both[1] - both[0], labels=(label,), chance=change.chance)
-    return change.told(told, both)
-
-
-def _tell_juror(change: DriftChange, series: int) -> Told:
-    name, both = change.names[series], change.shares("agrees", series, 1)
-    moved = both[1] - both[0]
-    votes = Counter(key[series] for key in change.said.elements() if len(key) > series and key[series])
-    if len(votes) == 1 and votes.total() >= FEWEST:
-        label = change.labels[next(iter(votes)) - 1]
-        message = f"{name} has said nothing but {label} since item {change.since:,}: {votes.total():,} votes"
-        told = Alarm("juror_constant", "alarm", message, moved, (name,), (label,), chance=change.chance)
-        return change.told(told, both)
+    Returns
+    -------
+    alarm : Alarm
+        Its kind, level, message and jurors or labels; its value is `after - before`.
+    before, after : float
+        The share that the message names, before and since the border.
+    """
+    if subject == "prevalence":
+        every = [change.shares("prevalence", 0, label) for label in range(change.watched.labels)]
+        most = int(np.argmax([abs(after - before) for before, after in every]))
+        shares = every[most]
+    else:
+        part = {"juror": "agrees", "pair": "together", "silence": "voted", "panel": "apart"}[subject]
+        shares = change.shares(part, series, 0 if subject == "panel" else 1)
+    moved = shares[1] - shares[0]
+    before, after = (f"{share:.0%}" if abs(moved) >= 0.02 else f"{share:.1%}" for share in shares)
+    both = f"{after} of items since item {change.since:,}, {before} before"
     level: Level = "warning" if moved > 0 else "alarm"
-    message = f"{name} agrees with most of the others on {_both(change, both)}"
-    if abs(moved) < 0.02:
-        message += "; what it says of items on which they say one label or another has changed"
-    return change.told(Alarm("juror_drift", level, message, moved, (name,), chance=change.chance), both)
+    jurors = tuple(change.names[juror] for juror in change.watched.who(subject, series))
+    labels: tuple[Label, ...] = ()
+    if subject == "prevalence":
+        labels = (change.labels[most],)
+        kind, level, message = "prevalence_drift", "warning", f"most jurors say {labels[0]} of {both}"
+    elif subject == "pair":
+        message = f"{jurors[0]} and {jurors[1]} say the same where one of them differs from most of the others: {both}"
+        kind, level = "pair_drift", "alarm"
+    elif subject == "silence":
+        kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
+    elif subject == "panel":
+        kind = "score_drift"
+        message = f"jurors agree with each other on {both}, and no single juror explains it"
+    else:
+        votes = Counter(key[series] for key in change.tuples.elements() if len(key) > series and key[series])
+        if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
+            labels = (change.labels[next(iter(votes)) - 1],)
+            kind, level = "juror_constant", "alarm"
+            message = (
+                f"{jurors[0]} has said nothing but {labels[0]} since item {change.since:,}: {votes.total():,} votes"
+            )
+        else:
+            kind, message = "juror_drift", f"{jurors[0]} agrees with most of the others on {both}"
+            if abs(moved) < 0.02:
+                message += "; what it says of items on which they say one label or another has changed"
+    return Alarm(kind, level, message, moved, jurors, labels, chance=change.chance), *shares
 
 
-def _tell_pair(change: DriftChange, series: int) -> Told:
-    first, second = (change.names[juror] for juror in change.watched.pairs[series])
-    both = change.shares("together", series, 1)
-    message = (
-        f"{first} and {second} say the same where one of them differs from most of the others: {_both(change, both)}"
-    )
-    told = Alarm("pair_drift", "alarm", message, both[1] - both[0], (first, second), chance=change.chance)
-    return change.told(told, both)
-
-
-def _tell_silence(change: DriftChange, series: int) -> Told:
-    name, both = change.names[series], change.shares("voted", series, 1)
-    moved = both[1] - both[0]
-    level: Level = "warning" if moved > 0 else "alarm"
-    told = Alarm("juror_silent", level, f"{name} votes on {_both(change, both)}", moved, (name,), chance=change.chance)
-    return change.told(told, both)
-
-
-def _tell_panel(change: DriftChange, series: int) -> Told:
-    both = change.shares("apart", series, 0)
-    moved = both[1] - both[0]
-    level: Level = "warning" if moved > 0 else "alarm"
-    message = f"jurors agree with each other on {_both(change, both)}, and no single juror explains it"
-    return change.told(Alarm("score_drift", level, message, moved, chance=change.chance), both)
-
-
-def new_juror(name: str) -> Alarm:
-    """A note on a juror who was not there before."""
-    return Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,))
-
-
-def new_label(label: Label) -> Alarm:
-    """A note on a label that was not said before."""
-    return Alarm("new_label", "warning", f"{label} is said for the first time", labels=(label,))
-
-
-def _both(change: DriftChange, shares: tuple[float, float]) -> str:
-    before, after = (f"{each:.0%}" if abs(shares[1] - shares[0]) >= 0.02 else f"{each:.1%}" for each in shares)
-    return f"{after} of items since item {change.since:,}, {before} before"
-
-
-_BY_SUBJECT = {
-    "prevalence": _tell_prevalence,
-    "juror": _tell_juror,
-    "pair": _tell_pair,
-    "silence": _tell_silence,
-    "panel": _tell_panel,
-}
-
-
-# `StreamAlarm`: something changed on the stream; since when, how much, who, and what to do.
-
-
-_BETTER = 100
+# -- alarms with their history ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class WayBack:
-    """What must be seen before an alarm is cleared.
+class RecoveryTest:
+    """When an alarm is cleared.
 
-    For a border since the alarm was raised, the items that came after it are foretold twice, by Pólya's urns filled
-    with what was counted before the change and with what was counted from the change to that border. The alarm is
-    cleared when the first foretells them a hundred times better, and more often the more borders there were to choose
-    from (border j as often as 1 over its share). It is a rule, not a promise.
+    For a border since the alarm was raised, the items after it are predicted twice, by Pólya's urns filled with what
+    was counted before the change and with what was counted from the change to that border. The alarm is cleared when
+    the first predicts them a hundred times better, and more often the more borders there were to choose from (border j
+    as often as 1 over its share). It is a rule, not a guarantee.
     """
 
     part: str
     series: int
     since: int  #: number of the border at which the change began
-    raised: int  #: number of the border at which it was told
+    raised: int  #: number of the border at which the alarm was raised
     culprit: int | None  #: the juror who takes no part in majorities meanwhile
     before: list[list[int]]  #: strata x categories, counted before the change
-    after: list[list[int]]  #: counted from the change until it was told
+    after: list[list[int]]  #: counted from the change until the alarm was raised
 
-    def is_back(self, stretches: Segments, now: Integers) -> Flags:
-        """For each look (looks x cells: counts of the whole stream) whether the alarm is over."""
-        part = stretches.watched.parts[self.part]
-        upto = part.of(stretches.upto[np.searchsorted(stretches.numbers, self.raised) :])[:, self.series]
-        before, after = (_filled(each, upto.shape[1:]) for each in (self.before, self.after))
+    def is_back(self, segments: Segments, now: Integers) -> Flags:
+        """For each row of `now` (looks x cells: counts of the whole stream) whether the alarm is over."""
+        part = segments.watched.parts[self.part]
+        upto = part.of(segments.upto[np.searchsorted(segments.numbers, self.raised) :])[:, self.series]
+        urns = []
+        for counts in (self.before, self.after):  # of the labels that there were then, in the shape of those of now
+            urn = np.zeros(upto.shape[1:], dtype=np.int64)
+            urn[: len(counts), : len(counts[0])] = counts
+            urns.append(urn)
         came = part.of(now)[:, None, self.series] - upto
-        better = _log_foretold(came, before) - _log_foretold(came, after + upto - upto[0])
-        needed = log(_BETTER) - log_border_shares(np.arange(1.0, len(upto) + 1))
+        better = _log_urn_chance(came, urns[0]) - _log_urn_chance(came, urns[1] + upto - upto[0])
+        needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
         back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
         return back
 
 
-def _filled(counts: list[list[int]], shape: tuple[int, ...]) -> Integers:
-    """Counts of the labels that there were then, in the room of those that there are now."""
-    whole = np.zeros(shape, dtype=np.int64)
-    whole[: len(counts), : len(counts[0])] = counts
-    return whole
-
-
-def _log_foretold(came: Integers, urn: Integers) -> Floats:
+def _log_urn_chance(came: Integers, urn: Integers) -> Floats:
     """ln of the chance of what came, drawn from an urn with half an item more of each category."""
     start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
     drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
@@ -280,23 +236,24 @@ def _log_foretold(came: Integers, urn: Integers) -> Floats:
 class StreamAlarm:
     """An alarm with its history: raised once, cleared when the stream is back.
 
-    `since` is the border at which the change most likely began, `raised` and `cleared` when it was told. Items are
-    numbered in the order in which they were counted; times are the votes' own, where they have some.
+    `since` is the border at which the change most likely began, `raised` and `cleared` the items at which it was raised
+    and cleared. Items are numbered in the order in which they were counted; times are the votes' own, where they have
+    some.
     """
 
     id: int
     alarm: Alarm
-    series: str  #: what rang, as `juror:ann`
+    series: str  #: what changed, as `juror:ann`
     since: int
     raised: int
-    before: float | None = None  #: the share that the message tells of, before `since`
+    before: float | None = None  #: the share that the message names, before `since`
     after: float | None = None
     since_time: float | None = None
     raised_time: float | None = None
     cleared: int | None = None
     cleared_time: float | None = None
     cleared_by: int | None = None  #: the alarm that took its place, where one did
-    back: WayBack | None = field(default=None, repr=False)  #: what tells that it is over; None: it tells of a moment
+    back: RecoveryTest | None = field(default=None, repr=False)  #: None: it notes a moment, and needs no clearing
 
     @property
     def kind(self) -> str:
@@ -305,7 +262,7 @@ class StreamAlarm:
 
     @property
     def jurors(self) -> tuple[str, ...]:
-        """Whom it concerns."""
+        """The jurors it concerns."""
         return self.alarm.jurors
 
     @property
@@ -318,28 +275,15 @@ class StreamAlarm:
         """What to do."""
         return KINDS[self.kind].advice.format(who=" and ".join(self.jurors) or "the jurors")
 
-    def end(self, items: int, time: float | None, by: int | None = None) -> None:
-        """Clear it, after so many items; by another alarm, where one takes its place."""
+    def clear(self, items: int, time: float | None, by: int | None = None) -> None:
+        """Clear it, after so many items; `by` is the alarm that takes its place, if any."""
         self.cleared, self.cleared_time, self.cleared_by = items, time, by
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types: the alarm's fields, and its history."""
-        return {
-            "id": self.id,
-            **self.alarm.to_dict(),
-            "advice": self.advice,
-            "series": self.series,
-            "since": self.since,
-            "since_time": self.since_time,
-            "raised": self.raised,
-            "raised_time": self.raised_time,
-            "before": self.before,
-            "after": self.after,
-            "active": self.active,
-            "cleared": self.cleared,
-            "cleared_time": self.cleared_time,
-            "cleared_by": self.cleared_by,
-        }
+        history = ("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "active")
+        cleared = ("cleared", "cleared_time", "cleared_by")
+        return {"id": self.id, **self.alarm.to_dict(), **{name: getattr(self, name) for name in (*history, *cleared)}}
 
     def snapshot(self) -> dict[str, Any]:
         """Everything, as JSON: what `from_snapshot` reads."""
@@ -348,32 +292,38 @@ class StreamAlarm:
     @classmethod
     def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
         """The inverse of `snapshot`."""
-        who, labels = tuple(document["jurors"]), tuple(document["labels"])
-        told = document["level"], document["message"], document["value"]
-        alarm = Alarm(document["kind"], *told, who, labels, chance=document["chance"])
+        kind, level, message, value = (document[name] for name in ("kind", "level", "message", "value"))
+        jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
+        alarm = Alarm(kind, level, message, value, jurors, labels, chance=document["chance"])
         history = ("id", "series", "since", "raised", "before", "after", "since_time", "raised_time")
         cleared = ("cleared", "cleared_time", "cleared_by")
-        back = WayBack(**document["back"]) if document["back"] else None
+        back = RecoveryTest(**document["back"]) if document["back"] else None
         return cls(alarm=alarm, **{name: document[name] for name in (*history, *cleared)}, back=back)
 
 
-# `Drift`: alarms that may be watched all the time, with a stated total rate of false ones.
+# -- the detector -----------------------------------------------------------------------------------------------------
 
-
-_AT_ONCE = 4_000_000  # cells looked at in one go
+_AT_ONCE = 4_000_000  # cells examined in one go
 
 
 class Drift:
-    """Watch a stream for changes; on one that never changes, the chance that anything ever rings is at most `alpha`.
+    """Watch a stream for changes; where nothing changes, the chance that any alarm is ever raised is at most `alpha`.
 
     Items are taken to be independent and, as long as nothing changes, of one kind: the decision tuples are drawn from
-    one distribution, however correlated the jurors' errors are. Then the promise holds however often one looks, for
-    all series together (see `monitor.drift.watched`), for any number of jurors, known or still to come.
+    one distribution, however correlated the jurors' errors are. Then the bound holds however often one looks, for all
+    series together (see `monitor.drift.evidence`), for any number of jurors, known or still to come.
 
     After an alarm its series is watched anew from there on, against what it has become, and a juror under an alarm
-    takes no part in the majorities with which others are compared: who seemed to change because of it does not ring.
-    An alarm is cleared when the newest items are far likelier after what was counted before the change than after
-    what was counted since. Clearing promises nothing and costs nothing: it raises no alarm.
+    takes no part in the majorities with which others are compared: who seemed to change because of it raises no alarm.
+    An alarm is cleared when the newest items are far likelier after what was counted before the change than after what
+    was counted since. Clearing has no error rate, and costs none: it raises no alarm.
+
+    Parameters
+    ----------
+    alpha
+        The total rate of false alarms.
+    jurors, labels
+        Those known at the start; others may come with `update`.
 
     Examples
     --------
@@ -395,212 +345,209 @@ class Drift:
         self.jurors, self.labels = list(jurors), list(labels)
         self.alarms: list[StreamAlarm] = []
         self.late = 0  #: corrections that came too late to be taken up
-        self._first = 0
-        self._new: set[int] = set()  # jurors who came since all majorities were last made up
-        self._origins: dict[tuple[str, int], int] = {}
-        self._intake = Intake()
-        self._stretches = Segments(WatchedSeries(len(self.jurors), len(self.labels)))
-        self._looking: ChangeTest | None = None
+        self._first = 0  # jurors at the first border
+        self._new: set[int] = set()  # jurors who came since all majorities were last recomputed
+        self._origins: dict[tuple[str, int], int] = {}  # (subject, series) -> border at which its watch began
+        self._tracker = PaneTracker()
+        self._segments = Segments(WatchedSeries(len(self.jurors), len(self.labels)))
+        self._test: ChangeTest | None = None  # None where it must be prepared anew
 
     @property
     def items(self) -> int:
-        """How many were counted."""
-        return self._stretches.items
+        """How many items were counted."""
+        return self._segments.items
 
     @property
     def active(self) -> list[StreamAlarm]:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
 
-    # -- what comes in --------------------------------------------------------------------------------------------
+    # -- items come in ----------------------------------------------------------------------------------------------
 
     def update(self, panes: Panes) -> list[StreamAlarm]:
-        """Take up what the panes hold more than at the last call; the alarms that this raised."""
-        told = len(self.alarms)
-        self._meet(panes.jurors, panes.labels)
-        for news in self._intake.news(panes):
-            self._take(news)
-            self._settle()
-            self._border_if_due()
-        return self.alarms[told:]
+        """Take up what the panes hold more than at the last call; returns the alarms that this raised."""
+        known = len(self.alarms)
+        self._add_names(panes.jurors, panes.labels)
+        segments = self._segments
+        for delta in self._tracker.deltas(panes):
+            # New items are counted at the end of the stream, changed ones where they were counted before.
+            if delta.changed:
+                self._test = None
+                self.late += not segments.move(delta.changed, delta.pane)
+            if delta.new and not delta.is_newest and segments.move(delta.new, delta.pane):
+                self._test = None
+            elif delta.new:
+                segments.add(delta.new, delta.pane, delta.time)
+            self._update_alarms()
+            self._add_border_if_due()
+        return self.alarms[known:]
 
-    def hold_against(self, reference: Counter[bytes]) -> None:
+    def set_reference(self, reference: Counter[bytes]) -> None:
         """Take these counts of a good time for what came before the first item; items are numbered without them."""
         self._first = len(self.jurors)
-        self._stretches.begin(reference)
+        self._segments.begin(reference)
         self._rebuild()
 
     def follow(self, codes: Integers) -> list[StreamAlarm]:
-        """Take up items in their order (items x jurors; labels from 1, 0 for no vote), looking after every one."""
-        told, start = len(self.alarms), 0
+        """Take up items one by one, testing after each.
+
+        Parameters
+        ----------
+        codes
+            Items x jurors: labels from 1, 0 for no vote.
+
+        Returns
+        -------
+        list of StreamAlarm
+            The alarms that this raised.
+        """
+        known, start = len(self.alarms), 0
         keys = keys_from(codes)
         while start < len(keys):
-            start += self._take_in_order(keys[start : start + self._rows()])
-        return self.alarms[told:]
+            segments = self._segments
+            cells = segments.watched.size * (len(segments.closed) + 1)
+            rows = keys[start : start + max(1, min(segments.room, _AT_ONCE // max(cells, 1)))]
+            event = self._first_event(segments.now + segments.cells_of(rows).cumsum(axis=0))
+            taken = len(rows) if event is None else event + 1
+            segments.add(Counter(rows[:taken]))
+            if event is not None:
+                self._update_alarms()
+            self._add_border_if_due()
+            start += taken
+        return self.alarms[known:]
 
-    def _rows(self) -> int:
-        cells = self._stretches.watched.size * (len(self._stretches.closed) + 1)
-        return max(1, min(self._stretches.room, _AT_ONCE // max(cells, 1)))
-
-    def _take_in_order(self, keys: list[bytes]) -> int:
-        """Count as many of the keys as pass before something is to be done; how many that were."""
-        now = self._stretches.now + self._stretches.cells_of(keys).cumsum(axis=0)
-        event = self._first_event(now)
-        taken = len(keys) if event is None else event + 1
-        self._stretches.add(Counter(keys[:taken]))
-        if event is not None:
-            self._settle()
-        self._border_if_due()
-        return taken
-
-    def _take(self, news: News) -> None:
-        """Count what is new at the end of the stream; what changed, where it was counted."""
-        stretches = self._stretches
-        if news.changed:
-            self._looking = None
-            self.late += not stretches.move(news.changed, news.pane)
-        if news.new and not news.is_newest and stretches.move(news.new, news.pane):
-            self._looking = None
-        elif news.new:
-            stretches.add(news.new, news.pane, news.time)
-
-    def _border_if_due(self) -> None:
-        if self._stretches.room <= 0:
+    def _add_border_if_due(self) -> None:
+        if self._segments.room <= 0:
             self._first = self._first or len(self.jurors)
-            self._stretches.close()
-            self._stretches.thin({*self._origins.values(), *(way.since for way in self._ways())})
-            self._stretches.forget()
-            self._looking = None
+            self._segments.close()
+            self._segments.thin({*self._origins.values(), *(test.since for test in self._recovery_tests())})
+            self._segments.forget()
+            self._test = None
 
-    def _meet(self, jurors: list[str], labels: list[Label]) -> None:
-        """Make room for jurors and labels that are new."""
-        new, said = jurors[len(self.jurors) :], labels[len(self.labels) :]
-        if not new and not said:
+    def _add_names(self, jurors: list[str], labels: list[Label]) -> None:
+        """Make room for new jurors and labels.
+
+        New jurors take no part in majorities, which they would change, until they are as many as the others. Then all
+        do, and every series is watched anew. When that is depends on who votes, never on the votes themselves.
+        """
+        before, now = len(self.jurors), len(jurors)
+        new_labels = labels[len(self.labels) :]
+        if now == before and not new_labels:
             return
-        if self._stretches.closed:  # at first, everybody is new
-            self._welcome(range(len(self.jurors), len(jurors)))
-            for alarm in [*map(new_juror, new), *map(new_label, said)]:
-                self._raise_note(alarm)
+        if self._segments.closed:  # at first, every juror is new
+            self._segments.close()
+            self._new |= set(range(before, now))
+            starting = [("silence", juror) for juror in range(before, now)]
+            if 2 * len(self._new) >= now:
+                self._new = set()
+                watched = WatchedSeries(now, len(self.labels))
+                starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
+            self._origins |= dict.fromkeys(starting, self._segments.borders)
+            for name in jurors[before:]:
+                self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
+            for label in new_labels:
+                self._add_note(Alarm("new_label", "warning", f"{label} is said for the first time", labels=(label,)))
         self.jurors, self.labels = list(jurors), list(labels)
         self._rebuild()
 
-    def _welcome(self, jurors: range) -> None:
-        """New jurors take no part in majorities, which they would change, until they are as many as the others.
+    # -- alarms -----------------------------------------------------------------------------------------------------
 
-        Then all do, and every series is watched anew. When that is depends on who votes, never on what is said.
+    def _current_test(self) -> ChangeTest:
+        """The test of all series that no alarm explains.
+
+        Resting meanwhile: pairs of a juror who changed, both jurors of a pair, the panel where prevalence changed.
         """
-        self._stretches.close()
-        self._new |= set(jurors)
-        starting = [("silence", juror) for juror in jurors]
-        if 2 * len(self._new) >= jurors.stop:
-            self._new = set()
-            watched = WatchedSeries(jurors.stop, len(self.labels))
-            starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
-        self._origins |= dict.fromkeys(starting, self._stretches.borders)
-
-    # -- what rings -------------------------------------------------------------------------------------------------
-
-    def _look(self) -> ChangeTest:
-        if self._looking is None:
-            self._looking = ChangeTest(self._stretches, self.alpha, self._first, self._origins, self._resting())
-        return self._looking
-
-    def _resting(self) -> set[tuple[str, int]]:
-        """What an alarm explains: pairs of a juror who changed, both jurors of a pair, the panel beside prevalence."""
-        watched = self._stretches.watched
-        resting = {("pair", k) for k, pair in enumerate(watched.pairs) if self._culprits() & set(pair)}
-        paired = [alarm for alarm in self.active if alarm.kind == "pair_drift"]
-        resting |= {("juror", self.jurors.index(name)) for alarm in paired for name in alarm.jurors}
-        if any(alarm.kind == "prevalence_drift" for alarm in self.active):
-            resting |= {("panel", series) for series in watched.series("panel")}
-        return resting
+        if self._test is None:
+            watched = self._segments.watched
+            resting = {("pair", k) for k, pair in enumerate(watched.pairs) if self._culprits() & set(pair)}
+            for alarm in self.active:
+                if alarm.kind == "pair_drift":
+                    resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
+                elif alarm.kind == "prevalence_drift":
+                    resting |= {("panel", series) for series in watched.series("panel")}
+            self._test = ChangeTest(self._segments, self.alpha, self._first, self._origins, resting)
+        return self._test
 
     def _first_event(self, now: Integers) -> int | None:
-        """The first row at which something rings or an alarm may be cleared."""
-        over = [np.flatnonzero(self._is_back(alarm, now)) for alarm in self.active]
+        """The first row at which a change is detected or an alarm may be cleared."""
+        over = [np.flatnonzero(alarm.back.is_back(self._segments, now)) for alarm in self.active if alarm.back]
         rows = [int(each[0]) for each in over if len(each)]
-        rows += [row for row, _ in islice(self._look().rings(now), 1)]
+        rows += [row for row, _ in islice(self._current_test().detections(now), 1)]
         return min(rows, default=None)
 
-    def _settle(self) -> None:
-        """Clear what is back; raise the strongest that rings, and look again, until nothing more does."""
+    def _update_alarms(self) -> None:
+        """Clear what is back; raise the strongest detection, and test again, until there is none."""
+        segments = self._segments
         for alarm in self.active:
-            if alarm.back and self._is_back(alarm, self._stretches.now[None])[0]:
-                self._clear(alarm, alarm.back.series)
-        while rung := next(self._look().rings(self._stretches.now[None]), None):
-            self._raise(max(rung[1], key=lambda ring: ring.excess))
+            if alarm.back and alarm.back.is_back(segments, segments.now[None])[0]:
+                alarm.clear(self.items, segments.open.time)
+                self._restart(alarm.series.split(":", 1)[0], alarm.back.series)
+                self._rebuild()
+        while detected := next(self._current_test().detections(segments.now[None]), None):
+            self._raise(max(detected[1], key=lambda detection: detection.excess))
 
-    def _change(self, ring: Detection) -> DriftChange:
-        stretches = self._stretches
-        upto, said = stretches.upto[ring.border], Counter[bytes]()
-        for stretch in [*stretches.closed[ring.border + 1 :], stretches.open]:
-            said.update(stretch.tuples)
-        begin = self._origins.get((ring.subject, ring.series), 0)
-        start = stretches.upto[int(np.searchsorted(stretches.numbers, begin))] if begin else 0
-        chance = min(1.0, self.alpha * float(np.exp(-ring.excess)))
-        since = stretches.closed[ring.border].end + 1
-        return DriftChange(
-            stretches.watched, self.jurors, self.labels, upto - start, stretches.now - upto, said, since, chance
+    def _raise(self, detection: Detection) -> None:
+        segments, subject, series = self._segments, detection.subject, detection.series
+        border, upto, tuples = segments.closed[detection.border], segments.upto[detection.border], Counter[bytes]()
+        for segment in [*segments.closed[detection.border + 1 :], segments.open]:
+            tuples.update(segment.tuples)
+        begin = self._origins.get((subject, series), 0)
+        start = segments.upto[int(np.searchsorted(segments.numbers, begin))] if begin else 0
+        chance = min(1.0, self.alpha * float(np.exp(-detection.excess)))
+        change = DriftChange(
+            segments.watched,
+            self.jurors,
+            self.labels,
+            upto - start,
+            segments.now - upto,
+            tuples,
+            border.end + 1,
+            chance,
         )
-
-    def _raise(self, ring: Detection) -> None:
-        change = self._change(ring)
-        alarm, before, after = tell(change, ring.subject, ring.series)
-        series = ":".join([ring.subject, *alarm.jurors])
+        alarm, before, after = alarm_for(change, subject, series)
+        name = ":".join([subject, *alarm.jurors])
         for old in self.active:
-            if old.series == series:
-                old.end(self.items, self._stretches.open.time, by=len(self.alarms) + 1)
-        since = self._stretches.closed[ring.border]
-        raised = self._append(alarm, series, since.end + 1, since.time)
+            if old.series == name:
+                old.clear(self.items, segments.open.time, by=len(self.alarms) + 1)
+        raised = self._append(alarm, name, border.end + 1, border.time)
         raised.before, raised.after = before, after
-        self._restart(ring.subject, ring.series)
-        counted = (ring.part.of(each)[ring.series].tolist() for each in (change.before, change.after))
-        place = ring.part.name, ring.series, since.number, self._stretches.borders
-        raised.back = WayBack(*place, culprit(change, ring.subject, ring.series), *counted)
+        self._restart(subject, series)
+        counts = (detection.part.of(each)[series].tolist() for each in (change.before, change.after))
+        culprit = change.culprit(subject, series)
+        raised.back = RecoveryTest(detection.part.name, series, border.number, segments.borders, culprit, *counts)
         self._rebuild()
 
-    def _raise_note(self, alarm: Alarm) -> None:
+    def _add_note(self, alarm: Alarm) -> None:
         note = self._append(alarm, ":".join([alarm.kind, *alarm.jurors, *map(str, alarm.labels)]), self.items + 1)
-        note.end(note.raised, note.raised_time)  # it tells of a moment
+        note.clear(note.raised, note.raised_time)  # it notes a moment
 
     def _append(self, alarm: Alarm, series: str, since: int, since_time: float | None = None) -> StreamAlarm:
         raised = StreamAlarm(len(self.alarms) + 1, alarm, series, since, self.items, since_time=since_time)
-        raised.raised_time = self._stretches.open.time
+        raised.raised_time = self._segments.open.time
         self.alarms.append(raised)
         return raised
 
     def _restart(self, subject: str, series: int) -> None:
         """Watch a series anew from here on."""
-        self._stretches.close()
-        series_of = self._stretches.watched.series("panel") if subject == "panel" else [series]
-        self._origins |= dict.fromkeys(((subject, each) for each in series_of), self._stretches.borders)
-
-    # -- what is over -----------------------------------------------------------------------------------------------
-
-    def _is_back(self, alarm: StreamAlarm, now: Integers) -> Flags:
-        """For each look, whether the stream is as it was before the change."""
-        return alarm.back.is_back(self._stretches, now) if alarm.back else np.zeros(len(now), dtype=bool)
-
-    def _clear(self, alarm: StreamAlarm, series: int) -> None:
-        alarm.end(self.items, self._stretches.open.time)
-        self._restart(alarm.series.split(":", 1)[0], series)
-        self._rebuild()
+        self._segments.close()
+        restarted = self._segments.watched.series("panel") if subject == "panel" else [series]
+        self._origins |= dict.fromkeys(((subject, each) for each in restarted), self._segments.borders)
 
     def _culprits(self) -> set[int]:
         """Jurors under an alarm of their own."""
-        return {way.culprit for way in self._ways() if way.culprit is not None}
+        return {test.culprit for test in self._recovery_tests() if test.culprit is not None}
 
-    def _ways(self) -> list[WayBack]:
+    def _recovery_tests(self) -> list[RecoveryTest]:
         return [alarm.back for alarm in self.active if alarm.back]
 
     def _rebuild(self) -> None:
         """Count anew, jurors under an alarm of their own and new ones left out of the majorities."""
         watched = WatchedSeries(len(self.jurors), len(self.labels), frozenset(self._culprits() | self._new))
-        if watched != self._stretches.watched:
-            self._stretches.rebuild(watched)
-        self._looking = None
+        if watched != self._segments.watched:
+            self._segments.rebuild(watched)
+        self._test = None
 
-    # -- before and after, graded -------------------------------------------------------------------------------------
+    # -- results and files ------------------------------------------------------------------------------------------
 
     def sketches(self, alarm: StreamAlarm) -> tuple[Sketch, Sketch]:
         """The sketches before and since a change: grade both, and see by how much the scores moved.
@@ -608,15 +555,13 @@ class Drift:
         Of panels whose tuples are nearly all different, what is long ago is left out.
         """
         panes = Panes(self.jurors, self.labels)
-        for number, tuples in enumerate(self._stretches.halves(alarm.since)):
+        for number, tuples in enumerate(self._segments.halves(alarm.since)):
             for key, times in tuples.items():
                 panes.add(number, key, times)
         return panes.to_sketch([0]), panes.to_sketch([1])
 
-    # -- JSON ---------------------------------------------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
-        """JSON's own types: everything that the next look needs."""
+        """JSON's own types: everything that the next update needs."""
         return {
             "alpha": self.alpha,
             "jurors": self.jurors,
@@ -625,9 +570,9 @@ class Drift:
             "new": sorted(self._new),
             "late": self.late,
             "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
-            "seen": self._intake.to_dict(),
+            "seen": self._tracker.to_dict(),
             "alarms": [alarm.snapshot() for alarm in self.alarms],
-            **self._stretches.to_dict(),
+            **self._segments.to_dict(),
         }
 
     @classmethod
@@ -636,8 +581,8 @@ class Drift:
         drift = cls(document["alpha"], jurors=document["jurors"], labels=document["labels"])
         drift._first, drift.late, drift._new = document["first"], document["late"], set(document["new"])
         drift._origins = {(subject, series): border for subject, series, border in document["origins"]}
-        drift._intake.restore(document["seen"])
+        drift._tracker.restore(document["seen"])
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]
-        drift._stretches.restore(document)
+        drift._segments.restore(document)
         drift._rebuild()
         return drift

@@ -1,4 +1,43 @@
-"""Watched series, segments."""
+"""What drift detection watches, and the evidence of a change that is valid however often one looks.
+
+**Series.** A decision tuple falls into categories (cells), for every series that may change:
+
+    prevalence  the majority's label
+    juror       whether a juror agrees with the majority of the others (`agrees`), and its label on items by the label
+                of that majority (`says`: each of the majority's labels is a stratum of its own, so that a change of
+                prevalence alone changes nothing there)
+    pair        of items on which at least one of two jurors differs from the majority of the rest: whether both give
+                the same label (`together`); a copy always does, and a juror who gets worse does so less
+    silence     whether a juror voted (`voted`)
+    panel       how many jurors differ from the majority (`apart`: 0, 1, 2 or more), each juror in turn left out: it is
+                detected when every one of these series is, so when no single juror explains it
+
+A majority is the label given most often; an item with a tie is left out of the series. That depends on the item alone,
+so the remaining items are as independent as all of them. Jurors *aside* (under an alarm of their own, or newly come)
+take no part in majorities: a change of theirs is no change of the others.
+
+**Segments.** The stream is stored as segments between borders, of each the counts of its decision tuples. A border is
+where a change may have begun. They lie 50 items apart, later a 32nd of the stream, and old ones are thinned out, so
+that a stream of any length has a few dozen.
+
+**Evidence** that categories changed their shares at a border. The null hypothesis: x₁, x₂, … are independent with one
+unknown vector of shares p. For a border with counts n before it and m after it, and any fixed p, the Pólya urns that
+start from a·p (before) and from b·p (after) are bets against p:
+
+    M(p) = DM(n; a·p) DM(m; b·p) / ∏ p_c^(n_c + m_c),   DM(n; α) = Γ(|α|)/Γ(|α|+|n|) ∏ Γ(α_c+n_c)/Γ(α_c),
+
+so M(p) has mean 1 at every stopping time, and E = inf_p M(p) has mean at most 1 whichever p is true: an e-process.
+An urn around p itself pays ½ ln(1 + n/a) for learning what was before; Krichevsky and Trofimov's over the greatest
+likelihood (universal inference) pays ½ ln n, two to four nats more on streams of thousands.
+
+In each p_c, ln M is convex and falls (each draw adds ln(a·p + i) - ln p), so from any point p its tangents bound the
+least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is what is returned: it needs no solver to be
+valid, and a few steps of p_c ∝ -p_c g'_c make it sharp. `docs/guides/monitoring.md` has the proof.
+
+**Alpha** is divided over what is watched, over jurors who may still come, and over borders. All shares add up to 1 at
+most, whoever comes and however long the stream lasts, so the chance that an alarm is ever raised on a stream on which
+nothing changes is at most alpha (Ville's inequality for each series and border, added up).
+"""
 
 from __future__ import annotations
 
@@ -15,34 +54,16 @@ from scipy.special import digamma, gammaln, logsumexp, xlogy, zeta
 from jurors._numeric import Flags, Floats, Integers
 from jurors.monitor.windows import keys_of
 
-# Watched series, segments.
+# -- what is watched ---------------------------------------------------------------------------------------------------
 
-
-# What is watched: categories into which a decision tuple falls, for every series that may change.
-#
-#     prevalence  the majority's label
-#     juror       whether a juror agrees with the majority of the others (`agrees`), and what it says of items on which
-#                 that majority says so and so (`says`: each of the majority's labels is a stratum of its own, so that a
-#                 change of prevalence alone changes nothing there)
-#     pair        of items on which one of two jurors at least differs from the majority of the rest: whether both say
-#                 the same (`together`); a copy does so always, and a juror who gets worse does so less
-#     silence     whether a juror voted (`voted`)
-#     panel       how many jurors do not say what most say (`apart`: 0, 1, 2 or more), each juror in turn left out: it
-#                 rings when every one of these series does, so when no single juror explains it
-#
-# A majority is the label said most often; where two are, an item is left out of the series. That depends on the item
-# alone, so the items that are left are as independent as all of them. Jurors *aside* (under an alarm of their own, or
-# newly come) take no part in majorities: what is said of the others is not said because of them.
-
-
-MOST_PAIRED = 20  #: pairs are watched among so many jurors, those who came first
+MOST_PAIRED = 20  #: jurors among whom pairs are watched, those who came first
 MOST_STRATA = 8  #: labels up to which `says` is watched
-_APART = 4
+_APART = 4  # categories of `apart`
 
 
 @dataclass(frozen=True)
 class SeriesPart:
-    """Cells of one kind: series x strata x categories, in a row of all cells."""
+    """Cells of one kind: series x strata x categories, within a row of all cells."""
 
     name: str
     start: int
@@ -54,7 +75,7 @@ class SeriesPart:
         return self.start + int(np.prod(self.shape))
 
     def of(self, cells: Integers) -> Integers:
-        """Its cells, of counts whose last axis holds all cells."""
+        """Its cells (… x series x strata x categories), a view of counts whose last axis holds all cells."""
         return cells[..., self.start : self.end].reshape(*cells.shape[:-1], *self.shape)
 
 
@@ -91,18 +112,18 @@ class WatchedSeries:
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Those watched, the earliest jurors' first: new jurors' pairs come last."""
-        together = combinations(range(min(self.jurors, MOST_PAIRED)), 2)
-        return sorted(together, key=lambda pair: (pair[1], pair[0]))
+        """The pairs watched; those of new jurors come last."""
+        pairs = combinations(range(min(self.jurors, MOST_PAIRED)), 2)
+        return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
 
     @cached_property
     def parts_of(self) -> dict[str, tuple[SeriesPart, ...]]:
-        """The kinds of cells that tell of each subject."""
-        of = {"prevalence": ["prevalence"], "juror": ["agrees", "says"], "pair": ["together"]}
-        of |= {"silence": ["voted"], "panel": ["apart"]}
+        """The kinds of cells of each subject."""
+        every = {"prevalence": ["prevalence"], "juror": ["agrees", "says"], "pair": ["together"]}
+        every |= {"silence": ["voted"], "panel": ["apart"]}
         return {
             subject: tuple(self.parts[name] for name in names if self.parts[name].shape[1])
-            for subject, names in of.items()
+            for subject, names in every.items()
         }
 
     def series(self, subject: str) -> range:
@@ -110,66 +131,67 @@ class WatchedSeries:
         return range(self.parts_of[subject][0].shape[0])
 
     def who(self, subject: str, series: int) -> tuple[int, ...]:
-        """The jurors whom a series is about."""
+        """The jurors of a series."""
         if subject == "pair":
             return self.pairs[series]
         return (series,) if subject in ("juror", "silence") else ()
 
     def carried(self, jurors: int, labels: int, cells: list[int]) -> Integers:
-        """Counts by cell of fewer jurors and labels, in the cells of all there are now."""
+        """Counts by cell of fewer jurors and labels, in the cells of those of now."""
         before, carried = WatchedSeries(jurors, labels), np.zeros(self.size, dtype=np.int64)
         for name, part in self.parts.items():
-            was = before.parts[name].of(np.array(cells, dtype=np.int64))
-            series, strata, categories = was.shape
+            counts = before.parts[name].of(np.array(cells, dtype=np.int64))
+            series, strata, categories = counts.shape
             if strata <= part.shape[1]:
-                part.of(carried)[:series, :strata, :categories] = was
+                part.of(carried)[:series, :strata, :categories] = counts
         return carried
 
-    # -- cells ------------------------------------------------------------------------------------------------------
-
     def cells(self, codes: Integers) -> Integers:
-        """Rows x cells: 1 where a decision tuple falls (rows x jurors; labels from 1, 0 for no vote)."""
-        rows = np.zeros((len(codes), self.size), dtype=np.int64)
-        said = codes[:, :, None] == np.arange(1, self.labels + 1)
-        heard = [juror for juror in range(self.jurors) if juror not in self.aside]
-        tally = said[:, heard].sum(axis=1)
-        takes_part = np.array([juror not in self.aside for juror in range(self.jurors)], dtype=bool)
-        own = said & takes_part[:, None]
-        self._whole(rows, tally)
-        self._each(rows, codes, tally[:, None] - own)
-        self._pairs(rows, codes, tally, own)
-        return rows
+        """The cells of decision tuples.
 
-    def _whole(self, rows: Integers, tally: Integers) -> None:
+        Parameters
+        ----------
+        codes
+            Rows x jurors: labels from 1, 0 for no vote.
+
+        Returns
+        -------
+        array of int, rows x cells
+            1 where a tuple falls.
+        """
+        rows = np.zeros((len(codes), self.size), dtype=np.int64)
+        takes_part = np.array([juror not in self.aside for juror in range(self.jurors)], dtype=bool)
+        votes = (codes[:, :, None] == np.arange(1, self.labels + 1)) & takes_part[:, None]  # rows x jurors x labels
+        tally = votes.sum(axis=1)
+
         top = _majority(tally)
         item = np.flatnonzero(top)
         self.parts["prevalence"].of(rows)[item, 0, 0, top[item] - 1] = 1
 
-    def _each(self, rows: Integers, codes: Integers, others: Integers) -> None:
-        item, juror = np.indices(codes.shape)
-        self.parts["voted"].of(rows)[item, juror, 0, (codes > 0).astype(int)] = 1
+        others = tally[:, None] - votes
+        row, juror = np.indices(codes.shape)
+        self.parts["voted"].of(rows)[row, juror, 0, (codes > 0).astype(int)] = 1
         apart = others.sum(axis=-1) - others.max(axis=-1, initial=0)
-        self.parts["apart"].of(rows)[item, juror, 0, np.minimum(apart, _APART - 1)] = 1
+        self.parts["apart"].of(rows)[row, juror, 0, np.minimum(apart, _APART - 1)] = 1
         top = _majority(others)
         compared = np.nonzero((top > 0) & (codes > 0))
-        of, says = top[compared], codes[compared]
-        self.parts["agrees"].of(rows)[(*compared, 0, (of == says).astype(int))] = 1
+        of, label = top[compared], codes[compared]
+        self.parts["agrees"].of(rows)[(*compared, 0, (of == label).astype(int))] = 1
         if self.parts["says"].shape[1]:
-            self.parts["says"].of(rows)[(*compared, of - 1, says - 1)] = 1
+            self.parts["says"].of(rows)[(*compared, of - 1, label - 1)] = 1
 
-    def _pairs(self, rows: Integers, codes: Integers, tally: Integers, own: Flags) -> None:
-        if not self.pairs:
-            return
-        first, second = np.array(self.pairs).T
-        top = _majority(tally[:, None] - own[:, first] - own[:, second])
-        one, other = codes[:, first], codes[:, second]
-        item, pair = np.nonzero((top > 0) & (one > 0) & (other > 0) & ((one != top) | (other != top)))
-        same = one[item, pair] == other[item, pair]
-        self.parts["together"].of(rows)[item, pair, 0, same.astype(int)] = 1
+        if self.pairs:
+            first, second = np.array(self.pairs).T
+            top = _majority(tally[:, None] - votes[:, first] - votes[:, second])
+            a, b = codes[:, first], codes[:, second]
+            item, pair = np.nonzero((top > 0) & (a > 0) & (b > 0) & ((a != top) | (b != top)))
+            same = a[item, pair] == b[item, pair]
+            self.parts["together"].of(rows)[item, pair, 0, same.astype(int)] = 1
+        return rows
 
 
 def _majority(tally: Integers) -> Integers:
-    """The label (last axis) said most often, from 1; 0 where nobody voted or two were said equally often."""
+    """The label (last axis) given most often, from 1; 0 where there is no vote or a tie."""
     if not tally.shape[-1]:
         return np.zeros(tally.shape[:-1], dtype=np.int64)
     most = tally.max(axis=-1, keepdims=True)
@@ -183,15 +205,11 @@ def binary_share(counts: Integers, category: int) -> float:
     return float(counts[category] / total) if total else float("nan")
 
 
-# The stream as the alarms remember it: stretches between borders, of each the counts of its decision tuples.
-#
-# A border is where a change may have begun. They lie 50 items apart, later a 32nd of the stream, and old ones are
-# thinned out, so that a stream of any length keeps a few dozen.
-
+# -- segments of the stream --------------------------------------------------------------------------------------------
 
 FIRST = 100  #: items before the first border
-MOST_TUPLES = 50_000  #: distinct ones that are kept; of the oldest beyond, counts by cell
-_STRETCHES_APART, _RATIO = 50, 32
+MOST_TUPLES = 50_000  #: distinct ones that are stored; of the oldest beyond, counts by cell
+_SPACING, _RATIO = 50, 32  # between borders: items, and a share of the stream
 _KNOWN = 4096  # tuples whose cells are remembered
 _BEFORE = -(1 << 62)  # the pane of what came before the stream
 _THIN = 4  # a border goes when its neighbours lie closer than a quarter of what has come since
@@ -207,25 +225,25 @@ class SegmentCounts:
 
 
 @dataclass
-class Stretch:
-    """Items between two borders."""
+class Segment:
+    """A segment: items between two borders."""
 
     number: int = 0  #: of the border at its end, from 1; 0: still open
     end: int = 0  #: items up to there, from the start of the stream
     time: float | None = None  #: of the last vote there
     panes: tuple[int, int] = (0, 0)  #: the first and last pane whose items it holds
     tuples: Counter[bytes] = field(default_factory=Counter)
-    counted: SegmentCounts | None = None  #: what is left of tuples that were too many to keep
+    counted: SegmentCounts | None = None  #: what is left of tuples that were too many to store
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
-        said = sorted(self.tuples.items())
-        keys, counts = [key.hex() for key, _ in said], [count for _, count in said]
+        tuples = sorted(self.tuples.items())
+        keys, counts = [key.hex() for key, _ in tuples], [count for _, count in tuples]
         place = {"number": self.number, "end": self.end, "time": self.time, "panes": list(self.panes)}
         return {**place, "keys": keys, "counts": counts, "counted": self.counted and asdict(self.counted)}
 
     @classmethod
-    def from_dict(cls, document: dict[str, Any]) -> Stretch:
+    def from_dict(cls, document: dict[str, Any]) -> Segment:
         """The inverse of `to_dict`."""
         tuples = Counter(dict(zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True)))
         first, last = document["panes"]
@@ -234,12 +252,12 @@ class Stretch:
 
 
 class Segments:
-    """All stretches, the last of them open, and their counts by cell."""
+    """All segments, the last of them open, and their counts by cell."""
 
     def __init__(self, watched: WatchedSeries) -> None:
         self.watched = watched
-        self.closed: list[Stretch] = []
-        self.open = Stretch()
+        self.closed: list[Segment] = []
+        self.open = Segment()
         self.borders = 0  #: made so far, those thinned out among them
         self.rebuild(watched)
 
@@ -252,20 +270,20 @@ class Segments:
     def room(self) -> int:
         """Items until the next border is due."""
         last = self.closed[-1].end if self.closed else 0
-        return last + (max(_STRETCHES_APART, last // _RATIO) if last >= FIRST else FIRST - last) - self.items
+        return last + (max(_SPACING, last // _RATIO) if last >= FIRST else FIRST - last) - self.items
 
     @property
     def numbers(self) -> Integers:
-        """Of the borders that are left."""
-        return np.array([stretch.number for stretch in self.closed], dtype=np.int64)
+        """The numbers of the borders that are left."""
+        return np.array([segment.number for segment in self.closed], dtype=np.int64)
 
     # -- counts by cell -------------------------------------------------------------------------------------------
 
     def rebuild(self, watched: WatchedSeries) -> None:
-        """Count all stretches by the cells of `watched`."""
+        """Count all segments by the cells of `watched`."""
         self.watched = watched
         self._known: dict[bytes, Integers] = {}
-        each = [self._cells(stretch) for stretch in self.closed]
+        each = [self._cells(segment) for segment in self.closed]
         cells = np.array(each, dtype=np.int64).reshape(len(each), watched.size)
         self.upto: Integers = cells.cumsum(axis=0)  #: borders x cells: counts from the start up to each border
         self.now: Integers = cells.sum(axis=0) + self._count(self.open.tuples)  #: counts of the whole stream
@@ -279,8 +297,8 @@ class Segments:
             self._known.update(zip(new, self.watched.cells(codes_of(new, self.watched.jurors)), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64).reshape(len(keys), self.watched.size)
 
-    def _cells(self, stretch: Stretch) -> Integers:
-        counted, cells = stretch.counted, self._count(stretch.tuples)
+    def _cells(self, segment: Segment) -> Integers:
+        counted, cells = segment.counted, self._count(segment.tuples)
         return cells if counted is None else cells + self.watched.carried(counted.jurors, counted.labels, counted.cells)
 
     def _count(self, tuples: Counter[bytes]) -> Integers:
@@ -302,7 +320,7 @@ class Segments:
         self.now = self.now + self._count(tuples)
 
     def begin(self, tuples: Counter[bytes]) -> None:
-        """Count these before the first item, in a stretch that nothing is moved into."""
+        """Count these before the first item, in a segment that nothing is moved into."""
         self.add(tuples, _BEFORE)
         self.open.panes = (_BEFORE, _BEFORE)
         self.close()
@@ -310,41 +328,40 @@ class Segments:
 
     def move(self, tuples: Counter[bytes], pane: int) -> bool:
         """Count these in an older pane, or (negative) take them back; False where they are no longer known."""
-        at = self._stretch_of(tuples, pane)
+        segments = [*self.closed, self.open]
+        holding = (
+            at
+            for at, segment in reversed(list(enumerate(segments)))
+            if segment.panes[0] <= pane <= segment.panes[1]
+            and segment.tuples
+            and all(segment.tuples[key] + times >= 0 for key, times in tuples.items())
+        )
+        at = next(holding, None)  # the newest segment of the pane that holds what is to be taken back
         if at is None:
             return False
-        stretches = [*self.closed, self.open]
-        stretches[at].tuples.update(tuples)
-        stretches[at].tuples = +stretches[at].tuples
-        for later in stretches[at:]:
+        segments[at].tuples.update(tuples)
+        segments[at].tuples = +segments[at].tuples
+        for later in segments[at:]:
             later.end += sum(tuples.values())
         more = self._count(tuples)
         self.upto[at:] += more
         self.now = self.now + more
         return True
 
-    def _stretch_of(self, tuples: Counter[bytes], pane: int) -> int | None:
-        """The newest stretch of a pane that holds what is to be taken back."""
-        for at, stretch in reversed(list(enumerate([*self.closed, self.open]))):
-            within = stretch.panes[0] <= pane <= stretch.panes[1] and stretch.tuples
-            if within and all(stretch.tuples[key] + times >= 0 for key, times in tuples.items()):
-                return at
-        return None
-
     # -- borders ----------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Make a border here, if something came since the last."""
+        """Add a border here, if an item came since the last."""
         if not self.open.tuples:
             return
         self.borders += 1
         self.open.number = self.borders
         self.closed.append(self.open)
-        self.open = Stretch(end=self.open.end, time=self.open.time, panes=(self.open.panes[1],) * 2)
+        self.open = Segment(end=self.open.end, time=self.open.time, panes=(self.open.panes[1],) * 2)
         self.upto = np.vstack([self.upto, self.now])
 
     def thin(self, needed: set[int]) -> None:
-        """Leave out old borders that lie close to their neighbours, except those needed."""
+        """Drop old borders that lie close to their neighbours, except those needed."""
         at = 1
         while at < len(self.closed) - 1:
             before, here, after = self.closed[at - 1 : at + 2]
@@ -362,20 +379,20 @@ class Segments:
             self.upto = np.delete(self.upto, at, axis=0)
 
     def forget(self) -> None:
-        """Keep counts by cell alone of the oldest stretches, where there are too many tuples to keep."""
-        distinct = sum(len(stretch.tuples) for stretch in self.closed)
-        for stretch in self.closed:
+        """Reduce the oldest segments to counts by cell, where there are too many distinct tuples to store."""
+        distinct = sum(len(segment.tuples) for segment in self.closed)
+        for segment in self.closed:
             if distinct <= MOST_TUPLES:
                 return
-            distinct -= len(stretch.tuples)
-            stretch.counted = SegmentCounts(self.watched.jurors, self.watched.labels, self._cells(stretch).tolist())
-            stretch.tuples.clear()
+            distinct -= len(segment.tuples)
+            segment.counted = SegmentCounts(self.watched.jurors, self.watched.labels, self._cells(segment).tolist())
+            segment.tuples.clear()
 
     def halves(self, since: int) -> tuple[Counter[bytes], Counter[bytes]]:
-        """The tuples of the stretches that ended before an item, and of the others."""
+        """The tuples of the segments that ended before an item, and of the others."""
         before, after = Counter[bytes](), Counter[bytes]()
-        for stretch in [*self.closed, self.open]:
-            (after if stretch.end >= since else before).update(stretch.tuples)
+        for segment in [*self.closed, self.open]:
+            (after if segment.end >= since else before).update(segment.tuples)
         return before, after
 
     # -- JSON ---------------------------------------------------------------------------------------------------------
@@ -385,9 +402,9 @@ class Segments:
         return {"borders": self.borders, "stretches": [each.to_dict() for each in [*self.closed, self.open]]}
 
     def restore(self, document: dict[str, Any]) -> None:
-        """Take the place of stretches written by `to_dict`."""
+        """The inverse of `to_dict`."""
         self.borders = document["borders"]
-        *self.closed, self.open = map(Stretch.from_dict, document["stretches"])
+        *self.closed, self.open = map(Segment.from_dict, document["stretches"])
         self.rebuild(self.watched)
 
 
@@ -402,26 +419,9 @@ def keys_from(codes: Integers) -> list[bytes]:
     return keys_of(codes.astype(np.uint8))
 
 
-# E-processes, alpha budget.
+# -- evidence of a change ----------------------------------------------------------------------------------------------
 
-
-# Evidence that categories changed their shares at a border, valid however often one looks.
-#
-# Nothing changed: x₁, x₂, … are independent with one unknown vector of shares p. For a border with counts n before it
-# and m after it, and any fixed p, the Pólya urns that start from a·p (before) and from b·p (after) are bets against p:
-#
-#     M(p) = DM(n; a·p) DM(m; b·p) / ∏ p_c^(n_c + m_c),   DM(n; α) = Γ(|α|)/Γ(|α|+|n|) ∏ Γ(α_c+n_c)/Γ(α_c),
-#
-# so M(p) has mean 1 at every stopping time, and E = inf_p M(p) has mean at most 1 whichever p is true: an e-process.
-# An urn around p itself pays ½ ln(1 + n/a) for learning what was before; Krichevsky and Trofimov's over the greatest
-# likelihood (universal inference) pays ½ ln n, two to four nats more on streams of thousands.
-#
-# In each p_c, ln M is convex and falls (each draw adds ln(a·p + i) - ln p), so from any point p its tangents bound the
-# least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is what is returned: it needs no solver to be
-# valid, and a few steps of p_c ∝ -p_c g'_c make it sharp. `docs/guides/monitoring.md` has the proof.
-
-
-LEARNED = 8.0  #: the urn before a border starts with an eighth of the items there: 8/9 of what they say is kept
+LEARNED = 8.0  #: the urn before a border starts with an eighth of the items there: 8/9 of their information is used
 CHANGES = (4.0, 40.0)  #: urns after a border: large changes and small ones, mixed half and half
 _STEPS = 4
 _ROUNDING = 1e-9
@@ -429,8 +429,20 @@ _TINY = 1e-300
 
 
 def log_evidence(before: Integers, after: Integers) -> Floats:
-    """ln E of a change between counts before and after a border; the last axis holds the categories.
+    """ln E of a change at a border.
 
+    Parameters
+    ----------
+    before, after
+        Counts before and after the border, … x categories.
+
+    Returns
+    -------
+    array of float, of the leading axes
+        The logarithm of the evidence, mixed over `CHANGES`.
+
+    Examples
+    --------
     >>> log_evidence(np.array([80, 20]), np.array([160, 40])) < 0 < log_evidence(np.array([80, 20]), np.array([40, 40]))
     np.True_
     """
@@ -457,36 +469,32 @@ def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn:
 
 
 def log_ceiling(before: Integers, after: Integers) -> Floats:
-    """No bet wins more: the logarithm of the likelihood ratio of two vectors of shares against one.
+    """The logarithm of the likelihood ratio of two vectors of shares against one, which no bet exceeds.
 
-    Cheap, so that the evidence itself is worked out only where it can matter.
+    It is cheap, so that the evidence itself is computed only where it can matter.
     """
     return best_log_chance(before) + best_log_chance(after) - best_log_chance(before + after)
 
 
 def best_log_chance(counts: Integers) -> Floats:
-    """The greatest log-likelihood of counts, Σ n_c ln(n_c / n)."""
+    """The greatest log-likelihood of counts (… x categories), Σ n_c ln(n_c / n)."""
     each = np.moveaxis(counts, -1, 0)  # numpy adds up few categories slowly, along the last axis
     total = sum(each[1:], start=each[0])
-    logs = _count_logs(int(total.max(initial=0)))
+    logs = _log_table(max(int(total.max(initial=0)).bit_length(), 10))
     chance: Floats = sum((logs[category] for category in each), start=-logs[total])
     return chance
 
 
 @cache
-def _table(bits: int) -> Floats:
+def _log_table(bits: int) -> Floats:
+    """n ln n of 0, 1 … 2^bits - 1: a lookup takes a fifth of the time of computing it."""
     counts = np.arange(1 << bits)
     table: Floats = xlogy(counts, counts)
     return table
 
 
-def _count_logs(most: int) -> Floats:
-    """n ln n of 0, 1 … at least up to `most`: looked up rather than worked out, it takes a fifth of the time."""
-    return _table(max(most.bit_length(), 10))
-
-
 def _between(before: Floats, after: Floats) -> Floats:
-    """Where to begin: the shares of both sides' counts, weighed by how much of what they say the urns keep."""
+    """The starting point: the shares of both sides' counts, weighted by how much of their information the urns use."""
     mixed = before + after
     whole = mixed.sum(axis=-1, keepdims=True)
     p: Floats = np.maximum(np.where(whole > 0, mixed / np.where(whole > 0, whole, 1), 1 / mixed.shape[-1]), _TINY)
@@ -516,20 +524,16 @@ def _urn_slope(p: Floats, n: Integers, start: Floats | float) -> Floats:
     return np.where(n > 0, start * (digamma(np.maximum(n, 1) + first) - digamma(1 + first)), 0.0)
 
 
-# How the stated error rate is shared out: over what is watched, over jurors who may still come, over borders.
-#
-# All shares add up to 1 at most, whoever comes and however long the stream lasts, so the chance that a stream on which
-# nothing changes ever rings is at most alpha (Ville's inequality for each series and border, added up).
+# -- how alpha is divided ----------------------------------------------------------------------------------------------
 
-
-#: Of what is watched, by subject.
+#: The share of each subject.
 SUBJECTS = {"prevalence": 0.2, "juror": 0.35, "pair": 0.2, "silence": 0.15, "panel": 0.1}
-_FOR_THE_FIRST = 0.75  # of a subject's share: what is left is for jurors who come later
+_FOR_THE_FIRST = 0.75  # of a subject's share: the rest is for jurors who come later
 _FALL = 1.2  # border j is worth j^-1.2/ζ(1.2): the sum over all borders that will ever be is 1
 
 
 def shares(members: int, first: int) -> Floats:
-    """The share of each member: the `first` split three quarters, each doubling of their number half of what is left.
+    """The share of each member: the `first` split three quarters, each doubling of their number half of the rest.
 
     >>> shares(4, 2).tolist()
     [0.375, 0.375, 0.0625, 0.0625]
@@ -547,12 +551,11 @@ def log_border_shares(numbers: Floats) -> Floats:
     return logs
 
 
-# One look at all series: which of them have changed, beyond what chance gives however often one looks.
-
+# -- the test of all series --------------------------------------------------------------------------------------------
 
 _NEGLIGIBLE = 7.0  # borders whose ceiling lies so far below what is needed are left out of the sum: that lowers it
 
-_LESS = 1.0  # evidence that must be added before a pair that went together less is looked at again
+_LESS = 1.0  # evidence that must be added before a pair that agrees less is tested again
 
 
 @dataclass(frozen=True)
@@ -563,7 +566,7 @@ class Detection:
     series: int
     evidence: float  #: ln of the evidence, all borders mixed
     needed: float  #: ln(1 / (alpha x the share of this series))
-    part: SeriesPart  #: the cells that tell most
+    part: SeriesPart  #: the cells with most evidence
     border: int  #: position of the border at which the change most likely began
 
     @property
@@ -573,46 +576,51 @@ class Detection:
 
 
 class ChangeTest:
-    """Borders, origins and thresholds, prepared once for all looks until something of them changes.
+    """Borders, origins and thresholds, prepared once for all tests until one of them changes.
 
     Parameters
     ----------
-    stretches : the counts
-    alpha : the stated rate of false alarms
-    first : jurors who were there at the first border
-    origins : series (subject, number) -> the border's number at which its watch began; else the start of the stream
-    resting : series that are not watched for now
+    segments
+        The counts.
+    alpha
+        The total rate of false alarms.
+    first
+        How many jurors there were at the first border.
+    origins
+        Series (subject, number) -> number of the border at which its watch began; else the start of the stream.
+    resting
+        Series that are not watched for now.
     """
 
     def __init__(
         self,
-        stretches: Segments,
+        segments: Segments,
         alpha: float,
         first: int,
         origins: dict[tuple[str, int], int],
         resting: set[tuple[str, int]],
     ) -> None:
-        self.stretches, self.watched = stretches, stretches.watched
+        self.segments, self.watched = segments, segments.watched
         self.subjects = {
-            subject: _Subject(subject, stretches, _needed(self.watched, subject, alpha, first), origins, resting)
+            subject: _Subject(subject, segments, _needed(self.watched, subject, alpha, first), origins, resting)
             for subject in SUBJECTS
             if self.watched.series(subject)
         }
 
-    def rings(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
-        """The rows of `now` (looks x cells: counts of the whole stream) at which something rings, and what."""
-        if not self.stretches.closed:
+    def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
+        """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
+        if not self.segments.closed:
             return
-        passed = {name: subject.may_ring(now) for name, subject in self.subjects.items()}
+        passed = {name: subject.may_change(now) for name, subject in self.subjects.items()}
         for row in np.flatnonzero(sum(flags.sum(axis=1) for flags in passed.values())):
-            rings = [
-                ring
+            detections = [
+                detection
                 for name, flags in passed.items()
                 for series in np.flatnonzero(flags[row])
-                if (ring := self.subjects[name].ring(int(series), now[row], int(row))) is not None
+                if (detection := self.subjects[name].detect(int(series), now[row], int(row))) is not None
             ]
-            if rings:
-                yield int(row), rings
+            if detections:
+                yield int(row), detections
 
 
 class _Subject:
@@ -621,87 +629,84 @@ class _Subject:
     def __init__(
         self,
         subject: str,
-        stretches: Segments,
+        segments: Segments,
         needed: Floats,
         origins: dict[tuple[str, int], int],
         resting: set[tuple[str, int]],
     ) -> None:
         self.subject, self.needed = subject, needed
-        self.parts = stretches.watched.parts_of[subject]
+        self.parts = segments.watched.parts_of[subject]
         series = len(needed)
         begin = np.array([origins.get((subject, each), 0) for each in range(series)])
-        self._counts = stretches.numbers[:, None] > begin  # borders x series
-        self._log_share = log_border_shares(stretches.numbers.astype(float))
+        self._counts = segments.numbers[:, None] > begin  # borders x series
+        self._log_share = log_border_shares(segments.numbers.astype(float))
         self.watched = np.array([(subject, each) not in resting for each in range(series)])
-        self._start = [_at_origin(part.of(stretches.upto), begin, stretches.numbers) for part in self.parts]
+        self._start = [_at_origin(part.of(segments.upto), begin, segments.numbers) for part in self.parts]
         mask = self._counts[:, :, None, None]
         both = list(zip(self.parts, self._start, strict=True))
-        self._upto = [np.where(mask, part.of(stretches.upto), start) for part, start in both]
+        self._upto = [np.where(mask, part.of(segments.upto), start) for part, start in both]
         self._before = [upto - start for upto, start in zip(self._upto, self._start, strict=True)]
         self._chance = [best_log_chance(each).sum(axis=-1) for each in self._before]
-        self._lacking: dict[int, tuple[float, Floats]] = {}  # what evidence lacked, and its ceilings then
+        self._lacking: dict[
+            int, tuple[float, Floats]
+        ] = {}  # by series: what its evidence lacked, and its ceilings then
+        self._ceilings: list[Floats] = []
 
-    def may_ring(self, now: Integers) -> Flags:
+    def may_change(self, now: Integers) -> Flags:
         """Looks x series: whether the likelihood ratio, which no bet exceeds, would suffice."""
-        self._ceilings = [self._ceiling(k, now) for k in range(len(self.parts))]
+        self._ceilings = []  # by part, looks x borders x series: what no bet exceeds
+        for k, part in enumerate(self.parts):
+            counts = part.of(now)
+            whole = best_log_chance(counts - self._start[k]).sum(axis=-1)
+            after = np.moveaxis(best_log_chance(counts[:, None] - self._upto[k]), -1, 0)
+            self._ceilings.append(sum(after, start=self._chance[k] - whole[:, None]))
         many = np.log(len(self._log_share))  # a sum over borders is at most so many times its largest
         best = np.max([(each + self._log_share[:, None]).max(axis=1) for each in self._ceilings], axis=0)
         enough: Flags = (best + many >= self.needed) & self.watched
-        if self.subject == "panel":  # rings when all its series do: told once, as the first of them
+        if self.subject == "panel":  # detected when all its series are: reported once, as the first of them
             enough = np.all(enough, axis=1)[:, None]
         return enough
 
-    def _ceiling(self, k: int, now: Integers) -> Floats:
-        """Looks x borders x series: what no bet exceeds."""
-        counts = self.parts[k].of(now)
-        whole = best_log_chance(counts - self._start[k]).sum(axis=-1)
-        after = np.moveaxis(best_log_chance(counts[:, None] - self._upto[k]), -1, 0)
-        ceiling: Floats = sum(after, start=self._chance[k] - whole[:, None])
-        return ceiling
-
-    def ring(self, series: int, now: Integers, row: int) -> Detection | None:
-        """The series, if its evidence suffices; of the panel, the least of all series."""
+    def detect(self, series: int, now: Integers, row: int) -> Detection | None:
+        """The series, if its evidence suffices; of the panel, the series with the least evidence, if all suffice."""
         if self.subject != "panel":
-            return self._ring(series, now, row)
-        rings = []
+            return self._detect(series, now, row)
+        detections = []
         for each in range(len(self.needed)):
-            ring = self._ring(each, now, row)
-            if ring is None:
+            detection = self._detect(each, now, row)
+            if detection is None:
                 return None
-            rings.append(ring)
-        return min(rings, key=lambda ring: ring.evidence)
+            detections.append(detection)
+        return min(detections, key=lambda detection: detection.evidence)
 
-    def _ring(self, series: int, now: Integers, row: int) -> Detection | None:
+    def _detect(self, series: int, now: Integers, row: int) -> Detection | None:
         needed = float(self.needed[series])
         ceilings = np.array([each[row, :, series] for each in self._ceilings])
         lacking, then = self._lacking.get(series, (0.0, ceilings))
         if (ceilings - then).max() < lacking:  # evidence grows by less than its ceiling does
             return None
-        each = np.array([self._told(k, series, now, ceilings[k]) for k in range(len(self.parts))])
+        each = np.array([self._log_evidence(k, series, now, ceilings[k]) for k in range(len(self.parts))])
         evidence = float(logsumexp(each) - np.log(len(each)))
         if evidence < needed:
             self._lacking[series] = needed - evidence, ceilings
             return None
         part, border = np.unravel_index(np.argmax(each), each.shape)
-        if self.subject == "pair" and not self._is_more(series, now, int(border)):
-            self._lacking[series] = _LESS, ceilings
-            return None
+        if self.subject == "pair":  # two jurors who agree less often need no alarm
+            before = self._before[0][border, series].sum(axis=0)
+            after = (self.parts[0].of(now)[series] - self._upto[0][border, series]).sum(axis=0)
+            if binary_share(after, 1) <= binary_share(before, 1):
+                self._lacking[series] = _LESS, ceilings
+                return None
         return Detection(self.subject, series, evidence, needed, self.parts[part], int(border))
 
-    def _is_more(self, series: int, now: Integers, border: int) -> bool:
-        """Whether two jurors say the same more often since a border; less often needs no alarm."""
-        before = self._before[0][border, series].sum(axis=0)
-        after = (self.parts[0].of(now)[series] - self._upto[0][border, series]).sum(axis=0)
-        return binary_share(after, 1) > binary_share(before, 1)
-
-    def _told(self, k: int, series: int, now: Integers, ceiling: Floats) -> Floats:
+    def _log_evidence(self, k: int, series: int, now: Integers, ceiling: Floats) -> Floats:
         """By border: ln of its share times its evidence, where that can matter."""
         needed = self.needed[series] - _NEGLIGIBLE
         at = np.flatnonzero((ceiling + self._log_share >= needed) & self._counts[:, series])
         before, after = self._before[k][at, series], self.parts[k].of(now)[series] - self._upto[k][at, series]
-        told = np.full(len(self._log_share), -np.inf)
-        told[at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
-        return told
+        logs = np.full(len(self._log_share), -np.inf)
+        logs[at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
+        return logs
 
 
 def _at_origin(upto: Integers, begin: Integers, numbers: Integers) -> Integers:

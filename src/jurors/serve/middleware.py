@@ -1,0 +1,404 @@
+"""What every request passes before a route sees it: hardening, access control, request log, metrics.
+
+One ASGI middleware does it all, the cheap checks first: headers, path, host, key, rate. Only then the body is read,
+counted while it arrives and within a time limit, so that routes see nothing but whole bodies of an allowed size.
+`HeaderTimeoutProtocol` closes connections that never finish the head of a request.
+
+Each route declares who may call it (`OPEN`, `READ`, `READ_ANY`, `WRITE`, `ADMIN`) as a FastAPI dependency. The
+middleware looks the declaration up and enforces it, not the dependency: FastAPI reads and parses a body before it
+resolves dependencies, and a caller without a key must not make the server do that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import json
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast
+from urllib.parse import urlsplit
+
+import h11
+from fastapi import Request, Security
+from fastapi.params import Security as SecurityDependency
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from jurors.errors import Code, JurorsError, OptionError
+from jurors.serve.auth import ApiKey, KeyScope, KeyStore, Rate, ServerLimits, check_key
+from jurors.serve.errors import ApiError, error_document, status_of
+from jurors.serve.observability import ServerMetrics, log_event
+
+# Without keys the address is the credential: whoever reaches loopback may do everything. A page in a browser reaches
+# it, too, so a request must name a loopback host (against DNS rebinding) and come from no other origin.
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    if host.lower() in ("localhost", "localhost."):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_bind_address(host: str, keys: int) -> None:
+    """Raise OptionError where strangers could reach a server that needs no key."""
+    if not is_loopback(host) and not keys:
+        raise OptionError(
+            f"--host {host} lets others in, and there is no key: make one with `jurors keys create --scope admin "
+            "--store …`, or leave --host out",
+            code="does_not_apply", name="host", value=host,
+        )  # fmt: skip
+
+
+def host_of(header: str) -> str | None:
+    """The host of a Host header, without its port; None where it is no host.
+
+    >>> host_of("[::1]:8000"), host_of("localhost"), host_of("a@b"), host_of("a b")
+    ('::1', 'localhost', None, None)
+    """
+    if any(mark in header for mark in " \t/\\@?#,") or not header.isascii():
+        return None
+    try:
+        parts = urlsplit(f"//{header}")
+        return parts.hostname if parts.port is None or parts.port > 0 else None
+    except ValueError:
+        return None
+
+
+def is_own_origin(origin: str, host: str) -> bool:
+    """Whether a page's origin is the host of the request, including the port; `null` never is.
+
+    >>> is_own_origin("http://127.0.0.1:8000", "127.0.0.1:8000"), is_own_origin("null", "127.0.0.1:8000")
+    (True, False)
+    """
+    scheme, mark, place = origin.partition("://")
+    return bool(mark) and scheme in ("http", "https") and place.lower() == host.lower()
+
+
+# -- access: declared at the routes, looked up here --------------------------------------------------------------------
+
+
+async def accepted_key(request: Request) -> ApiKey | None:
+    """The key that the middleware accepted for this request; None where none is needed."""
+    key: ApiKey | None = request.state.key
+    return key
+
+
+OPEN = Security(accepted_key, scopes=["open"])  #: pages and probes, which hold no vote: no key
+READ = Security(accepted_key, scopes=["read"])  #: a key that may read the path's project (all, where it names none)
+READ_ANY = Security(accepted_key, scopes=["read", "any project"])  #: a key for any one project; the answer is about it
+WRITE = Security(accepted_key, scopes=["write"])
+ADMIN = Security(accepted_key, scopes=["admin"])
+
+_PROJECT = re.compile(r"/v1/projects/([^/]+)(?:/.*)?")
+_PLAIN = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True)
+class RequiredAccess:
+    """What a request needs of its key."""
+
+    scope: KeyScope | Literal["open"]
+    project: str | None = None  #: None: all of them
+    any_project: bool = False  #: a key for one project is enough; the answer is about that one
+
+
+def declared_scopes(route: BaseRoute) -> list[str]:
+    """The scopes that a route declares, its key scope or "open" first; empty where it declares none."""
+    declared = (each for each in getattr(route, "dependencies", ()) if isinstance(each, SecurityDependency))
+    return [scope for each in declared if each.dependency is accepted_key for scope in each.scopes or ()]
+
+
+def required_access(routes: Sequence[BaseRoute], scope: Scope) -> RequiredAccess:
+    """What a request needs: as its route declares; where no route serves it, the most that its path could need.
+
+    Parameters
+    ----------
+    routes
+        All routes of the application.
+    scope
+        The ASGI scope of the request. HEAD needs what GET needs.
+
+    Returns
+    -------
+    RequiredAccess
+        A path that is not served still needs a key before it is answered with 404 or 405: `admin`, or under
+        `/v1/projects/NAME/` a key of that project, `read` to GET and `admin` to do anything else.
+    """
+    is_reading = scope["method"] in ("GET", "HEAD")
+    sought = {**scope, "method": "GET"} if is_reading else scope
+    for route in routes:
+        match, route_scope = route.matches(sought)
+        if match is not Match.FULL or not (scopes := declared_scopes(route)):
+            continue
+        values = route_scope["path_params"]
+        if scopes[0] != "open":
+            return RequiredAccess(cast(KeyScope, scopes[0]), values.get("name"), "any project" in scopes)
+        if all(map(_PLAIN.fullmatch, values.values())):  # an open route serves plain file names and nothing else
+            return RequiredAccess("open")
+    place = _PROJECT.fullmatch(scope["path"])
+    return RequiredAccess("read" if is_reading and place else "admin", place and place[1])
+
+
+# -- the middleware ----------------------------------------------------------------------------------------------------
+
+
+#: what an answer carries unless it says otherwise: our own pages have policies of their own, which allow more
+HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+_HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
+_ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
+_KEY_CHECK_SECONDS = 1.0  #: between two checks whether a key was made
+_AMBIGUOUS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
+
+
+@dataclass
+class ServerMiddleware:
+    """Checks every request before the application gets it, and logs and counts it afterwards, refused or not.
+
+    Starlette's `TrustedHostMiddleware` cannot do the host check: it refuses with 400 and plain text (here 403 and
+    JSON), knows names and wildcards but no address range (127.0.0.0/8), splits `[::1]:8000` at its first colon, and
+    always checks, while here a host no longer matters once there is a key.
+    """
+
+    app: ASGIApp
+    keys: KeyStore
+    routes: Sequence[BaseRoute]
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    metrics: ServerMetrics = field(default_factory=ServerMetrics)
+    needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
+    rate: Rate = field(init=False)
+    _checked: float = -math.inf  # when it was last checked whether there is a key
+
+    def __post_init__(self) -> None:
+        self.rate = Rate(self.limits.rate, self.limits.burst)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; connections of another kind (WebSocket) are dropped."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 500
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                given = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in given}
+                message["headers"] = [*given, *(header for header in _HEADERS if header[0] not in names)]
+            await send(message)
+
+        try:
+            try:
+                headers = _single_headers(scope["headers"])
+                _check_path(scope)
+                key = await self._check_caller(scope, headers)
+                _check_content_type(scope["method"], headers)
+                body = await self._read_body(headers, receive)
+            except JurorsError as error:
+                await _refuse(error, sending, scope["method"])
+            else:
+                scope.setdefault("state", {})["key"] = key
+                await self.app(scope, _replay(body, receive), sending)
+        finally:
+            seconds = time.perf_counter() - begun
+            self.metrics.count(scope["method"], getattr(scope.get("route"), "path", "(none)"), status, seconds)
+            log_event("request", method=scope["method"], path=scope["path"], status=status, ms=round(1e3 * seconds, 2))
+
+    async def _check_caller(self, scope: Scope, headers: dict[bytes, str]) -> ApiKey | None:
+        """The key, where one is needed. Without keys the address is what is trusted, so it must be right."""
+        address = str((scope.get("client") or ("",))[0])
+        access = required_access(self.routes, scope)
+        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > _KEY_CHECK_SECONDS:
+            # A key that is made while the server runs closes it within a second.
+            self.needs_key = await asyncio.to_thread(self.keys.any_key)
+            self._checked = time.monotonic()
+        if not self.needs_key:
+            _check_address(headers)
+        if access.scope == "open" or not self.needs_key:
+            self._limit_rate(address)
+            return None
+        header, project, any_project = headers.get(b"authorization"), access.project, access.any_project
+        try:
+            key = await asyncio.to_thread(check_key, self.keys, header, access.scope, project, any=any_project)
+        except ApiError:
+            self._limit_rate(address)
+            raise
+        self._limit_rate(key.id)
+        return key
+
+    def _limit_rate(self, caller: str) -> None:
+        if seconds := self.rate.wait(caller):
+            message = f"more than {self.limits.rate:g} requests per second; wait, and send more votes per request"
+            raise ApiError(429, "too_many_requests", message).with_headers(Retry_After=str(int(seconds) + 1))
+
+    async def _read_body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
+        if not headers.keys() & {b"content-length", b"transfer-encoding"}:
+            return b""
+        too_large = f"the body is larger than {self.limits.body:,} bytes; send the votes in several requests"
+        if int(headers.get(b"content-length", 0)) > self.limits.body:
+            raise _closing(413, "too_large", too_large)
+        parts, size, more = [], 0, True
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ApiError(400, "bad_request", "the body ended before its end")
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    more = message.get("more_body", False)
+                    if size > self.limits.body:
+                        raise _closing(413, "too_large", too_large)
+        except TimeoutError:
+            late = f"the body took longer than {self.limits.body_seconds:g} s to arrive; send it in smaller parts"
+            raise _closing(408, "slow_body", late) from None
+        return b"".join(parts)
+
+
+def _closing(status: int, code: Code, message: str) -> ApiError:
+    """A refusal that ends the connection: where the refused request ends on it is not known."""
+    return ApiError(status, code, message).with_headers(Connection="close")
+
+
+def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    """Headers by name. Those that decide may occur once: two readers must never see two requests in one."""
+    names = [name for name, _ in headers if name in _ONCE]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise _closing(400, "bad_request", f"the header {twice.decode()} is there twice")
+    if b"content-length" in names and b"transfer-encoding" in names:
+        raise _closing(400, "bad_request", "a request has content-length or transfer-encoding, not both")
+    length = dict(headers).get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 18:
+        raise _closing(400, "bad_request", "content-length is no number")
+    return {name: value.decode("latin-1") for name, value in headers}
+
+
+def _check_path(scope: Scope) -> None:
+    """Refuse a path that means one thing here and another to a proxy in front."""
+    raw = (scope.get("raw_path") or scope["path"].encode()).lower()
+    is_ambiguous = any(part in raw for part in _AMBIGUOUS) or raw.endswith((b"/..", b"/."))
+    if is_ambiguous or any(ord(mark) < 32 for mark in scope["path"]):
+        raise ApiError(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
+
+
+def _check_address(headers: dict[bytes, str]) -> None:
+    host = host_of(headers.get(b"host", ""))
+    if host is None or not is_loopback(host):
+        message = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
+        raise ApiError(403, "wrong_host", message)
+    origin = headers.get(b"origin")
+    is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
+    if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
+        raise ApiError(403, "wrong_origin", "a page of another origin may not ask this server")
+
+
+def _check_content_type(method: str, headers: dict[bytes, str]) -> None:
+    """A body is JSON and declared as such, which a form of a page elsewhere cannot do."""
+    is_empty = headers.get(b"content-length", "0") == "0" and b"transfer-encoding" not in headers
+    # No form and no page elsewhere can send a PUT.
+    if method not in ("POST", "PUT", "PATCH") or (is_empty and method == "PUT"):
+        return
+    kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        message = f"the body must be JSON: send the header `Content-Type: application/json`, not {kind or 'nothing'!r}"
+        raise ApiError(415, "not_json", message)
+    if headers.get(b"content-encoding", "identity").lower() != "identity":
+        raise ApiError(415, "not_json", "send the body as it is, not packed (Content-Encoding)")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, in one piece; then whatever else comes (that the caller disconnected)."""
+    pending = [True]
+
+    async def replayed() -> Message:
+        if not pending:
+            return await receive()
+        pending.clear()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed
+
+
+async def _refuse(error: JurorsError, send: Send, method: str) -> None:
+    document = error_document(error.code, str(error))
+    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    more = error.headers if isinstance(error, ApiError) else {}
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status_of(error), "headers": pairs})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+
+# -- the protocol ------------------------------------------------------------------------------------------------------
+
+# uvicorn closes connections that stay silent between requests, but waits without end for the rest of a request's head;
+# the time limit of bodies is the middleware's.
+
+HEAD_SECONDS = 15.0
+ENDING = asyncio.Event()  #: this process is shutting down: answers without an end of their own (events) end
+
+
+class HeaderTimeoutProtocol(H11Protocol):
+    """uvicorn's own protocol, with a limit to how long the head of a request may take."""
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock for the first request."""
+        super().connection_made(transport)
+        self._set_limit()
+
+    def data_received(self, data: bytes) -> None:
+        """Take some bytes: the head may be complete now, or the next one may have begun."""
+        super().data_received(data)
+        self._set_limit()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._cancel_limit()
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """End the server."""
+        ENDING.set()
+        super().shutdown()
+
+    def _set_limit(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._cancel_limit()
+        elif self._limit is None:
+            self._limit = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _cancel_limit(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
+    def _give_up(self) -> None:
+        self._limit = None
+        if self.conn.their_state is h11.IDLE:
+            self.transport.close()

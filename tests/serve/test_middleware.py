@@ -1,0 +1,226 @@
+"""Keys, and what never reaches a route; what every answer carries; who may call which route."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from served import ADDRESS, error_of
+from starlette.types import Receive, Scope, Send
+
+from jurors.serve.app import Settings, create_app
+from jurors.serve.auth import ServerLimits, check_key, make_key
+from jurors.serve.errors import ApiError
+from jurors.serve.middleware import HEADERS, ServerMiddleware, declared_scopes, required_access
+from jurors.serve.routes import ROUTERS
+from jurors.serve.store import StoredKeys, open_store
+
+JSON = {"Content-Type": "application/json"}
+ROUTES: list[Any] = [route for router in ROUTERS for route in router.routes]
+VOTES = "/v1/projects/shop/votes"
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Iterator[StoredKeys]:
+    store = open_store(str(tmp_path / "votes.db"))
+    yield StoredKeys(store)
+    store.close()
+
+
+def _token(keys: StoredKeys, *about: Any) -> str:
+    token, key = make_key(*about)
+    keys.add_key(key)
+    return token
+
+
+# -- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_key_allows_what_it_is_for_and_nothing_else(keys: StoredKeys) -> None:
+    token = _token(keys, "write", "shop")
+    assert check_key(keys, f"Bearer {token}", "read", "shop").project == "shop"
+    assert check_key(keys, f"bearer  {token}", "write", "shop").scope == "write"
+    for scope, project in (("admin", "shop"), ("read", "bank"), ("read", None)):
+        with pytest.raises(ApiError) as refused:
+            check_key(keys, f"Bearer {token}", scope, project)  # type: ignore[arg-type]
+        assert (refused.value.status, refused.value.code) == (403, "forbidden")
+
+
+def test_a_key_that_is_nearly_right_is_refused(keys: StoredKeys) -> None:
+    token = _token(keys, "admin")
+    other = "A" if token[-1] != "A" else "B"
+    wrong = [token[:-1] + other, token[:-1], token + "A", token.upper(), f"jk_{'0' * 12}_{token[16:]}", "", "jk_", "é"]
+    for header in (None, "Basic x", "Bearer", *(f"Bearer {text}" for text in wrong)):
+        with pytest.raises(ApiError) as refused:
+            check_key(keys, header, "read", None)
+        assert (refused.value.status, refused.value.headers) == (401, {"WWW-Authenticate": "Bearer"})
+        assert token not in str(refused.value)
+
+
+def test_a_revoked_key_is_refused_as_one_that_never_was(keys: StoredKeys) -> None:
+    token, unknown = _token(keys, "admin"), make_key("admin")[0]
+    assert token[16:] not in repr(keys.all_keys())  # what is stored does not hold the secret
+    assert keys.revoke_key(token[3:15], time.time())
+    refusals = []
+    for header in (token, unknown):
+        with pytest.raises(ApiError) as refused:
+            check_key(keys, f"Bearer {header}", "read", None)
+        refusals.append((str(refused.value), refused.value.code))
+    assert refusals[0] == refusals[1]
+
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with how many bytes arrived."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": json.dumps({"size": size}).encode()})
+
+
+def request(
+    app: ServerMiddleware, method: str = "GET", url: str = "/healthz", *, base: str = ADDRESS, **more: Any
+) -> httpx.Response:
+    async def send() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=base) as client:
+            return await client.request(method, url, **more)
+
+    return asyncio.run(send())
+
+
+@pytest.fixture
+def app(keys: StoredKeys) -> ServerMiddleware:
+    return ServerMiddleware(echo, keys, ROUTES, ServerLimits(body=1000))
+
+
+def test_every_answer_carries_the_headers(app: ServerMiddleware) -> None:
+    for answer in (request(app), request(app, "POST", VOTES)):
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+
+
+@pytest.mark.parametrize("base", ["http://evil.example:8000", "http://127.0.0.1.evil.example", "http://10.0.0.1"])
+def test_a_name_rebound_to_loopback_is_refused(app: ServerMiddleware, base: str) -> None:
+    assert error_of(request(app, base=base)) == (403, "wrong_host")
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:8001", "file://127.0.0.1:8000"])
+def test_a_page_of_another_origin_is_refused(app: ServerMiddleware, origin: str) -> None:
+    assert error_of(request(app, "POST", VOTES, headers={**JSON, "Origin": origin})) == (403, "wrong_origin")
+    assert request(app, headers={"Origin": ADDRESS}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"]
+)
+def test_what_a_form_could_send_is_refused(app: ServerMiddleware, kind: str) -> None:
+    answer = request(app, "POST", VOTES, content=b"{}", headers={"Content-Type": kind})
+    assert error_of(answer) == (415, "not_json")
+
+
+def test_a_put_without_a_body_needs_no_content_type(app: ServerMiddleware) -> None:
+    assert request(app, "PUT", "/v1/projects/shop").status_code == 200
+    assert error_of(request(app, "PUT", "/v1/projects/shop", content=b"{}")) == (415, "not_json")
+
+
+def test_a_body_of_the_allowed_size_arrives_and_one_byte_more_does_not(app: ServerMiddleware) -> None:
+    assert request(app, "POST", VOTES, content=b"x" * 1000, headers=JSON).json() == {"size": 1000}
+    assert error_of(request(app, "POST", VOTES, content=b"x" * 1001, headers=JSON)) == (413, "too_large")
+
+
+def test_a_body_without_a_length_is_counted_while_it_arrives(app: ServerMiddleware) -> None:
+    sent = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            sent.append(1)
+            yield b"x" * 100
+
+    assert error_of(request(app, "POST", VOTES, content=endless(), headers=JSON)) == (413, "too_large")
+    assert len(sent) < 15
+
+
+def test_a_body_that_takes_for_ever_is_given_up(keys: StoredKeys) -> None:
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.sleep(60)
+
+    app = ServerMiddleware(echo, keys, ROUTES, ServerLimits(body_seconds=0.2))
+    assert error_of(request(app, "POST", VOTES, content=slow(), headers=JSON)) == (408, "slow_body")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/projects/a%2Fgrade", "/v1//projects", "/v1/projects/..%2f..%2fetc", "/v1/%5c..", "/v1/projects/a%00b",
+     "/v1/projects/a%0ab", "/v1/projects/%2e%2e%2fx"],
+    ids=["slash", "double", "dots", "backslash", "nul", "newline", "encoded"],
+)  # fmt: skip
+def test_paths_that_mean_two_things_are_refused(app: ServerMiddleware, path: str) -> None:
+    assert error_of(request(app, "GET", path)) == (400, "bad_path")
+    assert [request(app, "GET", slash).status_code for slash in ("/", "/v1/projects/")] == [200, 200]
+
+
+@pytest.mark.parametrize("name", ["Host", "Authorization", "Content-Type"])
+def test_a_header_that_decides_may_occur_once(app: ServerMiddleware, name: str) -> None:
+    assert error_of(request(app, headers=[(name, "a"), (name, "b")])) == (400, "bad_request")
+    both = {**JSON, "Content-Length": "4", "Transfer-Encoding": "chunked"}
+    assert error_of(request(app, "POST", VOTES, headers=both)) == (400, "bad_request")
+
+
+def test_too_many_requests_and_guesses_of_keys_must_wait(keys: StoredKeys) -> None:
+    app = ServerMiddleware(echo, keys, ROUTES, ServerLimits(rate=0.1, burst=2))
+    assert [request(app).status_code for _ in range(3)] == [200, 200, 429]
+    assert int(request(app).headers["retry-after"]) >= 1
+    guessed = ServerMiddleware(echo, keys, ROUTES, ServerLimits(rate=0.1, burst=2), needs_key=True)
+    assert [request(guessed, url="/v1/projects").status_code for _ in range(3)] == [401, 401, 429]
+
+
+# -- access -----------------------------------------------------------------------------------------------------------
+
+
+def test_with_keys_the_key_decides_not_the_address(keys: StoredKeys) -> None:
+    bearer = {**JSON, "Authorization": f"Bearer {_token(keys, 'write', 'shop')}"}
+    app, base = ServerMiddleware(echo, keys, ROUTES, needs_key=True), "https://votes.example"
+    assert request(app, base=base).status_code == 200
+    assert error_of(request(app, "POST", VOTES, headers=JSON, base=base)) == (401, "no_key")
+    for method, path in (("POST", VOTES), ("GET", "/v1/projects")):
+        assert request(app, method, path, headers=bearer, base=base).status_code == 200
+    others = (("GET", "/v1/projects/bank/grade"), ("DELETE", "/v1/projects/shop"), ("GET", "/metrics"), ("GET", "/x/y"))
+    for method, path in others:
+        assert error_of(request(app, method, path, headers=bearer, base=base)) == (403, "forbidden")
+
+
+def test_every_route_declares_who_may_call_it() -> None:
+    levels = (["open"], ["read"], ["write"], ["admin"])
+    assert [route.path for route in ROUTES if declared_scopes(route)[:1] not in levels] == []
+    app = create_app(Settings())  # serves these routes and no other
+    served = {(path, method) for path, methods in app.openapi()["paths"].items() for method in methods}
+    declared = {(route.path, method.lower()) for route in ROUTES if route.include_in_schema for method in route.methods}
+    assert served == declared
+    assert len(app.routes) in (len(ROUTERS), len(ROUTES))  # newer and older versions of FastAPI
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "access"),
+    [
+        ("GET", "/", ("open", None)), ("HEAD", "/healthz", ("open", None)), ("GET", "/openapi.json", ("open", None)),
+        ("GET", "/assets/vega.js", ("open", None)), ("GET", "/assets/a b", ("admin", None)),
+        ("GET", "/metrics", ("read", None)), ("POST", "/metrics", ("admin", None)),
+        ("GET", "/v1/projects", ("read", None)), ("PUT", "/v1/projects/shop", ("admin", "shop")),
+        ("HEAD", "/v1/projects/shop/grade", ("read", "shop")), ("POST", "/v1/projects/shop/grade", ("admin", "shop")),
+        ("POST", VOTES, ("write", "shop")), ("POST", "/v1/projects/shop/gold", ("write", "shop")),
+        ("GET", "/v1/projects/shop/nothing", ("read", "shop")), ("GET", "/anything/else", ("admin", None)),
+    ],
+)  # fmt: skip
+def test_a_path_that_is_not_served_needs_the_most_it_could(method: str, path: str, access: tuple[str, Any]) -> None:
+    needed = required_access(ROUTES, {"type": "http", "method": method, "path": path})
+    assert ((needed.scope, needed.project), needed.any_project) == (access, path == "/v1/projects")

@@ -1,0 +1,274 @@
+"""What a server answers: the same documents as the command line prints for the same votes; charts, events, alarms."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+from served import client_of, error_of
+from starlette.testclient import TestClient
+
+import jurors
+from jurors.cli import main
+from jurors.errors import OptionError
+from jurors.serve.app import Settings, Upkeep, _listener
+
+SHOP = "/v1/projects/shop"
+
+
+def _rows(items: int, jury: int = 4, seed: int = 1) -> list[dict[str, Any]]:
+    votes = jurors.simulate(items, jurors=jury, prevalence="0.3", seed=seed).votes
+    triples = zip(*(part.tolist() for part in votes.triples()), strict=True)
+    return [{"item": f"q{i}", "juror": f"j{j}", "label": str(votes.labels[k])} for i, j, k in triples]
+
+
+ROWS = _rows(250)
+
+
+def fill(client: TestClient, rows: list[dict[str, Any]] = ROWS, **settings: Any) -> TestClient:
+    assert client.put(SHOP, json=settings).status_code in (200, 201)
+    assert client.post(f"{SHOP}/votes", json={"votes": rows}).json() == {"accepted": len(rows)}
+    return client
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A project with 250 items, which tests only read."""
+    with client_of(str(tmp_path_factory.mktemp("store") / "votes.db")) as client:
+        yield fill(client, window=100, thresholds={"min_score": 0.3, "max_wrong": 0.9})
+
+
+def _printed(tmp_path: Path, *arguments: str, gold: dict[str, str] | None = None) -> Any:
+    votes, key = tmp_path / "votes.csv", tmp_path / "gold.csv"
+    votes.write_text("item,juror,label\n" + "".join(f"{','.join(row.values())}\n" for row in ROWS))
+    key.write_text("item,label\n" + "".join(f"{item},{label}\n" for item, label in (gold or {}).items()))
+    command, *rest = arguments
+    given = ["--gold", str(key)] if gold else []
+    result = CliRunner().invoke(main, [command, str(votes), *rest, *given, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+# -- grades and labels ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_grade_is_what_the_command_line_prints(shop: TestClient, tmp_path: Path) -> None:
+    whole, printed = shop.get(f"{SHOP}/grade"), _printed(tmp_path, "grade")
+    assert whole.json() == printed
+    same = shop.get(f"{SHOP}/grade", headers={"If-None-Match": whole.headers["etag"]})
+    assert (same.status_code, same.content) == (304, b"")
+    brief = shop.get(f"{SHOP}/grade?partition=false").json()
+    assert brief == {name: part for name, part in printed.items() if name != "partition"}
+
+
+@pytest.mark.slow
+def test_gold_takes_part_as_on_the_command_line(client: TestClient, tmp_path: Path) -> None:
+    review = fill(client).get(f"{SHOP}/review?limit=8").json()["items"]
+    key = {item["item"]: item["label"] for item in review[:7]}
+    gold = [{"item": item, "label": label} for item, label in key.items()]
+    assert client.post(f"{SHOP}/gold", json={"gold": gold}).json() == {"accepted": 7}
+    assert client.get(f"{SHOP}/grade").json() == _printed(tmp_path, "grade", gold=key)
+    after = client.get(f"{SHOP}/review?limit=300").json()
+    assert (after["gold"], len(after["items"])) == (7, 243)
+    assert not {item["item"] for item in after["items"]} & set(key)
+    labels = [item for item in client.get(f"{SHOP}/labels").json()["items"] if item["item"] in key]
+    assert {(item["label"], item["probability"]) for item in labels} <= {("A", 1.0), ("B", 1.0)}
+    printed = _printed(tmp_path, "label", "--review", "8")["items"]
+    assert [item["item"] for item in review] == [item["item"] for item in printed]
+    assert [item["teaches"] for item in review] == pytest.approx([item["teaches"] for item in printed])
+    assert review[0]["votes"] == {row["juror"]: row["label"] for row in ROWS if row["item"] == review[0]["item"]}
+
+
+@pytest.mark.slow
+def test_labels_come_in_pages_as_the_command_line_prints_them(shop: TestClient, tmp_path: Path) -> None:
+    pages: list[Any] = []
+    while not pages or pages[-1]["next"] is not None:
+        after = pages[-1]["next"] if pages else -1
+        pages.append(shop.get(f"{SHOP}/labels?limit=100&after={after}").json())
+    assert [len(page["items"]) for page in pages] == [100, 100, 50]
+    printed = _printed(tmp_path, "label")
+    listed = [item for page in pages for item in page["items"]]
+    for name in ("item", "label"):
+        assert [item[name] for item in listed] == [item[name] for item in printed["items"]]
+    assert [item["probability"] for item in listed] == pytest.approx([item["probability"] for item in printed["items"]])
+    assert pages[0]["expected_errors"] == pytest.approx(printed["expected_errors"])
+
+
+@pytest.mark.slow
+def test_windows_history_and_thresholds(shop: TestClient) -> None:
+    graded = [shop.get(f"{SHOP}/grade?window={window}").json() for window in ("now", "last", "0", "7")]
+    assert [each["items"] for each in graded[:3]] == [50, 100, 100]
+    assert "there is no window '7'" in graded[3]["error"]["message"]
+    windows = shop.get(f"{SHOP}/history?limit=2").json()["windows"]
+    assert [(each["number"], each["items"], each["complete"]) for each in windows] == [(1, 100, True), (2, 50, False)]
+    assert set(windows[0]["score"]) == {"j0", "j1", "j2", "j3"}
+    alarms = shop.get(f"{SHOP}/alarms").json()
+    assert (alarms["active"], alarms["alarms"], alarms["thresholds"]["passed"]) == (0, [], True)
+
+
+def test_an_old_answer_is_given_where_it_may_be_old_and_never_otherwise(client: TestClient) -> None:
+    assert fill(client, ROWS[:400]).get(f"{SHOP}/grade").json()["items"] == 100
+    fill(client)
+    assert [client.get(f"{SHOP}/grade{age}").json()["items"] for age in ("?max_age=60", "")] == [100, 250]
+
+
+def test_a_project_that_cannot_be_graded_says_so_in_one_line(client: TestClient) -> None:
+    client.put(SHOP, json={})
+    assert error_of(client.get(f"{SHOP}/grade")) == (409, "no_items")
+    fill(client, [row for row in ROWS if row["juror"] in ("j0", "j1")])
+    for path in ("grade", "grade", "labels", "review", "report"):
+        assert error_of(client.get(f"{SHOP}/{path}")) == (409, "few_jurors")
+    assert "needs at least 3 jurors" in client.get(f"{SHOP}/history").json()["windows"][0]["refused"]
+    assert client.get(f"{SHOP}/alarms").status_code == 200
+
+
+# -- pages, charts, probes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_report_is_sandboxed(shop: TestClient) -> None:
+    page = shop.get(f"{SHOP}/report")
+    assert "<title>shop" in page.text
+    assert "sandbox allow-scripts" in page.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["history", "accuracy", "prevalence"])
+def test_every_kind_of_chart_is_a_specification(shop: TestClient, kind: str) -> None:
+    spec = shop.get(f"{SHOP}/charts/{kind}", params={"width": 600}).raise_for_status().json()
+    assert "vega-lite" in spec["$schema"]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_drawn_says_why(client: TestClient) -> None:
+    client.put(SHOP)
+    assert client.get(f"{SHOP}/charts/pie").status_code == 404
+    assert client.get("/v1/projects/none/charts/history").status_code == 404
+    bare = client.get(f"{SHOP}/charts/history")
+    assert bare.status_code in (409, 422)
+    assert "no window has grades yet" in bare.json()["error"]["message"]
+
+
+@pytest.mark.slow
+def test_the_dashboard_and_its_files_hold_no_data_and_come_from_here(shop: TestClient) -> None:
+    page = shop.get("/")
+    assert "shop" not in page.text
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    for name in ("dashboard.css", "dashboard.js", "vega.js"):
+        assert shop.get(f"/assets/{name}").raise_for_status().text
+    assert shop.get("/assets/votes.db").status_code == 404
+
+
+def test_probes_and_metrics(client: TestClient) -> None:
+    fill(client)
+    for path in (f"{SHOP}/../../nowhere", SHOP):
+        client.get(path)
+    health, ready, metrics = (client.get(path) for path in ("/healthz", "/readyz", "/metrics"))
+    assert (health.json(), ready.json()) == ({"status": "ok"}, {"status": "ready"})
+    lines = metrics.text.splitlines()
+    assert 'jurors_votes_total{project="shop"} 1000.0' in lines
+    assert 'jurors_requests_total{method="POST",route="/v1/projects/{name}/votes",status="2xx"} 1.0' in lines
+    assert "jurors_fold_lag_seconds 0.0" in lines
+    routes = {line.split('route="')[1].split('"')[0] for line in lines if 'route="' in line}
+    assert routes <= {"/v1/projects/{name}", "/v1/projects/{name}/votes", "/healthz", "/readyz", "(none)"}
+
+
+# -- alarms and events ------------------------------------------------------------------------------------------------
+
+
+def votes(items: range) -> dict[str, list[dict[str, Any]]]:
+    """By juror: right four times in five."""
+    rng = random.Random(items.start)
+    by_juror: dict[str, list[dict[str, Any]]] = {juror: [] for juror in ("ann", "bob", "cy", "dee")}
+    for item in items:
+        truth = rng.random() < 0.5
+        for juror, listed in by_juror.items():
+            label = truth if rng.random() < 0.8 else not truth
+            listed.append({"item": item, "juror": juror, "label": "yes" if label else "no"})
+    return by_juror
+
+
+def alarms_after(client: TestClient, votes: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    client.post(f"{SHOP}/votes", json={"votes": votes}).raise_for_status()
+    alarms = client.get(f"{SHOP}/alarms").raise_for_status().json()["alarms"]
+    return [(alarm["kind"], alarm["jurors"]) for alarm in alarms if alarm["active"] and alarm["level"] != "note"]
+
+
+def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_are_no_longer_pending(
+    client: TestClient,
+) -> None:
+    client.put(SHOP, json={"window": 200})
+    assert alarms_after(client, [vote for listed in votes(range(600)).values() for vote in listed]) == []
+    for listed in votes(range(600, 900)).values():  # one juror after the other
+        assert alarms_after(client, listed) == []
+    without_dee = [vote for juror, listed in votes(range(900, 1200)).items() if juror != "dee" for vote in listed]
+    assert alarms_after(client, without_dee) == []
+    client.put(SHOP, json={"settle": 0}).raise_for_status()
+    assert alarms_after(client, []) == [("juror_silent", ["dee"])]
+
+
+@pytest.mark.slow
+def test_events_are_sent_and_the_server_ends_with_a_listener(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "jurors", "serve", "--store", str(tmp_path / "votes.db"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        try:
+            with jurors.Client(address) as client:
+                client.put_project("shop")
+                with httpx.stream("GET", f"{address}{SHOP}/events", timeout=120) as answer:
+                    # Without blank lines, and those that show on a slow machine that the connection lives.
+                    lines = (line for line in answer.iter_lines() if line and not line.startswith(":"))
+                    assert next(lines) == "event: votes"
+                    client.post_votes("shop", [("q1", "ann", "yes")])
+                    events = {line for line in islice(lines, 5) if line.startswith("event: ")}
+                    assert events == {"event: votes", "event: grade"}
+                    server.send_signal(signal.SIGTERM)
+                    assert list(lines) == []
+            assert server.wait(60) == 0
+        finally:
+            server.kill()
+
+
+# -- the process ------------------------------------------------------------------------------------------------------
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    listener = _listener(Settings(port=0))
+    assert listener.proto == socket.IPPROTO_TCP  # asyncio turns Nagle's delay off only for these
+    listener.close()
+
+
+def test_a_port_that_is_taken_is_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot listen on 127"):
+        _listener(Settings(port=taken.getsockname()[1]))
+
+
+def test_an_unexpected_error_does_not_end_the_upkeep() -> None:
+    steps: list[int] = []
+
+    class Broken:
+        def waiting(self) -> list[int]:
+            steps.append(1)
+            raise ZeroDivisionError
+
+    upkeep = Upkeep(Broken(), every=0.01)  # type: ignore[arg-type]
+    deadline = time.monotonic() + 60
+    while len(steps) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    upkeep.close()
+    assert len(steps) >= 3

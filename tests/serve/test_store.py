@@ -1,0 +1,226 @@
+"""Both databases behave alike: votes, projects, retention, migrations; the counts are those of one read."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from own_postgres import own_postgres, programs
+
+from jurors.errors import OptionError
+from jurors.serve.database import MIGRATIONS
+from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve.grading import ProjectReader
+from jurors.serve.store import SqlStore, batch_of, open_store, store_name
+
+
+def votes(*texts: str, **more: Any) -> Any:
+    """Votes from texts like "q1 ann yes"."""
+    rows = [dict(zip(("item", "juror", "label"), text.split(), strict=True)) | more for text in texts]
+    return batch_of(rows)
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[SqlStore]:
+    opened = open_store(place)
+    yield opened
+    opened.close()
+
+
+def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    for batch in (votes("q1 ann yes", "q1 bob no"), votes("q1 ann yes"), votes("q1 bob yes", "q2 ann no")):
+        store.append([(project.id, batch)])
+        store.aggregate_all(project.id)
+    assert store.counts(project.id) == {b"\1\1": 1, b"\2": 1}
+    after = store.project("p")
+    assert (after.items, after.votes, after.version) == (2, 3, 3)
+    assert [(item.item, item.counted) for item in store.items(project.id)] == [("q1", b"\1\1"), ("q2", b"\2")]
+
+
+def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {"window": "10s"})
+    store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
+    store.aggregate_all(project.id)
+    (item,) = store.items(project.id)
+    assert (item.pane, item.counted, item.first_time) == (1, b"\1", 12)
+
+
+def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -> None:
+    _, first = store.put_project("p", {"labels": ["yes", "no"]})
+    again, second = store.put_project("p", {"labels": ["yes", "no", "maybe"]})
+    assert (first, second, again.labels) == (True, False, ("yes", "no", "maybe"))
+    with pytest.raises(ApiError, match="label 'no' of this project cannot be taken away"):
+        store.put_project("p", {"labels": ["yes"]})
+    store.append([(again.id, votes("q1 ann yes"))])
+    store.aggregate_all(again.id)
+    store.delete_project("p")
+    with pytest.raises(NoProject):
+        store.append([(again.id, votes("q1 ann yes"))])
+    with pytest.raises(NoProject):
+        store.project("p")
+    assert store.projects() == []
+
+
+def test_what_is_past_its_time_goes_and_the_counts_stay(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes("q1 ann yes"))])
+    store.aggregate_all(project.id)
+    assert store.forget(project.id, time.time() - 60) == 0
+    assert store.forget(project.id, time.time() + 60) == 1
+    assert (store.items(project.id), store.counts(project.id)) == ([], {b"\1": 1})
+
+
+def test_many_aggregate_at_once_and_each_vote_is_counted_once(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+
+    def work(number: int) -> None:
+        for k in range(5):
+            store.append([(project.id, votes(f"q{k} j{number} yes", f"q{k} shared {'yes' if number % 2 else 'no'}"))])
+            store.aggregate(project.id)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    store.aggregate_all(project.id)
+    after = store.project("p")
+    assert (after.items, after.votes) == (5, 25)
+    assert sum(store.counts(project.id).values()) == 5
+
+
+def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: str) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: open_store(place).close(), range(3)))
+    store = open_store(place)
+    with store.writing() as session:
+        assert session.rows("SELECT version FROM schema_version") == [(len(MIGRATIONS),)]
+        session.run("UPDATE schema_version SET version = 999")
+    store.close()
+    with pytest.raises(ApiError, match="written by a newer jurors"):
+        open_store(place)
+
+
+def test_servers_that_start_at_once_on_a_new_file_all_open_it(tmp_path: Path) -> None:
+    def opened(number: int) -> bool:
+        open_store(str(tmp_path / f"{number // 4}.db")).close()
+        return True
+
+    with ThreadPoolExecutor(4) as servers:  # the first of each four makes the file, while the others come in
+        assert all(servers.map(opened, range(160)))
+
+
+def test_of_many_who_make_a_project_at_once_one_makes_it(store: SqlStore) -> None:
+    with ThreadPoolExecutor(4) as servers:
+        made = list(servers.map(lambda number: store.put_project(f"p{number // 4}", {}), range(80)))
+    assert sum(is_new for _, is_new in made) == len({project.id for project, _ in made}) == 20
+
+
+def test_hostile_names_are_only_names(store: SqlStore) -> None:
+    name = "x'); DROP TABLE items; --"
+    project, _ = store.put_project(name, {})
+    store.append([(project.id, batch_of([{"item": name, "juror": '"%s?', "label": "{blob}"}]))])
+    store.aggregate_all(project.id)
+    assert [item.item for item in store.items(project.id)] == [name]
+    assert store.names(project.id, "jurors") == ['"%s?']
+
+
+@pytest.mark.parametrize("place", ["mysql://x/y", "nowhere/votes.db", "."], ids=["scheme", "folder", "no file"])
+def test_a_place_that_is_no_store_is_one_line(place: str) -> None:
+    with pytest.raises(OptionError, match=r"^--store"):
+        open_store(place)
+
+
+def test_a_file_of_votes_is_not_taken_for_a_store(tmp_path: Any) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,juror,label\n")
+    with pytest.raises(OptionError, match="it is no SQLite file"):
+        open_store(str(path))
+
+
+def test_a_password_is_never_shown() -> None:
+    assert "secret" not in store_name("postgresql://me:secret@localhost/votes")
+    with pytest.raises(ApiError) as caught:
+        open_store("postgresql://me:secret@127.0.0.1:1/votes")
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL's programs (initdb, postgres) are not installed here")
+def test_a_restarted_postgresql_is_used_again_at_once_and_its_absence_says_why() -> None:
+    with own_postgres() as server:
+        store = open_store(server.make("votes"))
+        with ThreadPoolExecutor(8) as threads:  # so that the pool holds several connections
+            list(threads.map(lambda number: store.put_project(f"p{number}", {}), range(40)))
+        server.stop()
+        with pytest.raises(StoreUnavailable, match=r"does not answer \(No such file or directory\)"):
+            store.projects()
+        server.start()
+        assert len(store.projects()) == 40
+        store.close()
+
+
+# -- aggregation: whatever the order, batches, repeats, corrections and restarts --------------------------------------
+
+ITEMS, JURORS, LABELS = ("q1", "q2", "q3", "q4"), ("ann", "bob", "cy"), ("yes", "no", 1)
+VOTES = st.fixed_dictionaries(
+    {"item": st.sampled_from(ITEMS), "juror": st.sampled_from(JURORS), "label": st.sampled_from(LABELS)},
+    optional={"time": st.integers(0, 50)},
+)
+
+
+def standing_votes(votes: list[dict[str, Any]], untimed: float) -> dict[tuple[str, str], Any]:
+    """The label that stands for each item and juror: the later own time, else the later arrival."""
+    standing: dict[tuple[str, str], tuple[Any, float]] = {}
+    for vote in votes:
+        place, own_time = (vote["item"], vote["juror"]), vote.get("time", untimed)
+        if place not in standing or own_time >= standing[place][1]:
+            standing[place] = vote["label"], own_time
+    return {place: label for place, (label, _) in standing.items()}
+
+
+@settings(max_examples=40)
+@given(
+    batches=st.lists(st.lists(VOTES, max_size=6), max_size=6), most=st.sampled_from([1, 5, 100]),
+    restart=st.booleans(), look=st.booleans(), window=st.sampled_from([2, "4/2", "10s"]),
+)  # fmt: skip
+def test_the_counts_are_those_of_one_read(
+    batches: list[list[dict[str, Any]]], most: int, restart: bool, look: bool, window: int | str
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:  # quick to sync
+        place = str(Path(folder) / "votes.db")
+        store = open_store(place)
+        project, _ = store.put_project("p", {"window": window})
+        counts = ProjectReader(store)
+        for number, batch in enumerate(batches):
+            store.append([(project.id, batch_of(batch))])
+            if number % 2:
+                store.aggregate(project.id, most)
+            if look and not restart:
+                counts.latest("p")
+            if restart:
+                store.close()
+                store = open_store(place)
+                counts = ProjectReader(store)
+        while store.aggregate(project.id, most):
+            pass
+        panes = counts.latest("p").panes
+        counted: Counter[frozenset[tuple[str, Any]]] = Counter()
+        for key, times in panes.counts().items():
+            counted[frozenset((panes.jurors[k], panes.labels[code - 1]) for k, code in enumerate(key) if code)] += times
+        every = [vote for batch in batches for vote in batch]
+        standing = standing_votes(every, untimed=inf if window == "10s" else -inf)  # by time, arrival is a vote's time
+        assert counted == Counter(
+            frozenset((juror, label) for (name, juror), label in standing.items() if name == item)
+            for item in {item for item, _ in standing}
+        )
+        after = store.project("p")
+        assert (after.items, after.votes) == (sum(counted.values()), len(standing))
+        store.close()

@@ -1,0 +1,119 @@
+"""Votes over HTTP: what is accepted, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from served import client_of, error_of
+from starlette.testclient import TestClient
+
+VOTE = {"item": "q1", "juror": "ann", "label": "yes"}
+P = "/v1/projects/p"
+
+
+@pytest.fixture
+def project(client: TestClient) -> TestClient:
+    client.put(P, json={})
+    return client
+
+
+def post(client: TestClient, votes: Any, name: str = "p") -> Any:
+    return client.post(f"/v1/projects/{name}/votes", json={"votes": votes})
+
+
+def post_text(client: TestClient, body: str) -> Any:
+    return client.post(f"{P}/votes", content=body, headers={"Content-Type": "application/json"})
+
+
+def test_votes_are_accepted_counted_and_corrected(place: str) -> None:
+    with client_of(place) as client:
+        assert [client.put(P, json={}).status_code for _ in range(2)] == [201, 200]
+        votes = [VOTE, {**VOTE, "juror": 7, "label": False}, VOTE]
+        answers = [post(client, each).json()["accepted"] for each in (votes, votes, [{**VOTE, "label": "no"}], [])]
+        assert answers == [3, 3, 1, 0]
+        project = client.get(P).json()
+    assert (project["items"], project["votes"], project["jurors"], project["labels"]) == (1, 2, 2, ["yes", False, "no"])
+
+
+@pytest.mark.parametrize(
+    ("votes", "line"),
+    [
+        ("x", "votes must be a list"),
+        ([1], "vote 0 is no object"),
+        ([VOTE, {"item": "q", "juror": "a"}], "vote 1 has no 'label'"),
+        ([{**VOTE, "colour": "red"}], "vote 0 has 'colour'"),
+        ([{**VOTE, "item": [1]}], "vote 0: its item must be text"),
+        ([{**VOTE, "juror": True}], "vote 0: its juror must be text"),
+        ([{**VOTE, "label": None}], "vote 0: its label must be text, a number"),
+        ([VOTE, {**VOTE, "label": ""}], "its label is empty"),
+        ([{**VOTE, "item": "x" * 501}], "vote 0: its item is longer than 500 characters"),
+        ([{**VOTE, "item": "a\0b"}], "vote 0: its item holds a character that cannot be kept"),
+        ([{**VOTE, "time": "noon"}], "vote 0: its time 'noon' is neither seconds since 1970 nor like"),
+    ],
+)
+def test_what_is_no_vote_is_refused_in_one_line(project: TestClient, votes: Any, line: str) -> None:
+    answer = post(project, votes)
+    assert error_of(answer) == (422, "bad_vote")
+    assert line in answer.json()["error"]["message"]
+    assert "\n" not in answer.json()["error"]["message"]
+    assert project.get(P).json()["votes"] == 0
+
+
+def test_a_body_that_is_no_votes_is_refused(project: TestClient) -> None:
+    assert error_of(post_text(project, '{"votes": [')) == (400, "damaged")
+    half_a_character = json.dumps({"votes": [{**VOTE, "item": "\ud800"}]})
+    assert post_text(project, half_a_character).status_code in (400, 422)
+    assert error_of(post(project, [VOTE], "unknown")) == (404, "no_project")
+
+
+def test_a_label_that_was_not_named_is_refused_until_it_is(client: TestClient) -> None:
+    client.put(P, json={"labels": ["no"]})
+    assert post(client, [VOTE]).status_code == 422
+    client.put(P, json={"labels": ["no", "yes"]})
+    assert post(client, [VOTE]).status_code == 200
+
+
+def test_votes_for_a_project_that_was_made_anew_go_to_the_new_one(project: TestClient) -> None:
+    post(project, [VOTE])
+    project.delete(P)
+    assert post(project, [VOTE]).status_code == 404
+    project.put(P, json={})
+    post(project, [VOTE, {**VOTE, "item": "q2"}])
+    assert project.get(P).json()["votes"] == 2
+
+
+def test_many_at_once_share_a_commit_and_each_is_answered(project: TestClient) -> None:
+    with ThreadPoolExecutor(30) as threads:
+        answers = list(threads.map(lambda k: post(project, [{**VOTE, "item": f"q{k}"}]).json(), range(30)))
+    assert answers == [{"accepted": 1}] * 30
+    assert project.get(P).json()["items"] == 30
+
+
+def test_logs_are_json_lines_without_queries(client: TestClient, capsys: pytest.CaptureFixture[str]) -> None:
+    client.get("/v1/projects?key=jk_secret", headers={"Authorization": "Bearer jk_secret"})
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["event"], line["path"], line["status"]) for line in lines] == [("request", "/v1/projects", 200)]
+    assert "secret" not in json.dumps(lines)
+
+
+@pytest.mark.slow
+def test_more_labels_or_votes_than_a_project_may_have_are_refused(project: TestClient) -> None:
+    some = [{**VOTE, "item": f"q{k}", "label": f"score {k}"} for k in range(200)]
+    more = [{**VOTE, "item": f"r{k}", "label": f"score {200 + k}"} for k in range(100)]
+    assert post(project, some).json() == {"accepted": 200}
+    assert error_of(post(project, more)) == (409, "many_labels")
+    assert error_of(post(project, some[:1] * 100_001)) == (413, "many_votes")
+
+
+def test_logs_of_other_tools_are_votes_too(project: TestClient) -> None:
+    annotation = {"name": "tone", "annotator_kind": "LLM", "span_id": "s1", "result": {"label": "polite", "score": 1}}
+    other = {**annotation, "name": "safety", "result": {"label": "rude"}}
+    assert post_text(project, json.dumps([annotation, other])).json() == {"accepted": 2}
+    damaged = post_text(project, '{"resourceSpans": 7}')
+    assert (damaged.status_code, post_text(project, '{"spans": []}').status_code) == (422, 422)
+    assert "jurors-" not in damaged.text  # the name of no temporary file
+    found = project.get(P).json()
+    assert (found["items"], found["jurors"]) == (1, 2)
