@@ -1,11 +1,11 @@
-# Three commands: `make demo`, `make quick` for daily work and `make test` for everything. Each sets up what it needs in
+# Four commands: `make demo`, `make paper`, `make quick` for daily work and `make test` for everything. Each sets up what it needs in
 # .venv, and no more.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo demo-serve quick test check fuzz robust mutants bench site look constraints floors dist clean
+.PHONY: demo demo-serve paper quick test check fuzz robust mutants bench site look constraints floors dist clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -15,12 +15,18 @@ demo-serve: $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e '.[serve]'
 	$(BIN)/python examples/demo_serve.py
 
+# Every table and figure of the paper and its census experiment, as a page: build/paper/index.html. `make paper DATA=census.parquet`
+# names the census records; `make paper OPTIONS='--tests 30'` passes options on (`python -m reproduce --help`).
+paper: $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e '.[lab,plot]'
+	$(BIN)/python -m reproduce $(DATA:%=--data %) $(OPTIONS)
+
 # Compiled tests are kept, whatever the shell says: compiling them anew takes each worker longer than many rooms' tests.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2
 
 # Importing these takes longer than their few examples.
-SKLEARN := disjoint.py independence.py census
+SKLEARN := independence.py
 
 # Under a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
 quick: $(READY)

@@ -60,7 +60,7 @@ def _context(command: click.Command) -> click.Context:
 def _options(name: str) -> dict[str, click.Option]:
     """The options that click knows, by each of their names."""
     command = _command(name)
-    own = list(command.commands.values()) if isinstance(command, click.Group) else []  # `jurors experiment acs`
+    own = list(command.commands.values()) if isinstance(command, click.Group) else []  # `jurors audit plan`
     found = [p for each in (command, *own) for p in each.get_params(_context(each))]
     options = [p for p in found if isinstance(p, click.Option)]
     return {spelling: option for option in options for spelling in (*option.opts, *option.secondary_opts)}

@@ -55,7 +55,7 @@ LEFT_OUT = ("serve", "keys", "export", "import", "mcp")
 
 
 def commands() -> dict[str, click.Command]:
-    """Every command by its words, "experiment acs", that ends by itself and keeps nothing."""
+    """Every command by its words, "audit plan", that ends by itself and keeps nothing."""
     walked = _walk(main, click.Context(main), ())
     return {words: command for words, command in walked if words.split()[0] not in LEFT_OUT}
 
