@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
+DRAWING := .venv/drawing
 
 .PHONY: demo demo-serve paper quick test check fuzz robust mutants bench site look constraints floors dist clean
 
@@ -17,8 +18,7 @@ demo-serve: $(INSTALLED)
 
 # Every table and figure of the paper and its census experiment, as a page: build/paper/index.html. `make paper DATA=census.parquet`
 # names the census records; `make paper OPTIONS='--tests 30'` passes options on (`python -m reproduce --help`).
-paper: $(INSTALLED)
-	$(BIN)/pip install -q -c constraints.txt -e '.[lab,plot]'
+paper: $(DRAWING)
 	$(BIN)/python -m reproduce $(DATA:%=--data %) $(OPTIONS)
 
 # Compiled tests are kept, whatever the shell says: compiling them anew takes each worker longer than many rooms' tests.
@@ -89,6 +89,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+# Classifiers and charts.
+$(DRAWING): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e '.[lab,plot]'
 	touch $@
 
 # All engines, tools and checks that the tests need.

@@ -19,7 +19,7 @@ nav li { margin: .2rem 0; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; white-space: pre-line; }
 th, td { padding: .2rem .7rem .2rem 0; border-bottom: 1px solid #eee; text-align: left; vertical-align: top; }
-th { border-bottom: 1px solid #999; }
+th { border-bottom: 1px solid #999; white-space: nowrap; }
 td:not(:last-child) { white-space: nowrap; }
 figure { margin: 1.5rem 0; } figure img { max-width: 100%; height: auto; } figcaption { color: #555; font-size: .9rem; }
 code { background: #f4f4f4; padding: 0 .2rem; }
