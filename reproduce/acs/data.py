@@ -27,6 +27,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -83,7 +84,7 @@ class Census:
     @property
     def jurors(self) -> tuple[str, ...]:
         """A name for the juror of each set of features."""
-        return tuple(f"NN({','.join(own)})" for own in self.feature_sets)
+        return tuple(f"NN({','.join(columns)})" for columns in self.feature_sets)
 
     @property
     def digest(self) -> str:
@@ -109,12 +110,28 @@ def load_census(data: str | Path, *, min_age: int = 0) -> Census:
     min_age
         Leave younger persons out. The paper's records are of everyone; children are rarely employed, and all jurors
         are right about them together.
+
+    Returns
+    -------
+    Census
+        The columns that the experiment uses, as codes, and who is employed.
+
+    Raises
+    ------
+    VotesError
+        In one line: what is missing, and what to do.
     """
     path = _find(str(data))
-    columns, kind = _folktables(path) if path.is_dir() else _extract(path)
+    if path.is_dir():
+        columns, kind = _folktables(path)
+    elif path.name.endswith((".parquet", ".csv", ".csv.gz")):
+        columns = _read(f"'{_quoted(path)}'", path.name)
+        kind = _kind(columns)
+    else:
+        raise VotesError(f"{path.name} is no Parquet file; name an extract that ends in .parquet or .csv")
     features, stand_ins = choose_features(set(columns), path.name)
-    wanted = {*HELD_OUT, *(column for own in features for column in own)}
-    codes = {column: np.asarray(columns[column], dtype=np.int16) for column in sorted(wanted)}
+    used = {*HELD_OUT, *chain(*features)}
+    codes = {column: np.asarray(columns[column], dtype=np.int16) for column in sorted(used)}
     employed = np.asarray(columns[TARGET] == 1)
     old_enough = codes["AGEP"] >= min_age
     if min_age > 0:
@@ -122,9 +139,13 @@ def load_census(data: str | Path, *, min_age: int = 0) -> Census:
         employed = employed[old_enough]
     if not len(employed) or employed.all() or not employed.any():
         raise VotesError(f"{path.name}: of {len(employed):,} persons, {int(employed.sum()):,} are employed; need both")
+    age = codes["AGEP"]
     return Census(
         name=path.name,
-        population=_population(kind, codes["AGEP"], employed, min_age),
+        population=(
+            f"{kind}; {len(age):,} persons aged {age.min()} to {age.max()}"
+            f"{f', younger than {min_age} left out' if min_age > 0 else ''}, {employed.mean():.1%} employed"
+        ),
         codes=codes,
         employed=employed,
         feature_sets=features,
@@ -138,11 +159,11 @@ def choose_features(columns: set[str], where: str) -> tuple[tuple[tuple[str, ...
 
     Examples
     --------
-    >>> held = {c for own in FEATURE_SETS for c in own} | {"ESR", "AGEP", "SEX", "RAC1P"} - {"RELP"}
-    >>> choose_features(held - {"RELP"} | {"ESP"}, "extract")[1]
+    >>> there = {*chain(*FEATURE_SETS), *HELD_OUT, "ESR", "ESP"} - {"RELP"}
+    >>> choose_features(there, "extract")[1]
     {'RELP': 'ESP'}
     """
-    needed = (TARGET, *HELD_OUT, *(column for own in FEATURE_SETS for column in own))
+    needed = (TARGET, *HELD_OUT, *chain(*FEATURE_SETS))
     stand_ins: dict[str, str] = {}
     for column in needed:
         if column in columns:
@@ -153,8 +174,7 @@ def choose_features(columns: set[str], where: str) -> tuple[tuple[tuple[str, ...
             hint = f", nor {' or '.join(others)} to stand in for it" if others else ""
             raise VotesError(f"{where} has no column {column}{hint}; it has {', '.join(sorted(columns)[:30])}")
         stand_ins[column] = stand_in
-    sets = tuple(tuple(stand_ins.get(column, column) for column in own) for own in FEATURE_SETS)
-    return sets, stand_ins
+    return tuple(tuple(stand_ins.get(c, c) for c in columns) for columns in FEATURE_SETS), stand_ins
 
 
 def _find(data: str) -> Path:
@@ -189,30 +209,16 @@ def _years(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir() if p.is_dir() and re.fullmatch(r"(19|20)\d\d", p.name))
 
 
-def _extract(path: Path) -> tuple[dict[str, Any], str]:
-    """All columns that the experiment may need, and what the file seems to be."""
-    if not path.name.endswith((".parquet", ".csv", ".csv.gz")):
-        raise VotesError(f"{path.name} is no Parquet file; name an extract that ends in .parquet or .csv")
-    columns = _read(f"'{_quoted(path)}'", path.name)
-    return columns, _kind(columns)
-
-
 def _read(source: str, where: str) -> dict[str, Any]:
     """The columns the experiment may need, blanks as -1."""
     import duckdb
 
-    may = {
-        TARGET,
-        "ST",
-        *HELD_OUT,
-        *(c for own in FEATURE_SETS for c in own),
-        *(s for all_ in STAND_INS.values() for s in all_),
-    }
+    useful = {TARGET, "ST", *HELD_OUT, *chain(*FEATURE_SETS), *chain(*STAND_INS.values())}
     try:
         with duckdb.connect() as con:
             con.execute("SET enable_progress_bar = false")
             there = [row[0] for row in con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
-            names = [name for name in there if name in may]
+            names = [name for name in there if name in useful]
             if not names:
                 raise VotesError(f"{where} has none of the census columns; it has {', '.join(there[:30])}")
             cells = ", ".join(f'COALESCE(CAST("{name}" AS SMALLINT), -1) AS "{name}"' for name in names)
@@ -263,35 +269,24 @@ def _folktables(folder: Path) -> tuple[dict[str, Any], str]:
         raise VotesError(f"{folder.name} holds folktables' files: pip install folktables to read them") from None
     paths = ", ".join(f"'{_quoted(p)}'" for p in files)
     columns = _read(f"read_csv([{paths}], union_by_name=true)", str(place.relative_to(folder.parent)))
-    features, target = _task(ACSEmployment, columns, folder.name)
-    return features | {TARGET: target}, f"ACS {YEAR} {HORIZON}, folktables' ACSEmployment: everyone in {_states(files)}"
-
-
-def _task(task: Any, columns: Mapping[str, Any], where: str) -> tuple[dict[str, Any], Any]:
-    """The task's features and target, by folktables' own rules."""
+    absent = [c for c in (*ACSEmployment.features, ACSEmployment.target) if c not in columns]
+    if absent:
+        raise VotesError(f"the files in {folder.name} lack {', '.join(absent)}, which ACSEmployment of {YEAR} needs")
     import pandas
 
-    absent = [c for c in (*task.features, task.target) if c not in columns]
-    if absent:
-        raise VotesError(f"the files in {where} lack {', '.join(absent)}, which ACSEmployment of {YEAR} needs")
-    frame = pandas.DataFrame({c: np.where(columns[c] == -1, np.nan, columns[c]) for c in (*task.features, task.target)})
-    values, target, _ = task.df_to_numpy(frame)
-    return dict(zip(task.features, values.T.astype(np.int16), strict=True)), target.astype(np.int16)
-
-
-def _states(files: Sequence[Path]) -> str:
-    return "one state" if len(files) == 1 else f"{len(files)} states"
+    used = (*ACSEmployment.features, ACSEmployment.target)
+    frame = pandas.DataFrame({c: np.where(columns[c] == -1, np.nan, columns[c]) for c in used})
+    values, target, _ = ACSEmployment.df_to_numpy(frame)  # features and target by folktables' own rules
+    features = dict(zip(ACSEmployment.features, values.T.astype(np.int16), strict=True))
+    states = "one state" if len(files) == 1 else f"{len(files)} states"
+    kind = f"ACS {YEAR} {HORIZON}, folktables' ACSEmployment: everyone in {states}"
+    return features | {TARGET: target.astype(np.int16)}, kind
 
 
 def _missing_code(codes: Mapping[str, Codes]) -> int | None:
     """-1, or 0 in a column that has no such census code (RELP has: the reference person)."""
     seen = {column: set(np.unique(values).tolist()) for column, values in codes.items() if column in _NEVER_ZERO}
     return next((code for code in (-1, 0) if any(code in values for values in seen.values())), None)
-
-
-def _population(kind: str, age: Codes, employed: Flags, min_age: int) -> str:
-    younger = f", younger than {min_age} left out" if min_age > 0 else ""
-    return f"{kind}; {len(age):,} persons aged {age.min()} to {age.max()}{younger}, {employed.mean():.1%} employed"
 
 
 # -- the jury --------------------------------------------------------------------------------------------------------
@@ -396,9 +391,9 @@ def _train(census: Census, records: int, seed: int, progress: Progress | None) -
     by_label = [rng.permutation(np.flatnonzero(census.employed == label)) for label in (False, True)]
     training = np.concatenate([rows[:needed] for rows in by_label])
     rest = np.sort(np.concatenate([rows[needed:] for rows in by_label]))
-    columns = [column for own in census.feature_sets for column in own]
+    columns = list(chain(*census.feature_sets))
     X = np.stack([census.codes[column][training] for column in columns], axis=1).astype(float)
-    places = [[columns.index(column) for column in own] for own in census.feature_sets]
+    places = [[columns.index(column) for column in features] for features in census.feature_sets]
     members = [(name, network()) for name in census.jurors]
     jury = DisjointJury(members, places, seed, balanced=True)
     with warnings.catch_warnings(), single_threaded():
@@ -421,12 +416,12 @@ def network() -> Any:
 
 def _answers(census: Census, jury: Any, rest: Integers) -> Iterator[Flags]:
     """Each network's answer to everybody who trained none of them."""
-    for network_, own in zip(jury.estimators_, census.feature_sets, strict=True):
-        codes = np.stack([census.codes[column][rest] for column in own], axis=1).astype(np.int64)
+    for network_, features in zip(jury.estimators_, census.feature_sets, strict=True):
+        codes = np.stack([census.codes[column][rest] for column in features], axis=1).astype(np.int64)
         codes -= codes.min(axis=0)
         key = np.ravel_multi_index(tuple(codes.T), tuple(codes.max(axis=0) + 1))
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        inputs = np.stack([census.codes[column][rest[first]] for column in own], axis=1).astype(float)
+        inputs = np.stack([census.codes[column][rest[first]] for column in features], axis=1).astype(float)
         with single_threaded():
             labels = network_.predict(inputs)
         yield np.asarray(labels, dtype=bool)[inverse]
@@ -479,20 +474,17 @@ def draw_tests(pool: Integers, sizes: tuple[int, int], tests: int, rng: np.rando
     for held, size in zip(pool.sum(axis=1).tolist(), sizes, strict=True):
         if size > held:
             raise SketchError(f"a test needs {size:,} items of a label of which the pool has {held:,}")
-    one = _draw_shared if draw == "shared" else _draw_separate
-    return np.stack([one(row, size, tests, rng) for row, size in zip(pool, sizes, strict=True)], axis=1)
-
-
-def _draw_shared(pool: Integers, size: int, tests: int, rng: np.random.Generator) -> Integers:
-    return rng.multivariate_hypergeometric(pool, size, size=tests)
-
-
-def _draw_separate(pool: Integers, size: int, tests: int, rng: np.random.Generator) -> Integers:
-    second_votes = second_label_votes(pool)
-    total = int(pool.sum())
-    return join_at_random(
-        rng.hypergeometric(second_votes, total - second_votes, size, size=(tests, len(second_votes))), size, rng
-    )
+    drawn = []
+    for row, size in zip(pool, sizes, strict=True):
+        if draw == "shared":
+            drawn.append(rng.multivariate_hypergeometric(row, size, size=tests))
+        else:
+            second_votes = second_label_votes(row)
+            marks = rng.hypergeometric(
+                second_votes, int(row.sum()) - second_votes, size, size=(tests, len(second_votes))
+            )
+            drawn.append(join_at_random(marks, size, rng))
+    return np.stack(drawn, axis=1)
 
 
 def second_label_votes(counts: Integers) -> Integers:
@@ -514,16 +506,11 @@ def join_at_random(second_votes: Integers, size: int, rng: np.random.Generator) 
     (10, [[3, 7]])
     """
     cells = np.full((len(second_votes), 1), size, dtype=np.int64)
-    for marks in second_votes.T:
-        cells = _spread(cells, marks, rng)
+    for marks in second_votes.T:  # split every cell into its unmarked and marked items, the marks falling anywhere
+        marked = np.empty_like(cells)
+        left, items = marks.copy(), cells.sum(axis=1)
+        for k in range(cells.shape[1]):
+            marked[:, k] = rng.hypergeometric(left, items - left, cells[:, k])
+            left, items = left - marked[:, k], items - cells[:, k]
+        cells = np.stack([cells - marked, marked], axis=2).reshape(len(cells), -1)
     return cells
-
-
-def _spread(cells: Integers, marks: Integers, rng: np.random.Generator) -> Integers:
-    """Split every cell into its unmarked and marked items, `marks` of them falling anywhere."""
-    marked = np.empty_like(cells)
-    left, items = marks.copy(), cells.sum(axis=1)
-    for k in range(cells.shape[1]):
-        marked[:, k] = rng.hypergeometric(left, items - left, cells[:, k])
-        left, items = left - marked[:, k], items - cells[:, k]
-    return np.stack([cells - marked, marked], axis=2).reshape(len(cells), -1)
