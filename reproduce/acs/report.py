@@ -227,12 +227,8 @@ _QUIET = 0.05
 _WHERE = {"shared": "on the same records for all jurors", "separate": "on separate records for each juror"}
 
 
-def verdict(document: Mapping[str, Any]) -> list[str]:
+def verdict(document: Mapping[str, Any]) -> Iterator[str]:
     """A few short paragraphs."""
-    return list(_paragraphs(document))
-
-
-def _paragraphs(document: Mapping[str, Any]) -> Iterator[str]:
     results = document["results"]
     used = ", ".join(f"{s['replaced_by']} for {s['column']}" for s in document["stand_ins"])
     yield (
@@ -317,42 +313,30 @@ _DRAWN = {
 
 
 def report_blocks(document: Mapping[str, Any]) -> list[Prose | Table]:
-    """The verdict first, then who and how, then the tables."""
-    prose = [Prose(line, _WIDTH) for line in (*verdict(document), *_head(document))]
-    return [*prose, *_tables(document)]
+    """The verdict first, then who and how, then the tables.
 
-
-def _head(document: Mapping[str, Any]) -> list[str]:
-    settings = document["settings"]
+    Parameters
+    ----------
+    document
+        What `summary` returns, or the content of a `report.json`.
+    """
+    settings, blank = document["settings"], document["missing_code"]
+    stand_ins = [
+        f"{s['replaced_by']} ({s['its_meaning']}) for {s['column']} ({s['meaning']})" for s in document["stand_ins"]
+    ]
+    code = f" Blank answers reach the jurors as the code {blank}." if blank is not None else ""
     lines = [
+        *verdict(document),
         f"Census: {document['source']}.",
         f"Label a is not employed, b employed. {', '.join(document['held_out'])} are hidden from all jurors.",
-        _stand_ins(document),
+        f"Stand-ins: {'; '.join(stand_ins) or 'none, every column of the paper is there'}.{code}",
         f"Draw: {document['draw']}: {_DRAWN[document['draw']]}.",
         f"{settings['tests']:,} tests of {settings['items']:,} records at each prevalence; seed {settings['seed']}.",
     ]
-    return [line for line in lines if line]
-
-
-def _stand_ins(document: Mapping[str, Any]) -> str:
-    used = [
-        f"{s['replaced_by']} ({s['its_meaning']}) for {s['column']} ({s['meaning']})" for s in document["stand_ins"]
-    ]
-    blank = document["missing_code"]
-    code = f" Blank answers reach the jurors as the code {blank}." if blank is not None else ""
-    return f"Stand-ins: {'; '.join(used) or 'none, every column of the paper is there'}.{code}"
-
-
-def _tables(document: Mapping[str, Any]) -> list[Table]:
-    """The tables of the report."""
+    tables = (_jurors_table, _pairs, _prevalences, _accuracies, _labels, _doubts, _example_table)
     return [
-        _jurors_table(document),
-        _pairs(document),
-        _prevalences(document),
-        _accuracies(document),
-        _labels(document),
-        _doubts(document),
-        _example_table(document),
+        *(Prose(line, _WIDTH) for line in lines),
+        *(table(document) for table in tables),
         *_groups_tables(document),
     ]
 

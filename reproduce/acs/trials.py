@@ -237,22 +237,22 @@ def evaluate_groups(
         Their names.
     seed
         For the random order.
+
+    Returns
+    -------
+    list of dict
+        One for each group and trio: JSON, None where a number does not exist.
     """
     rng = np.random.default_rng([seed, 2])
     rows = []
-    for column, group, counts in _flat(groups):
+    flat = ((column, group, counts) for column, inside in groups.items() for group, counts in inside.items())
+    for column, group, counts in flat:
         if draw == "separate":
             counts = np.stack([join_at_random(second_label_votes(row)[None], int(row.sum()), rng)[0] for row in counts])
         for trio in trios:
             tests = evaluate_tests(trio_counts(counts[None], trio))
             rows.append({"column": column, "group": group, "trio": [k + 1 for k in trio], **_row(tests, labels)})
     return rows
-
-
-def _flat(groups: Mapping[str, Mapping[str, Integers]]) -> Iterator[tuple[str, str, Integers]]:
-    for column, inside in groups.items():
-        for group, counts in inside.items():
-            yield column, group, counts
 
 
 def _row(tests: TrioTests, labels: tuple[str, str]) -> dict[str, Any]:
@@ -273,7 +273,10 @@ def _row(tests: TrioTests, labels: tuple[str, str]) -> dict[str, Any]:
             "interval": [_numbers(end[0]) for end in ends["accuracy"]],
             "majority": _numbers(tests.majority.accuracy[0]),
         },
-        "rule": {"algebraic": _rule(decisions(tests.algebraic)[0], labels), "best_possible": _rule(best, labels)},
+        "rule": {
+            name: "".join(labels[int(is_second)] for is_second in rule)
+            for name, rule in (("algebraic", decisions(tests.algebraic)[0]), ("best_possible", best))
+        },
         "labelling_errors": {
             name: int(tests.errors[name][0]) for name in ("algebraic", "majority", "best_possible")
         },
@@ -298,15 +301,8 @@ def _warnings(tests: TrioTests) -> Iterator[str]:
         yield "a pair agrees hardly more than by chance"
     drowned = tests.added_over_signal[0]
     if drowned >= DROWNED:
-        yield f"error correlations add {_times(drowned)} the signal"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f}x" if np.isfinite(ratio) else "more than"
-
-
-def _rule(second: Any, labels: tuple[str, str]) -> str:
-    return "".join(labels[int(label)] for label in second)
+        times = f"{drowned:.1f}x" if np.isfinite(drowned) else "more than"
+        yield f"error correlations add {times} the signal"
 
 
 def _number(value: Any) -> float | None:
