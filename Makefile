@@ -1,11 +1,12 @@
-# Three commands: `make demo`, `make quick` for daily work and `make test` for everything. Each sets up what it needs in
+# Four commands: `make demo`, `make paper`, `make quick` for daily work and `make test` for everything. Each sets up what it needs in
 # .venv, and no more.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
+DRAWING := .venv/drawing
 
-.PHONY: demo demo-serve quick test check fuzz robust mutants bench site look constraints floors dist clean
+.PHONY: demo demo-serve paper quick test check fuzz robust mutants bench site look constraints floors dist clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -15,12 +16,17 @@ demo-serve: $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e '.[serve]'
 	$(BIN)/python examples/demo_serve.py
 
+# Every table and figure of the paper and its census experiment, as a page: build/paper/index.html. `make paper DATA=census.parquet`
+# names the census records; `make paper OPTIONS='--tests 30'` passes options on (`python -m reproduce --help`).
+paper: $(DRAWING)
+	$(BIN)/python -m reproduce $(DATA:%=--data %) $(OPTIONS)
+
 # Compiled tests are kept, whatever the shell says: compiling them anew takes each worker longer than many rooms' tests.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2
 
 # Importing these takes longer than their few examples.
-SKLEARN := disjoint.py independence.py census
+SKLEARN := independence.py
 
 # Under a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
 quick: $(READY)
@@ -83,6 +89,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+# Classifiers and charts.
+$(DRAWING): $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e '.[lab,plot]'
 	touch $@
 
 # All engines, tools and checks that the tests need.

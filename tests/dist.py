@@ -28,7 +28,7 @@ MOST_MEGABYTES = 300  #: installed without extras; what Python compiles of it co
 #: in the sdist: what it takes to build, to test, and to know what one has
 IN_SDIST = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "Makefile",
             "constraints.txt", "hatch_build.py", "src/jurors/py.typed", "tests/dist.py", "docs/cli.md",
-            "recipe/recipe.yaml")  # fmt: skip
+            "recipe/recipe.yaml", "reproduce/__main__.py")  # fmt: skip
 #: the first day, with the package alone; each must exit with 0, or 3 for an alarm
 FIRST_DAY = (
     ("demo",),

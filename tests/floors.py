@@ -54,7 +54,6 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "export": (("--help",),),
     "import": (("--help",),),
     "mcp": (("--help",),),
-    "experiment": (("--help",),),
 }
 FRAMES = (
     "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "

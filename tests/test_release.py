@@ -18,7 +18,6 @@ import jurors
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 FOR_DEVELOPERS = {"dev", "bench", "site"}
 IN_CONDA = {"duckdb": "python-duckdb"}  # what conda-forge calls it
 REQUIRED = re.compile(r"([\w.-]+)(?:\[\w+\])?\s*(\S*)")
@@ -99,27 +98,6 @@ def test_publishing_needs_no_password() -> None:
     assert publish["jobs"]["pypi"]["permissions"] == {"id-token": "write"}
     assert publish["jobs"]["pypi"]["environment"] == "pypi"
     assert "password" not in {key for step in publish["jobs"]["pypi"]["steps"] for key in step.get("with", {})}
-
-
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
-def test_forms_for_issues_ask_for_something(path: Path) -> None:
-    form = parsed(path)
-    if path.name == "config.yml":
-        return
-    assert {"name", "description", "body"} <= set(form)
-    asked = [part for part in form["body"] if part["type"] != "markdown"]
-    assert len({part["id"] for part in asked}) == len(asked) > 0
-    assert all(part["attributes"]["label"] for part in asked)
-
-
-def test_the_citation_names_the_paper_and_the_licence() -> None:
-    citation = parsed(ROOT / "CITATION.cff")
-    (paper,) = citation["references"]
-    assert (paper["title"], paper["authors"][0]["family-names"]) == (
-        "Algebraic Evaluation Theorems",
-        "Corrada-Emmanuel",
-    )
-    assert citation["license"] == PROJECT["license"]
 
 
 def test_the_readme_lists_every_extra() -> None:

@@ -137,8 +137,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "KeyList": _keys,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }
-#: needs census records, and is made in tests/lab/census
-ELSEWHERE = {"Experiment"}
 #: scikit-learn takes longer to import than all the others to make
 every_result = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "IndependenceSearch")) for name in MAKERS]
@@ -178,7 +176,7 @@ def test_every_class_of_results_is_tried_here() -> None:
         if not package.name.endswith("__main__"):
             import_module(package.name)
     classes = {*Result.__subclasses__(), *Drawable.__subclasses__()} - {Drawable}
-    assert {cls.__name__ for cls in classes if cls.__module__.startswith("jurors.")} == set(MAKERS) | ELSEWHERE
+    assert {cls.__name__ for cls in classes if cls.__module__.startswith("jurors.")} == set(MAKERS)
 
 
 @every_result

@@ -24,6 +24,12 @@ ALARM_TABLE = re.compile(r"^\| kind \| level \|.*\n(?:^\|.*\n)+", re.MULTILINE)
 TRIED_TABLE = re.compile(r"^\| tool \| what works \|.*\n(?:^\|.*\n?)+", re.MULTILINE)
 
 
+def shown_commands(block: str) -> list[tuple[str, str]]:
+    """Each command of a console block and what it prints."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
 def refreshed(page: str) -> str:
     """The page with every console block run again; blocks that leave lines out with `...` stay as they are."""
 
@@ -33,8 +39,7 @@ def refreshed(page: str) -> str:
             Path(name).write_text(text, encoding="utf-8")
         if name or language != "console":
             return match.group()
-        parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
-        printed = [_run(command, shown) for command, shown in zip(parts[1::2], parts[2::2], strict=True)]
+        printed = [_run(command, shown) for command, shown in shown_commands(text)]
         return f"```console\n{''.join(printed)}```"
 
     return FENCE.sub(block, page)

@@ -16,10 +16,6 @@ pytestmark = [
 ]
 
 
-def test_every_audience_has_a_notebook() -> None:
-    assert {path.stem for path in NOTEBOOKS} == {"annotators", "llm-judges", "paper"}
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_notebook_runs_and_prints_what_it_shows(path: Path) -> None:
     shown = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]

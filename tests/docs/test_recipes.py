@@ -18,6 +18,7 @@ from jurors.cli import report as plot_command
 from jurors.cli.main import COMMANDS, main
 from jurors.evaluate import alarms as catalogue
 from jurors.jury.grade import METHODS, _by_estimator
+from jurors.testing import check_method
 from jurors.votes.readers import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -41,13 +42,6 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> Plug:
     return plug
 
 
-def test_six_recipes_with_a_block_wherever_there_is_a_module_to_write() -> None:
-    assert re.findall(r"^\*\*an? ([\w ]+)\*\*", RECIPES, re.MULTILINE) == [
-        "method", "reader", "file format", "alarm", "chart", "command"
-    ]  # fmt: skip
-    assert len(BLOCKS) == 5
-
-
 @pytest.mark.parametrize("first, second, path", NAMED)
 def test_every_name_is_where_a_recipe_says(first: str, second: str, path: str) -> None:
     home = ROOT if path.startswith("tests/") else ROOT / "src" / "jurors"
@@ -65,6 +59,7 @@ def test_every_place_is_there(path: str) -> None:
 def test_a_method(plugged: Plug, monkeypatch: pytest.MonkeyPatch) -> None:
     estimate = plugged("jurors/evaluate/baselines/yours").evaluate_yours
     monkeypatch.setitem(METHODS, "yours", _by_estimator("yours", estimate))
+    check_method(estimate, kinds=["two labels"])
     votes = panels.simulate(300, 4, seed=1).votes
     assert jurors.grade(votes, method="yours").method == "yours"
     assert "yours" in [e.method for e in jurors.compare(votes).evaluations]

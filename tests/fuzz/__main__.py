@@ -19,21 +19,14 @@ from fuzz.cases import Case, make_case
 from fuzz.contract import faults
 from fuzz.flags import commands
 from fuzz.logs import baseline, reference
-from fuzz.pool import Numbered, run_all
-from fuzz.summary import print_summary
+from fuzz.pool import Numbered, print_summary, run_all
 from fuzz.worker import prepare, run
 
 KEPT = Path(__file__).parent / "kept"
 _HEAVY = (
-    "jurors.report",
-    "jurors.lab",
-    "jurors.inspection",
-    "jurors.plot",
-    "altair",
-    "scipy.optimize",
-    "scipy.stats",
+    "jurors.report", "jurors.lab", "jurors.inspection", "jurors.plot", "altair", "scipy.optimize", "scipy.stats",
     "pyarrow",
-)
+)  # fmt: skip
 
 
 def main() -> int:

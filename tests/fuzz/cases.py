@@ -14,7 +14,7 @@ from fuzz.flags import World, arguments, commands
 from fuzz.tables import FORMATS, LAYOUTS, Jury
 
 #: Commands that take long, and how often they are drawn beside the others.
-_COSTLY = {"demo": 0.01, "report": 0.12, "plot": 0.12, "plan": 0.1, "compare": 0.5, "experiment acs": 0.1}
+_COSTLY = {"demo": 0.01, "report": 0.12, "plot": 0.12, "plan": 0.1, "compare": 0.5}
 _ENCODINGS = ("utf-8",) * 12 + ("ascii", "latin-1")
 
 

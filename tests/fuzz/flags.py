@@ -18,21 +18,10 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--json", "--truth", "--chart", "--by-true-label", "--state")
+OUTPUTS = ("-o", "--output", "--junit", "--json", "--truth", "--chart", "--state")
 _ENDINGS = (
-    ".csv",
-    ".json",
-    ".jsonl",
-    ".html",
-    ".svg",
-    ".md",
-    ".txt",
-    ".sketch.json",
-    ".parquet",
-    ".tsv",
-    ".csv.gz",
-    "",
-)
+    ".csv", ".json", ".jsonl", ".html", ".svg", ".md", ".txt", ".sketch.json", ".parquet", ".tsv", ".csv.gz", "",
+)  # fmt: skip
 _NEEDED = 0.97  #: how often what a command cannot do without is given
 #: How often an option is taken that needs no file and is not named below.
 _USUAL = 0.02
@@ -55,7 +44,7 @@ LEFT_OUT = ("serve", "keys", "export", "import", "mcp")
 
 
 def commands() -> dict[str, click.Command]:
-    """Every command by its words, "experiment acs", that ends by itself and keeps nothing."""
+    """Every command by its words, "audit plan", that ends by itself and keeps nothing."""
     walked = _walk(main, click.Context(main), ())
     return {words: command for words, command in walked if words.split()[0] not in LEFT_OUT}
 
@@ -118,7 +107,7 @@ def _chance(param: click.Parameter) -> float:
 #: What makes commands do more, or cheaper.
 _OFTEN = {
     "--format": 0.6, "--key": 0.35, "--gold": 0.1, "--baseline": 0.15, "--reference": 0.08, "--by": 0.06, "-o": 0.25,
-    "--items": 0.95, "--fit": 0.7, "--data": 1.0, "--tests": 1.0, "--train": 1.0, "--method": 0.25,
+    "--items": 0.95, "--fit": 0.7, "--method": 0.25,
     "--correlation": 0.3, "--accuracy": 0.4, "--from": 0.03, "--help": 0.002, "-h": 0.002, "--tight": 0.02,
 }  # fmt: skip
 
@@ -193,7 +182,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--baseline": lambda rng, world: world.extra("baseline") if rng.random() < 0.8 else _of(rng, world.votes),
     "--reference": lambda _, world: world.extra("reference"),
     "--fit": lambda _, world: world.votes[0],
-    "--data": lambda _, world: world.votes[0],
     "--method": _pick("auto", *METHODS),
     "--trust": lambda rng, world: _of(rng, world.jurors),
     "--common": lambda rng, world: _of(rng, world.labels),
@@ -211,7 +199,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--window": _pick("20", "5", "1h", "1h/5m", "half-life 1d", "1d/1d", "0", "-1", "5m/1h", "1e9", "x", "half-life"),
     "--exec": _pick("true", "false", "no-such-program", "", "'"),
     "--webhook": _pick("http://127.0.0.1:9/", "http://10.0.0.1/", "ftp://x.test", "file:///etc/passwd", "//", ""),
-    "--tests": _pick("1", "2"), "--train": _pick("5", "50"),
     "--jurors": _pick("3", "5", "ann,bob,cy", "1", "0", "12", "a,a", ","),
     "--prevalence": _pick("0.5", "0.3,0.7", "1/3,1/3", "0", "1", "2", "0.5,0.5,0.5"),
     "--accuracy": _pick("0.8", "0.9/0.7", "1", "0", "0.5", "2", "0.9/0.8/0.7", "/"),

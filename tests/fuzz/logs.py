@@ -29,13 +29,8 @@ def samples() -> dict[str, Files]:
     for folder in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
         paths = sorted(path for path in folder.rglob("*") if path.suffix in _DATA)
         for path in paths:
-            together = {
-                "devai": "",
-                "doccano": "",
-                "lm_eval": "",
-                "openai_evals": f" {path.name[:5]}",
-            }  # logs that are read together
-            tool = folder.name + together.get(folder.name, f"/{path.name}")
+            joint = {"devai": "", "doccano": "", "lm_eval": "", "openai_evals": f" {path.name[:5]}"}  # logs read as one
+            tool = folder.name + joint.get(folder.name, f"/{path.name}")
             tools.setdefault(tool, {})[path.relative_to(folder).as_posix()] = path.read_bytes()
     return tools
 

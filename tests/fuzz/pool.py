@@ -1,4 +1,8 @@
-"""Many cases on several processors: workers are forked from a process that has imported everything, and replaced."""
+"""Many cases on several processors, and a table of what came of them.
+
+Workers are forked from a process that has imported everything, and replaced after some cases. All cases of a worker
+share one DuckDB: starting it takes longer than most commands. A case that is shown alone has its own.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import duckdb
 from fuzz.cases import Case, make_case
 from fuzz.contract import Outcome, faults
-from fuzz.one_database import Shared
 from fuzz.worker import held, prepare, run
 
 Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
@@ -125,3 +130,86 @@ def _signature(case: Case, outcome: Outcome, wrong: Sequence[str]) -> str:
         if "line" in wrong[0]
         else f"{wrong[0]}: {case.command}"
     )
+
+
+# -- one DuckDB for all cases of a worker ---------------------------------------------------------------------------
+
+_connect = duckdb.connect
+_ANEW = "DROP TYPE IF EXISTS known; RESET memory_limit; RESET preserve_insertion_order"
+
+
+class Shared:
+    """`duckdb.connect` that gives another connection to the same database, as it was in the beginning."""
+
+    def __init__(self) -> None:
+        self._base = self._started()
+
+    def serve(self, shared: bool) -> None:
+        """From now on `duckdb.connect` is this, or the true one for what changes the whole database."""
+        setattr(duckdb, "connect", self if shared else _connect)  # noqa: B010
+
+    def _started(self) -> Any:
+        base = _connect()
+        base.execute("SET enable_external_file_cache = false")  # the next case's file has the same name
+        return base
+
+    def __call__(self, database: str | None = None, *, config: dict[str, Any] | None = None, **more: Any) -> Any:
+        if database is not None:  # a file, which is its own
+            return _connect(database, config=config or {}, **more)
+        try:
+            self._base.execute(_ANEW)
+        except duckdb.Error:  # an error so grave that the database is closed
+            self._base = self._started()
+        for name, value in (config or {}).items():
+            self._base.execute(f"SET {name} = '{value}'")
+        return self._base.cursor()
+
+
+# -- the summary ----------------------------------------------------------------------------------------------------
+
+_HEAD = ("", "cases", "exit 0", "exit 2", "exit 3", "tracebacks", "hangs", "blow-ups", "other", "slowest s", "peak MB")
+
+
+def print_summary(results: Sequence[Result]) -> int:
+    """Print it; the exit status is 1 where a case failed."""
+    print("\nby kind of input")
+    _print_table(results, lambda one: str(one["kind"]))
+    print("\nby command")
+    _print_table(results, lambda one: str(one["command"]))
+    bad = [one for one in results if one["faults"]]
+    for signature, ones in sorted(_grouped(bad, lambda one: str(one["signature"])).items(), key=lambda s: -len(s[1])):
+        print(f"{len(ones):6} x {signature}   (cases {', '.join(str(one['number']) for one in ones[:4])})")
+    print(f"\n{len(results):,} cases, {len(bad):,} failed")
+    return 1 if bad else 0
+
+
+def _grouped(results: Sequence[Result], by: Callable[[Result], str]) -> dict[str, list[Result]]:
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for one in results:
+        groups[by(one)].append(one)
+    return groups
+
+
+def _print_table(results: Sequence[Result], by: Callable[[Result], str]) -> None:
+    rows = [_row(name, ones) for name, ones in sorted(_grouped(results, by).items())]
+    rows.append(_row("all", results))
+    widths = [max(len(row[k]) for row in (_HEAD, *rows)) for k in range(len(_HEAD))]
+    for row in (_HEAD, *rows):
+        first, *rest = (
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        print("  ".join((first, *rest)))
+
+
+def _row(name: str, ones: Sequence[Result]) -> tuple[str, ...]:
+    exits = [sum(one["status"] == status for one in ones) for status in (0, 2, 3)]
+    words = [one["faults"][0] for one in ones if one["faults"]]
+    told = [
+        sum(word == "traceback" or word == "crash" for word in words),
+        sum(word in ("hang", "slow") for word in words),
+        words.count("memory"),
+    ]
+    slowest, peak = max(one["seconds"] for one in ones), max(one["peak"] for one in ones)
+    numbers = (len(ones), *exits, *told, len(words) - sum(told))
+    return (name, *(f"{number:,}" if number else "0" for number in numbers), f"{slowest:.1f}", str(peak >> 20))

@@ -10,13 +10,8 @@ FORGED = "FORGED: no alarm rang"
 
 PLAIN = ("ann", "bob", "cy", "dee", "eve", "gpt-4", "claude 3", "Müller", "法官", "judge_7", "a.b", "x")
 LABELS = (
-    ("no", "yes"),
-    ("A", "B", "C"),
-    ("0", "1"),
-    ("1", "2", "3", "4", "5"),
-    ("true", "false"),
-    ("pos", "neg", "neu"),
-)
+    ("no", "yes"), ("A", "B", "C"), ("0", "1"), ("1", "2", "3", "4", "5"), ("true", "false"), ("pos", "neg", "neu"),
+)  # fmt: skip
 COLUMN_WORDS = (
     "item", "item_id", "juror", "worker", "label", "vote", "count", "n", "gold", "key", "text", "time", "id", "model",
     "answer", "truth", "score", "majority", "freq", "image_id", "winner", "split",
@@ -37,21 +32,8 @@ NUMBERS = (
     float("inf"), float("-inf"),
 )  # fmt: skip
 OTHERS: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    "",
-    "text",
-    [],
-    {},
-    [[]],
-    [None],
-    {"a": 1},
-    ["a", 1],
-    {"": {}},
-    "1",
-    "0.5",
-)
+    None, True, False, "", "text", [], {}, [[]], [None], {"a": 1}, ["a", 1], {"": {}}, "1", "0.5",
+)  # fmt: skip
 
 
 def name(rng: random.Random, *, wild: float) -> str:

@@ -1,10 +1,10 @@
 """Break the heart of the package in many small ways and count how often a test notices.
 
-`make mutants` breaks a seeded sample of places in `evaluate/`, `doubt/` and `sketch/`, one at a time, and runs the
-tests that pass through the broken line, the quickest first, until one fails. A mutant that no test notices is printed
-with its line: either a test is missing or the change makes no difference.
+`make mutants` breaks a seeded sample of places in `evaluate/`, `uncertainty/` and `sketch/`, one at a time, and runs
+the tests that pass through the broken line, the quickest first, until one fails. A mutant that no test notices is
+printed with its line: either a test is missing or the change makes no difference.
 
-    python -m mutation [--sample 300] [--seed 1] [--rooms evaluate,doubt,sketch] [--only PATH:NUMBER …]
+    python -m mutation [--sample 300] [--seed 1] [--rooms evaluate,uncertainty,sketch] [--only PATH:NUMBER …]
 """
 
 from __future__ import annotations
@@ -32,14 +32,9 @@ from mutation.sites import Site, mutated, sites
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src"
 PLACES = (
-    "tests/evaluate",
-    "tests/uncertainty",
-    "tests/sketch",
-    "tests/jury",
-    "tests/exact",
-    "tests/paper",
-    "tests/report",
-)
+    "tests/evaluate", "tests/uncertainty", "tests/sketch", "tests/jury", "tests/exact", "tests/paper", "tests/report",
+    "tests/test_testing.py",
+)  # fmt: skip
 """Where the tests of the heart live, beside the examples in the modules themselves."""
 
 QUIET = ["-q", "-x", "--no-header", "--tb=no", "--benchmark-disable", "-p", "no:cacheprovider"]
@@ -52,15 +47,8 @@ FIRST = 40
 """Tests that are tried before the others are even collected."""
 
 LIBRARIES = (
-    "numpy",
-    "scipy.optimize",
-    "scipy.stats",
-    "scipy.sparse",
-    "duckdb",
-    "hypothesis.strategies",
-    "flint",
-    "click",
-)
+    "numpy", "scipy.optimize", "scipy.stats", "scipy.sparse", "duckdb", "hypothesis.strategies", "flint", "click",
+)  # fmt: skip
 WORKERS = 2
 
 
@@ -101,7 +89,7 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     asked.add_argument("--sample", type=int, default=300)
     asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--rooms", default="evaluate,doubt,sketch")
+    asked.add_argument("--rooms", default="evaluate,uncertainty,sketch")
     asked.add_argument("--only", nargs="+", default=[], help="mutants as their lines print them: PATH:NUMBER …")
     asked.add_argument("--reach", type=Path, help="keep what the first, slow run learns in this file, and use it again")
     chosen = asked.parse_args()

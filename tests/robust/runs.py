@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from census import write_census
-
 from jurors.audit import plan
 from jurors.cli import main
 from jurors.lab.simulate import simulate
@@ -41,11 +39,6 @@ WRITING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "audit result": ("audit result votes.csv.gz --answers sheet.csv --format json -o out.json", ("out.json",)),
     "compare answers": ("compare votes.csv.gz --answers sheet.csv --format csv -o out.csv", ("out.csv",)),
     "bounds": ("bounds more.csv --format json -o out.json", ("out.json",)),
-    "experiment": (
-        "experiment acs --data census.parquet --items 400 --tests 2 --train 200 --prevalence 4/10 "
-        "--by-true-label out.json",
-        ("out.json",),
-    ),
     "report": ("report votes.csv.gz -o out.html", ("out.html",)),
     "plot": ("plot agreement votes.csv.gz -o out.svg", ("out.svg",)),
     "watch": ("watch more.csv --once --state out.json", ("out.json",)),
@@ -78,7 +71,6 @@ def make_inputs(folder: Path, items: int) -> None:
         (f"j{k % 3}", f"o{k % 7}", f"o{(k + 1 + k % 4) % 7}", ("left", "right")[k * k % 3 % 2]) for k in range(9_000)
     ]
     (folder / "pairs.csv").write_text(csv_text(("juror", "left", "right", "winner"), pairs))
-    write_census(folder / "census.parquet", 3_000)
 
 
 class Started:

@@ -152,7 +152,6 @@ COMMANDS = {
     "export": ("server", "Back up a server's store, or one project of it."),
     "import": ("server", "Restore what `jurors export` wrote."),
     "mcp": ("server", "Tools for an assistant: inspect, grade, check, label, audit."),
-    "experiment": ("demo", "Repeat the paper's experiment on census data."),
     "demo": ("demo", "Grade two real juries that come with the package."),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
 from jurors.votes import Key, Votes, read_votes_with_key
 
 if TYPE_CHECKING:
-    from jurors.lab.census.experiment import Experiment, experiment_acs
     from jurors.lab.independence import DisjointJury
 
 
@@ -43,22 +41,19 @@ def load_example(name: str) -> tuple[Votes, Key]:
 __all__ = [
     "EXAMPLES",
     "DisjointJury",
-    "Experiment",
     "JuryModel",
     "Plan",
     "Simulation",
-    "experiment_acs",
     "jury_model",
     "load_example",
     "plan",
     "simulate",
 ]
 
-#: Names whose modules need scikit-learn or take long to load.
-_LATER = {"DisjointJury": "independence", "Experiment": "census.experiment", "experiment_acs": "census.experiment"}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name != "DisjointJury":  # whose module needs scikit-learn
         raise AttributeError(f"module 'jurors.lab' has no attribute {name!r}")
-    return getattr(import_module(f"jurors.lab.{_LATER[name]}"), name)
+    from jurors.lab.independence import DisjointJury
+
+    return DisjointJury

@@ -1,30 +1,43 @@
-"""The paper's census experiment: train four networks once, draw thousands of tests, evaluate them, count the errors.
+"""The census experiment: train four networks once, draw thousands of tests, evaluate them, count the errors.
 
-Each test is drawn with a seed of its own block of tests, so that more tests later repeat none that are done: with a
+Each test is drawn with a seed of its own block of tests, so that more tests later repeat none that are done. With a
 folder, the trained jury (`jury.json`) and every test (one file of counts by true label for each prevalence, as the
-paper's Data S1 to S4) are kept, and read again where the settings are the same.
+paper's Data S1 to S4) are stored, and read again where the settings are the same.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from jurors._files import atomic_write
 from jurors._numeric import Integers
 from jurors.errors import VotesError
-from jurors.lab.census.acs import Census, load_census
-from jurors.lab.census.acs_jury import CensusJury, jury_fingerprint, train_jury, training_records
-from jurors.lab.census.draws import DRAWS, Draw, draw_tests
-from jurors.lab.census.experiment_store import ExperimentStore
-from jurors.lab.census.trial import Trio, TrioTests, all_trios, evaluate_tests, trio_counts
 from jurors.results import Block, Columns, Result, columns_of
+from reproduce.acs.data import (
+    DRAWS,
+    LABEL_MEANING,
+    LABELS,
+    Census,
+    CensusJury,
+    Draw,
+    draw_tests,
+    jury_fingerprint,
+    load_census,
+    train_jury,
+    training_records,
+)
+from reproduce.acs.trials import Trio, TrioTests, all_trios, evaluate_tests, trio_counts
 
 Progress: TypeAlias = Callable[[str, float], None]  # what is done now, and the share of everything that is done
 
@@ -98,7 +111,7 @@ class Experiment(Result):
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        from jurors.lab.census.experiment_summary import summary
+        from reproduce.acs.report import summary
 
         return summary(self)
 
@@ -108,14 +121,14 @@ class Experiment(Result):
 
     def _columns(self) -> Columns:
         """One row for each prevalence, trio, statistic and method: truth, mean, and how far off."""
-        from jurors.lab.census.experiment_summary import error_rows
+        from reproduce.acs.report import error_rows
 
         return columns_of(*error_rows(self._summary))
 
     def _blocks(self) -> list[Block]:
-        from jurors.lab.census.experiment_report import report_blocks
+        from reproduce.acs.report import report_blocks
 
-        return report_blocks(self._summary)
+        return [*report_blocks(self._summary)]
 
     def to_markdown(self) -> str:
         """The report as a page of its own."""
@@ -153,20 +166,20 @@ def experiment_acs(
     settings
         `draw`, `prevalences`, `tests`, `items`, `seed`; see `ExperimentSettings`.
     """
-    chosen = ExperimentSettings(**settings)
+    drawn = ExperimentSettings(**settings)
     watch = _Watch(progress or (lambda what, share: None))
     watch.start("reading the census", 0.0)
     census = load_census(data, min_age=min_age)
     records = training_records(census) if train is None else train
-    with ExperimentStore(None if folder is None else Path(folder), chosen.draw) as store:
+    with ExperimentStore(None if folder is None else Path(folder), drawn.draw) as store:
         watch.start("training", 0.05)
-        jury = _jury(census, records, chosen.seed, store, watch)
-        _check_sizes(census, jury, chosen)
+        jury = _jury(census, records, drawn.seed, store, watch)
+        _check_sizes(census, jury, drawn)
         watch.start("testing", 0.8)
-        results = tuple(_tests(census, jury, chosen, prevalence, store) for prevalence in chosen.prevalences)
+        results = tuple(_tests(census, jury, drawn, prevalence, store) for prevalence in drawn.prevalences)
     watch.start("summing up", 0.9)
     return Experiment(
-        chosen, census.name, census.population, census.stand_ins, census.missing, jury, results, watch.seconds
+        drawn, census.name, census.population, census.stand_ins, census.missing, jury, results, watch.seconds
     )
 
 
@@ -246,3 +259,137 @@ def shown(prevalence: Fraction) -> str:
     """
     tenths = prevalence * 10
     return f"{tenths}/10" if tenths.denominator == 1 else str(prevalence)
+
+
+# -- what is stored --------------------------------------------------------------------------------------------------
+
+
+class ExperimentStore:
+    """A folder for the jury, with one inside for each way of drawing; or nothing at all, where there is no folder.
+
+    Used in a `with`: folders that it made and that nothing was written to are gone afterwards.
+    """
+
+    def __init__(self, folder: Path | None, draw: str) -> None:
+        self.folder = folder
+        self.inside = None if folder is None else folder / draw
+        self._made: list[Path] = []
+
+    def __enter__(self) -> ExperimentStore:
+        if self.inside is not None:
+            self._made = [path for path in (self.inside, *self.inside.parents) if not path.exists()]
+            try:
+                self.inside.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                self._tidy()
+                raise VotesError(f"cannot make the folder {self.inside}: {error.strerror or error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tidy()
+
+    def _tidy(self) -> None:
+        for path in self._made:  # the innermost first
+            with suppress(OSError):  # something is in it
+                path.rmdir()
+
+    def jury(self, fingerprint: str) -> CensusJury | None:
+        """The jury that was trained with the same records and settings; another one is refused, not written over."""
+        document = None if self.folder is None else _document(self.folder / "jury.json")
+        if document is None:
+            return None
+        try:
+            jury = CensusJury.from_dict(document)
+        except (KeyError, TypeError, ValueError):
+            return None  # not ours after all: train again
+        if jury.fingerprint != fingerprint:
+            raise VotesError(
+                f"{self.folder} holds the jury of another experiment (other --data, --min-age, --train or --seed, or "
+                "an earlier version of jurors): name another folder with --output, or remove this one"
+            )
+        return jury
+
+    def keep_jury(self, jury: CensusJury) -> None:
+        """Remember the jury."""
+        if self.folder is not None:
+            atomic_write(self.folder / "jury.json", json.dumps(jury.to_dict(), indent=1))
+
+    def tests(self, prevalence: Fraction, about: Mapping[str, Any], items: int) -> Integers | None:
+        """The tests that were drawn with the same jury and settings, (T, 2, 2^N)."""
+        document = None if self.inside is None else _document(self.inside / sketches_name(prevalence))
+        if document is None or document.get("Q") != items or any(document.get(k) != v for k, v in about.items()):
+            return None
+        try:
+            return read_sketches(document)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def keep_tests(
+        self, prevalence: Fraction, about: Mapping[str, Any], items: int, jurors: Sequence[str], sketches: Integers
+    ) -> None:
+        """Remember the tests."""
+        if self.inside is not None:
+            document = sketches_document(about, items, jurors, sketches)
+            atomic_write(self.inside / sketches_name(prevalence), document_text(document))
+
+
+def sketches_name(prevalence: Fraction) -> str:
+    """The paper's file names.
+
+    Examples
+    --------
+    >>> sketches_name(Fraction(1, 10)), sketches_name(Fraction(1, 3))
+    ('pa0p1byTrueLabelTestSketches.json', 'pa1of3byTrueLabelTestSketches.json')
+    """
+    decimal = f"{float(prevalence):.6g}"
+    exact = Fraction(decimal) == prevalence and "e" not in decimal
+    share = decimal.replace(".", "p") if exact else f"{prevalence.numerator}of{prevalence.denominator}"
+    return f"pa{share}byTrueLabelTestSketches.json"
+
+
+def sketches_document(
+    about: Mapping[str, Any], items: int, jurors: Sequence[str], sketches: Integers
+) -> dict[str, Any]:
+    """Counts by true label of many tests: for each test, true label -> decision tuple -> how many items."""
+    names = ["".join(decisions) for decisions in product(LABELS, repeat=len(jurors))]
+    totals = sketches.sum(axis=2)
+    same = bool((totals == totals[:1]).all())
+    return {
+        "name": "acs_employment",
+        **about,
+        "jurors": list(jurors),
+        "labels": list(LABELS),
+        "label_meaning": LABEL_MEANING,
+        "n_experiments": len(sketches),
+        "true_label_totals": dict(zip(LABELS, totals[0].tolist(), strict=True)) if same else None,
+        "Q": items,
+        "by_true_label": [
+            {label: dict(zip(names, row, strict=True)) for label, row in zip(LABELS, test, strict=True)}
+            for test in sketches.tolist()
+        ],
+    }
+
+
+def read_sketches(document: Mapping[str, Any]) -> Integers:
+    """The counts of such a document, (T, 2, 2^N)."""
+    names = ["".join(decisions) for decisions in product(document["labels"], repeat=len(document["jurors"]))]
+    rows = [
+        [[test[label][name] for name in names] for label in document["labels"]] for test in document["by_true_label"]
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2, len(names))
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """JSON with one test per line."""
+    tests = ",\n".join("  " + json.dumps(test, separators=(",", ":")) for test in document["by_true_label"])
+    head = json.dumps({k: v for k, v in document.items() if k != "by_true_label"}, ensure_ascii=False, indent=1)
+    return f'{head[:-2]},\n "by_true_label": [\n{tests}\n ]\n}}\n'
+
+
+def _document(path: Path) -> dict[str, Any] | None:
+    """A JSON document, or None where there is none that can be read: it is made again."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None

@@ -1,16 +1,17 @@
-"""Many tests of one trio at once, beside their answer key: what AE and majority vote say, and what is true.
+"""Many tests of one trio at once, beside their answer key: what AE and majority vote estimate, and what is true.
 
 AE is the paper's algebraic evaluation: the solution of greatest total label accuracy, unclamped. All arrays have one
-row per test; `truth` is read off the counts by true label, which AE and majority vote never see.
+row per test; `truth` is read off the counts by true label, which AE and majority vote never see. `evaluate_groups` does
+the same for everybody of each sex, race and age group (the paper's multi-accuracy).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isqrt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +21,9 @@ from jurors.sketch import Sketch
 from jurors.sketch.moments import TUPLE_VALUES, product_of_others, table_moments
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.bounds_trio import smallest_correlation
+from jurors.uncertainty.intervals import trio_interval_ends
 from jurors.uncertainty.trio_alarms import WEAK_PAIR
+from reproduce.acs.data import Draw, join_at_random, second_label_votes
 
 Trio: TypeAlias = tuple[int, int, int]
 
@@ -75,11 +78,11 @@ class TrioTests:
             return np.asarray(np.abs(self.noise / self.signal).max(axis=1))
 
     def alarms(self) -> dict[str, Flags]:
-        """Kind -> whether it rang, in each test."""
+        """Kind -> whether it goes off, in each test."""
         outcome = self.decoded.outcome
-        rang = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
+        outcomes = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
         weak = np.abs(self.decoded.moments.pair_z).min(axis=1) < WEAK_PAIR
-        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": weak}
+        return {"irrational": is_irrational(self.counts.sum(axis=1)), **outcomes, "weak_pair": weak}
 
     def bounds(self) -> Iterator[tuple[float, float] | None]:
         """What is certain of the first label's prevalence if no correlation exceeds the one measured; None: nothing."""
@@ -140,9 +143,9 @@ def _statistics(counts: Integers) -> Statistics:
     totals = counts.sum(axis=2)
     second = counts @ TUPLE_VALUES  # (T, 2, 3)
     with np.errstate(divide="ignore", invalid="ignore"):
-        said = second / totals[:, :, None]
+        second_share = second / totals[:, :, None]
         prevalence = totals[:, 0] / totals.sum(axis=1)
-    return Statistics(prevalence, np.stack([1 - said[:, 0], said[:, 1]], axis=2))
+    return Statistics(prevalence, np.stack([1 - second_share[:, 0], second_share[:, 1]], axis=2))
 
 
 def estimated_partition(statistics: Statistics) -> Floats:
@@ -163,12 +166,12 @@ def decisions(statistics: Statistics) -> Flags:
 
 
 def _errors(counts: Integers, algebraic: Statistics, is_real: Flags) -> dict[str, Floats]:
-    chosen = decisions(algebraic)
+    second_label = decisions(algebraic)
     likely = estimated_partition(algebraic)
     items = counts.sum(axis=(1, 2))
-    wrong = np.where(chosen, likely[:, 0], likely[:, 1]).sum(axis=1) * items
+    wrong = np.where(second_label, likely[:, 0], likely[:, 1]).sum(axis=1) * items
     return {
-        "algebraic": np.where(chosen, counts[:, 0], counts[:, 1]).sum(axis=1).astype(float),
+        "algebraic": np.where(second_label, counts[:, 0], counts[:, 1]).sum(axis=1).astype(float),
         "majority": np.where(_MAJORITY, counts[:, 0], counts[:, 1]).sum(axis=1).astype(float),
         "best_possible": counts.min(axis=1).sum(axis=1).astype(float),
         "expected": np.where(is_real, wrong, np.nan),
@@ -202,3 +205,109 @@ def trio_counts(sketches: Integers, trio: Sequence[int]) -> Integers:
     table = sketches.reshape(*sketches.shape[:2], *(2,) * width)
     others = tuple(2 + k for k in range(width) if k not in trio)
     return np.asarray(table.sum(axis=others).reshape(*sketches.shape[:2], 8))
+
+
+# -- by group --------------------------------------------------------------------------------------------------------
+
+LEAST_ITEMS = 1_000
+LEAST_OF_A_LABEL = 200
+
+
+def evaluate_groups(
+    groups: Mapping[str, Mapping[str, Integers]],
+    *,
+    draw: Draw,
+    trios: Sequence[Trio],
+    labels: tuple[str, str],
+    seed: int = 0,
+) -> list[dict[str, Any]]:
+    """Grade every trio on everybody of each group: true statistics, AE, majority vote, and what to beware of.
+
+    AE's 95% intervals allow for chance and for nothing else: they are right only where errors are independent.
+
+    Parameters
+    ----------
+    groups
+        Column -> group -> counts by true label and decision tuple, (2, 2^N).
+    draw
+        "shared": as the jurors answered; "separate": each juror's answers within a true label in random order.
+    trios
+        Positions of the jurors, three at a time.
+    labels
+        Their names.
+    seed
+        For the random order.
+
+    Returns
+    -------
+    list of dict
+        One for each group and trio: JSON, None where a number does not exist.
+    """
+    rng = np.random.default_rng([seed, 2])
+    rows = []
+    flat = ((column, group, counts) for column, inside in groups.items() for group, counts in inside.items())
+    for column, group, counts in flat:
+        if draw == "separate":
+            counts = np.stack([join_at_random(second_label_votes(row)[None], int(row.sum()), rng)[0] for row in counts])
+        for trio in trios:
+            tests = evaluate_tests(trio_counts(counts[None], trio))
+            rows.append({"column": column, "group": group, "trio": [k + 1 for k in trio], **_row(tests, labels)})
+    return rows
+
+
+def _row(tests: TrioTests, labels: tuple[str, str]) -> dict[str, Any]:
+    totals = tests.counts[0].sum(axis=1)
+    best = tests.counts[0, 1] > tests.counts[0, 0]
+    ends, _ = trio_interval_ends(tests.counts.sum(axis=1).reshape(-1, 2, 2, 2), tests.decoded)
+    return {
+        "items": int(totals.sum()),
+        "prevalence": {
+            "truth": _number(tests.truth.prevalence[0]),
+            "algebraic": _number(tests.algebraic.prevalence[0]),
+            "interval": [_number(end[0]) for end in ends["prevalence"]],
+            "majority": _number(tests.majority.prevalence[0]),
+        },
+        "accuracy": {
+            "truth": _numbers(tests.truth.accuracy[0]),
+            "algebraic": _numbers(tests.algebraic.accuracy[0]),
+            "interval": [_numbers(end[0]) for end in ends["accuracy"]],
+            "majority": _numbers(tests.majority.accuracy[0]),
+        },
+        "rule": {
+            name: "".join(labels[int(is_second)] for is_second in rule)
+            for name, rule in (("algebraic", decisions(tests.algebraic)[0]), ("best_possible", best))
+        },
+        "labelling_errors": {
+            name: int(tests.errors[name][0]) for name in ("algebraic", "majority", "best_possible")
+        },
+        "largest_correlation": _number(tests.largest_correlation[0]),
+        "added_over_signal": _number(tests.added_over_signal[0]),
+        "warnings": list(_warnings(tests)),
+    }  # fmt: skip
+
+
+def _warnings(tests: TrioTests) -> Iterator[str]:
+    totals = tests.counts[0].sum(axis=1)
+    if totals.min() == 0:
+        yield "everybody has the same true label: there is no second accuracy to find"
+    elif totals.sum() < LEAST_ITEMS or totals.min() < LEAST_OF_A_LABEL:
+        yield f"too small: {totals[0]:,} not employed, {totals[1]:,} employed"
+    outcome = OUTCOMES[int(tests.decoded.outcome[0])]
+    if outcome != "real":
+        yield {"out_of_range": "AE is out of range", "complex": "AE has no real answer"}.get(
+            outcome, "AE has no answer"
+        )
+    if tests.alarms()["weak_pair"][0]:
+        yield "a pair agrees hardly more than by chance"
+    drowned = tests.added_over_signal[0]
+    if drowned >= DROWNED:
+        times = f"{drowned:.1f}x" if np.isfinite(drowned) else "more than"
+        yield f"error correlations add {times} the signal"
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Any) -> list[list[float | None]]:
+    return [[_number(value) for value in row] for row in values]

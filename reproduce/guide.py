@@ -1,8 +1,7 @@
-"""The tables of docs/guides/census.md, from folders that `jurors experiment acs -o FOLDER` has filled with both draws.
+"""The tables of docs/guides/census.md, from the folders that `make paper` has filled.
 
-    jurors experiment acs --data census.parquet -o out
-    jurors experiment acs --data census.parquet -o out --draw separate
-    python examples/census_tables.py out
+    make paper DATA=census.parquet
+    python -m reproduce.guide build/paper/census
 
 Several folders give their tables one after another, and at the end what all of them show together.
 """
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jurors.lab.census.experiment_verdict import against_majority, bounded_settings, drowned_settings
+from reproduce.acs.report import against_majority, bounded_settings, drowned_settings
 
 DRAWS = {
     "shared": "The same records for all jurors (`shared`):",
@@ -48,13 +47,10 @@ def section(folder: Path) -> Iterator[str]:
 def read_report(path: Path) -> dict[str, Any]:
     """The report of one draw."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SystemExit(
-            f"cannot read {path} ({type(error).__name__}); make it with jurors experiment acs -o {path.parent.parent} "
-            f"--draw {path.parent.name}"
-        ) from None
-    return found
+        raise SystemExit(f"cannot read {path} ({type(error).__name__}); make paper writes it") from None
+    return report
 
 
 def jury_table(report: dict[str, Any]) -> str:
@@ -75,8 +71,8 @@ def jury_table(report: dict[str, Any]) -> str:
         for j in report["jurors"]
     ]
     jurors += [" | | "] * (len(pairs) - len(jurors))
-    for left, ((one, other), pair) in zip(jurors, sorted(pairs.items()), strict=True):
-        lines.append(f"| {left} | | {one} {other} | {pair['a']:z.4f} | {pair['b']:z.4f} |")
+    for left, ((first_juror, second_juror), pair) in zip(jurors, sorted(pairs.items()), strict=True):
+        lines.append(f"| {left} | | {first_juror} {second_juror} | {pair['a']:z.4f} | {pair['b']:z.4f} |")
     return "\n".join(lines)
 
 
@@ -103,7 +99,7 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f}"
 
 
-def together(folders: list[Path]) -> Iterator[str]:
+def overall(folders: list[Path]) -> Iterator[str]:
     """What all folders show."""
     for draw in DRAWS:
         results = [r for folder in folders for r in read_report(folder / draw / "report.json")["results"]]
@@ -115,10 +111,12 @@ def together(folders: list[Path]) -> Iterator[str]:
 def main() -> None:
     """Print Markdown."""
     parser = argparse.ArgumentParser(description="The tables of the census guide, as Markdown.")
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="of jurors experiment acs -o FOLDER")
+    parser.add_argument(
+        "folders", nargs="+", type=Path, metavar="FOLDER", help="of a census file, as make paper writes it"
+    )
     folders = parser.parse_args().folders
     parts = [f"### {folder.name}\n\n" + "\n\n".join(section(folder)) for folder in folders]
-    print("\n\n".join([*parts, *together(folders)]))
+    print("\n\n".join([*parts, *overall(folders)]))
 
 
 if __name__ == "__main__":

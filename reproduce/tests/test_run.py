@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 import shutil
 import signal
 import subprocess
@@ -16,25 +15,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from census import write_census
 from click.testing import CliRunner, Result
 
 import jurors
 from jurors.cli.main import main
 from jurors.errors import VotesError
-from jurors.lab import Experiment, experiment_acs
-from jurors.lab.census import acs_jury as training
-from jurors.lab.census.acs import load_census
-from jurors.lab.census.acs_groups import evaluate_groups
-from jurors.lab.census.acs_jury import training_records
-from jurors.lab.census.draws import second_label_votes
-from jurors.lab.census.experiment import ExperimentSettings
-from jurors.lab.census.experiment_figures import accuracy_figure, prevalence_figure
-from jurors.lab.census.experiment_store import read_sketches
-from jurors.lab.census.experiment_verdict import against_majority, drowned_settings
+from reproduce import guide
+from reproduce.__main__ import main as reproduce
+from reproduce.acs import data as training
+from reproduce.acs.data import load_census, second_label_votes, training_records
+from reproduce.acs.figures import accuracy_figure, prevalence_figure
+from reproduce.acs.report import against_majority, drowned_settings
+from reproduce.acs.run import Experiment, ExperimentSettings, experiment_acs, read_sketches
+from reproduce.acs.trials import evaluate_groups
+from reproduce.paper import TABLE_1, computed_table_1
+from reproduce.tests.made_census import write_census
 
 pytestmark = pytest.mark.slow  # trains and draws, over and over
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL: dict[str, Any] = {
     "tests": 30, "items": 400, "train": 300, "prevalences": (Fraction(1, 10), Fraction(4, 10)),
 }  # fmt: skip
@@ -57,13 +56,13 @@ def _same(one: Experiment, other: Experiment) -> bool:
     return all(np.array_equal(a.sketches, b.sketches) for a, b in pairs) and one.jury.to_dict() == other.jury.to_dict()
 
 
-def _run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, ["experiment", "acs", *map(str, arguments)])
+def _run(folder: Path, *arguments: str | Path) -> Result:
+    return CliRunner().invoke(reproduce, ["-o", str(folder), *map(str, arguments)])
 
 
-def _refused(*arguments: str | Path) -> str:
+def _refused(folder: Path, *arguments: str | Path) -> str:
     """The one line that the command prints before it exits with status 2."""
-    result = _run(*arguments)
+    result = _run(folder, *arguments)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
@@ -116,10 +115,10 @@ def test_tests_that_are_done_are_not_repeated(
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("done already")
 
-    monkeypatch.setattr("jurors.lab.census.acs_jury.train_jury", fail)
+    monkeypatch.setattr("reproduce.acs.run.train_jury", fail)
     more = experiment_acs(census, folder=folder, **SMALL | {"tests": 130})
     assert (more.results[0].sketches[:30] == kept[1].results[0].sketches).all()
-    monkeypatch.setattr("jurors.lab.census.draws.draw_tests", fail)
+    monkeypatch.setattr("reproduce.acs.run.draw_tests", fail)
     assert _same(experiment_acs(census, folder=folder, **SMALL), kept[1])
     fewer = experiment_acs(census, folder=folder, **SMALL | {"tests": 12})
     assert (fewer.results[1].sketches == kept[1].results[1].sketches[:12]).all()
@@ -128,25 +127,26 @@ def test_tests_that_are_done_are_not_repeated(
             experiment_acs(census, folder=folder, **SMALL | other)
 
 
-@pytest.mark.parametrize("other", [["--seed", "1"], ["--train", "200"], ["--min-age", "16"]])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"train": 200}, {"min_age": 16}], ids=str)
 def test_a_folder_with_another_jury_is_refused_and_stays_as_it_is(
-    census: Path, kept: tuple[Path, Experiment], other: list[str]
+    census: Path, kept: tuple[Path, Experiment], other: dict[str, int]
 ) -> None:
     before = {path: path.read_bytes() for path in kept[0].rglob("*") if path.is_file()}
-    line = _refused("--data", census, *FLAGS, "-o", kept[0], *other)
-    assert f"{kept[0]} holds the jury of another experiment" in line
+    with pytest.raises(VotesError, match="holds the jury of another experiment"):
+        experiment_acs(census, folder=kept[0], **SMALL | other)
     assert {path: path.read_bytes() for path in kept[0].rglob("*") if path.is_file()} == before
 
 
 def test_a_run_that_fails_at_the_start_leaves_no_folder(
     census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _refused("--data", census, "--train", "20000", "-o", tmp_path / "new" / "inside")
+    inside = tmp_path / "new" / "inside"
+    _refused(inside, "--data", census, "--train", "20000")
     monkeypatch.setitem(sys.modules, "jurors.lab.independence", None)
-    assert "needs scikit-learn" in _refused("--data", census, *FLAGS, "-o", tmp_path / "new" / "inside")
+    assert "needs scikit-learn" in _refused(inside, "--data", census, *FLAGS)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
-    assert "cannot make the folder" in _refused("--data", census, *FLAGS, "-o", tmp_path / "file" / "x")
+    assert "cannot make the folder" in _refused(tmp_path / "file" / "x", "--data", census, *FLAGS)
 
 
 def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
@@ -163,10 +163,10 @@ def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
         return original(*arguments)
 
     monkeypatch.setattr(MLPClassifier, "_backprop", interrupted)
-    result = _run("--data", census, *FLAGS, "-o", tmp_path / "out")
+    result = _run(tmp_path / "out", "--data", census, *FLAGS)
     assert result.exit_code == 130
     assert result.stdout == ""
-    assert result.stderr.startswith("jurors: interrupted")
+    assert result.stderr.startswith("reproduce: interrupted")
     assert len(result.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
     assert len(calls) == 20
@@ -177,18 +177,20 @@ def test_ctrl_c_from_the_shell_ends_a_real_training(tmp_path: Path) -> None:
     path = write_census(tmp_path / "census.parquet", 60_000)
     # Says when it trains, and trains for hours: a signal that comes earlier or later would test something else.
     script = (
-        "import sys; from sklearn.neural_network import MLPClassifier as M; from jurors.cli.main import main\n"
+        "import sys; from sklearn.neural_network import MLPClassifier as M; from reproduce.__main__ import main\n"
         "fit, hours = M.fit, {'max_iter': 10**6, 'n_iter_no_change': 10**6}\n"
         "M.fit = lambda m, *a: (print('training', flush=True), fit(m.set_params(**hours), *a))[1]\n"
-        f"main(['experiment', 'acs', '--data', {str(path)!r}, '--tests', '3', '-o', {str(tmp_path / 'out')!r}])"
+        f"main(['--data', {str(path)!r}, '--tests', '3', '-o', {str(tmp_path / 'out')!r}])"
     )
-    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
     assert run.stdout is not None
     assert run.stdout.readline() == "training\n"
     time.sleep(0.2)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=300)
-    assert (run.returncode, len(said.splitlines())) == (130, 1), said
+    _, stderr = run.communicate(timeout=300)
+    assert (run.returncode, len(stderr.splitlines())) == (130, 1), stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -226,49 +228,36 @@ def test_separate_draws_keep_the_jurors_and_lose_the_correlation(census: Path, k
             assert (np.abs(tests.pair_correlation.mean(axis=0)) < 5 * error).all()
 
 
-def test_the_report_says_who_how_and_with_what(kept: tuple[Path, Experiment]) -> None:
-    text = str(kept[1])
-    said = ("6,000 persons", "AGEP, SEX, RAC1P are hidden", "every column of the paper is there", "Draw: shared",
-            "30 tests of 400 records", "seed 0", "NN(SCHL,MIG,DREM)", "largest |Γ|", "best possible")  # fmt: skip
-    assert [words for words in said if words not in text] == []
-    assert "<table>" in kept[1]._repr_html_()
-    frame = kept[1].to_frame()
-    assert len(frame) == 2 * 4 * 7 * 2
+def test_the_report_has_the_numbers_of_the_tests_and_begins_with_the_verdict(kept: tuple[Path, Experiment]) -> None:
     document = kept[1].to_dict()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
-    row = document["results"][5]
-    tests = kept[1].results[1].trios[(0, 1, 3)]
+    row, tests = document["results"][5], kept[1].results[1].trios[(0, 1, 3)]
     assert row["trio"] == [1, 2, 4]
     assert row["labelling_errors"]["majority"] == pytest.approx(tests.errors["majority"].mean())
     assert row["correlation"]["largest"] == pytest.approx(tests.largest_correlation.mean())
-
-
-def test_the_report_begins_with_the_verdict_and_says_what_each_count_is_by(kept: tuple[Path, Experiment]) -> None:
-    document = kept[1].to_dict()
-    paragraphs = str(kept[1]).split("\n\n")
-    assert "on the same records for all jurors; no stand-ins" in " ".join(paragraphs[0].split())
-    assert paragraphs[1].startswith("AE against MV: closer to the prevalence in ")
-    assert "accuracies by the typical error, to" in " ".join(paragraphs[1].split())
-    results = document["results"]
-    closer = sum(
-        r["prevalence_of_a"]["algebraic"]["typical"] < r["prevalence_of_a"]["majority"]["typical"] for r in results
-    )
-    assert against_majority(results).startswith(f"closer to the prevalence in {closer} of 8 settings by the typical")
-    assert max(map(len, "\n\n".join(paragraphs[:8]).splitlines())) <= 118
-    assert kept[1]._repr_html_().startswith("<p>")
+    assert len(kept[1].to_frame()) == 2 * 4 * 7 * 2
+    text = " ".join(str(kept[1]).split())
+    errors = [r["prevalence_of_a"] for r in document["results"]]
+    closer = sum(e["algebraic"]["typical"] < e["majority"]["typical"] for e in errors)
+    assert against_majority(document["results"]).startswith(f"closer to the prevalence in {closer} of 8 settings")
+    words = ("6,000 persons", "no stand-ins", "AE against MV: closer", "AGEP, SEX, RAC1P are hidden", "Draw: shared",
+             "30 tests of 400 records", "seed 0", "NN(SCHL,MIG,DREM)")  # fmt: skip
+    places = [text.find(part) for part in words]
+    assert -1 not in places
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "said"), [(0.3, "they do not drown"), (1.0, "In 8 of 8 settings error correlations")]
+    ("ratio", "words"), [(0.3, "they do not drown"), (1.0, "In 8 of 8 settings error correlations")]
 )
 def test_correlations_below_the_signal_are_not_said_to_drown_it(
-    kept: tuple[Path, Experiment], ratio: float, said: str
+    kept: tuple[Path, Experiment], ratio: float, words: str
 ) -> None:
     results = [
         r | {"correlation": r["correlation"] | {"added_over_signal": ratio}} for r in kept[1].to_dict()["results"]
     ]
     drowned = drowned_settings(results)
-    assert said in drowned
+    assert words in drowned
     assert ("by luck only" in drowned) == (ratio >= 1)
 
 
@@ -297,22 +286,6 @@ def test_independent_errors_give_a_group_no_warning() -> None:
     assert row["accuracy"]["algebraic"] == [pytest.approx(pair, abs=1e-3) for pair in right.T.tolist()]
 
 
-def test_the_tables_of_the_guide_come_from_the_kept_reports(
-    census: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = Path(__file__).resolve().parents[3] / "examples" / "census_tables.py"
-    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
-    with pytest.raises(SystemExit, match="make it with jurors experiment acs"):
-        runpy.run_path(str(script), run_name="__main__")
-    for draw in ("shared", "separate"):
-        result = experiment_acs(census, folder=tmp_path, **SMALL | {"draw": draw})
-        (tmp_path / draw / "report.json").write_text(json.dumps(result.to_dict()))
-    runpy.run_path(str(script), run_name="__main__")
-    printed = capsys.readouterr().out
-    assert len(re.findall(r"^\| [14]/10 \| \d \d \d \|", printed, re.MULTILINE)) == 2 * 2 * 4
-    assert drowned_settings(result.to_dict()["results"]) in printed
-
-
 def test_small_groups_carry_a_warning(kept: tuple[Path, Experiment]) -> None:
     groups = kept[1].to_dict()["groups"]
     assert {entry["column"] for entry in groups} == {"SEX", "RAC1P", "AGEP"}
@@ -321,22 +294,58 @@ def test_small_groups_carry_a_warning(kept: tuple[Path, Experiment]) -> None:
     assert all(any(w.startswith("too small") for w in entry["warnings"]) for entry in small)
 
 
-def test_the_command_writes_report_sketches_and_figures(census: Path, tmp_path: Path) -> None:
-    folder, every = tmp_path / "out", tmp_path / "all.json"
-    result = _run("--data", census, *FLAGS, "-o", folder, "--by-true-label", every, "--format", "json",
-                  "--prevalence", "1/4", "--draw", "separate")  # fmt: skip
+def test_the_command_writes_page_reports_sketches_and_figures(
+    census: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = _run(tmp_path, "--data", census, *FLAGS, "--prevalence", "1/4", "--prevalence", "40%", "--quiet")
     assert result.exit_code == 0, result.output
-    document = json.loads(result.stdout)
-    assert document["settings"]["prevalences"] == ["1/4"]
-    assert json.loads((folder / "separate" / "report.json").read_text()) == document
-    assert "independent by construction" in (folder / "separate" / "report.md").read_text()
-    assert len(json.loads(every.read_text())["by_true_label"]) == 30
-    assert jurors.read_votes(every).total == 30 * 400
-    for name in ("prevalence", "accuracy", "labels", "correlation"):
-        assert (folder / "separate" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert "independent by construction" in (folder / "separate" / f"{name}.svg").read_text()
-        assert (folder / "separate" / f"{name}.html").stat().st_size > 100_000
-    assert not list(folder.rglob(".*"))
+    assert result.stderr == ""
+    assert result.stdout == f"{tmp_path / 'index.html'}: open it in a browser\n"
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "all 56 numbers as the paper prints them" in page
+    assert "\\n" not in page
+    linked = set(re.findall(r'(?:src|href)="([^"#]+)"', page))
+    assert {name for name in linked if not (tmp_path / name).is_file()} == set()
+    for draw, words in (("shared", "the same records for all jurors"), ("separate", "independent by construction")):
+        folder = tmp_path / "census" / draw
+        assert words in page
+        document = json.loads((folder / "report.json").read_text())
+        assert document["settings"]["prevalences"] == ["1/4", "4/10"]
+        assert words in (folder / "report.md").read_text()
+        assert jurors.read_votes(folder / "pa0p25byTrueLabelTestSketches.json").total == 30 * 400
+        for name in ("prevalence", "accuracy", "labels", "correlation"):
+            assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+            assert words in (folder / f"{name}.svg").read_text()
+            assert (folder / f"{name}.html").stat().st_size > 100_000
+    assert not list(tmp_path.rglob(".*"))
+    monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path / "census")])
+    guide.main()
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^\| (?:1/4|4/10) \| \d \d \d \|", printed, re.MULTILINE)) == 2 * 2 * 4
+    assert drowned_settings(document["results"]) in printed
+
+
+def test_without_a_census_file_the_rest_is_made_and_two_lines_say_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JURORS_DATA", str(tmp_path / "none"))
+    result = _run(tmp_path / "paper")
+    assert result.exit_code == 0, result.output
+    assert len(result.stderr.splitlines()) == 2
+    assert "make paper DATA=data" in result.stderr
+    page = (tmp_path / "paper" / "index.html").read_text(encoding="utf-8")
+    assert "231 are right by AE (82.2%)" in page
+    assert "No census file is at hand" in page
+
+
+def test_table_1_is_the_papers_to_the_last_number() -> None:
+    assert computed_table_1() == TABLE_1
+
+
+def test_the_guide_says_which_report_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"cannot read .*report\.json"):
+        guide.main()
 
 
 def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as_marks(
@@ -349,18 +358,6 @@ def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as
     for figure in (accuracy_figure, prevalence_figure):
         marks = figure(document).to_dict()["spec"]["layer"][-1]
         assert marks["mark"]["opacity"] == marks["encoding"]["color"]["legend"]["symbolOpacity"] == 1
-
-
-def test_markdown_and_text_have_the_same_numbers(kept: tuple[Path, Experiment]) -> None:
-    numbers = re.compile(r"\d+\.\d+%")
-    assert numbers.findall(str(kept[1])) == numbers.findall(kept[1].to_markdown())
-
-
-def test_quiet_prints_nothing_on_stderr(census: Path) -> None:
-    result = _run("--data", census, *FLAGS, "--prevalence", "1/10", "--quiet")
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    assert "Draw: shared" in result.stdout
 
 
 def test_stand_ins_are_named_and_used(tmp_path: Path) -> None:
@@ -419,29 +416,32 @@ def test_folktables_files_become_its_employment_task(tmp_path: Path) -> None:
         (["--seed", "-1"], "a seed is not negative"),
     ],
 )  # fmt: skip
-def test_wrong_settings_get_one_line(census: Path, flags: list[str], message: str) -> None:
-    assert message in _refused("--data", census, *flags)
+def test_wrong_settings_get_one_line(census: Path, tmp_path: Path, flags: list[str], message: str) -> None:
+    assert message in _refused(tmp_path, "--data", census, *flags)
 
 
-def test_wrong_data_get_one_line(tmp_path: Path, census: Path) -> None:
-    assert "there is no file or folder" in _refused("--data", tmp_path / "nowhere")
-    assert "fits no census data" in _refused("--data", tmp_path)
+def test_wrong_data_get_one_line(tmp_path: Path) -> None:
+    assert "there is no file or folder" in _refused(tmp_path / "out", "--data", tmp_path / "nowhere")
+    assert "fits no census data" in _refused(tmp_path / "out", "--data", tmp_path)
     (tmp_path / "votes.txt").write_text("x")
-    assert "is no Parquet file" in _refused("--data", tmp_path / "votes.txt")
+    assert "is no Parquet file" in _refused(tmp_path / "out", "--data", tmp_path / "votes.txt")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
-    assert "cannot read broken.parquet" in _refused("--data", tmp_path / "broken.parquet")
+    assert "cannot read broken.parquet" in _refused(tmp_path / "out", "--data", tmp_path / "broken.parquet")
     lacking = write_census(tmp_path / "lacking.parquet", 50, without=("DEYE",))
-    assert "lacking.parquet has no column DEYE; it has AGEP, ANC" in _refused("--data", lacking)
+    assert "lacking.parquet has no column DEYE; it has AGEP, ANC" in _refused(tmp_path / "out", "--data", lacking)
     lacking = write_census(tmp_path / "lacking.parquet", 50, without=("RELP",))
-    assert "no column RELP, nor RELPX or RELSHIPP or ESP to stand in for it" in _refused("--data", lacking)
-    assert "fits 2 extracts: broken.parquet, lacking.parquet" in _refused("--data", tmp_path)
+    assert "no column RELP, nor RELPX or RELSHIPP or ESP to stand in for it" in _refused(
+        tmp_path / "out", "--data", lacking
+    )
+    assert "fits 2 extracts: broken.parquet, lacking.parquet" in _refused(tmp_path / "out", "--data", tmp_path)
     other = tmp_path / "downloads" / "2019" / "1-Year"
     other.mkdir(parents=True)
-    assert "holds 2019/1-Year, not 2018/1-Year/psam_p*.csv" in _refused("--data", tmp_path / "downloads")
+    assert "holds 2019/1-Year, not 2018/1-Year/psam_p*.csv" in _refused(
+        tmp_path / "out", "--data", tmp_path / "downloads"
+    )
 
 
 def test_an_unknown_draw_is_refused() -> None:
-    assert _run("--draw", "both").exit_code == 2
     with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
         ExperimentSettings(draw="both")  # type: ignore[arg-type]
 
@@ -471,3 +471,11 @@ def test_real_jurors_on_the_same_records_err_together(shared_data: Path, monkeyp
         # Far beyond what chance gives to unrelated draws of 20,000 records.
         assert tests.largest_correlation.min() > 0.02
     assert result.to_dict()["results"][0]["correlation"]["added_over_signal"] > 1
+
+
+def test_the_readme_lists_exactly_the_options() -> None:
+    page = (ROOT / "reproduce" / "README.md").read_text(encoding="utf-8")
+    named = {
+        flag for cell in re.findall(r"^\| (`-.*?`) \|", page, re.MULTILINE) for flag in re.findall(r"`(-[\w-]+)`", cell)
+    }
+    assert named == {flag for option in reproduce.params for flag in option.opts}

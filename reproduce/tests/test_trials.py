@@ -13,8 +13,8 @@ from jurors.errors import DegenerateSketchError
 from jurors.evaluate import evaluate_majority, evaluate_trio
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.partition import partition_by_label
-from jurors.lab.census.trial import decisions, evaluate_tests, is_irrational
 from jurors.sketch import Sketch
+from reproduce.acs.trials import decisions, evaluate_tests, is_irrational
 
 TABLE_1 = np.array([[424, 168, 283, 129, 415, 194, 252, 135], [144, 385, 366, 939, 1398, 3413, 3282, 8073]])
 tables = st.lists(st.lists(st.integers(1, 300), min_size=8, max_size=8), min_size=2, max_size=2).map(np.array)
@@ -62,7 +62,7 @@ def test_algebraic_evaluation_is_the_exact_one(counts: Any) -> None:
 
 @given(tables)
 def test_a_pairs_covariance_is_signal_plus_what_correlations_add(counts: Any) -> None:
-    # MATHS section 5: C = P_A P_B d d + P_A Γ^A + P_B Γ^B, exactly.
+    # docs/theory.md: C = P_A P_B d d + P_A Γ^A + P_B Γ^B, exactly.
     tests = evaluate_tests(counts[None])
     assert (tests.signal + tests.noise)[0] == pytest.approx(tests.decoded.moments.pair[0], abs=1e-12)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jurors.errors import SketchError
-from jurors.lab.census.draws import DRAWS, Draw, count_by_true_label, draw_tests, join_at_random, second_label_votes
-from jurors.lab.census.trial import evaluate_tests, trio_counts
+from reproduce.acs.data import DRAWS, Draw, count_by_true_label, draw_tests, join_at_random, second_label_votes
+from reproduce.acs.trials import evaluate_tests, trio_counts
 
 POOL = np.array([[900, 50, 60, 200, 80, 90, 100, 700], [300, 200, 100, 150, 250, 120, 400, 2_000]])
 
