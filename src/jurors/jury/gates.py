@@ -492,7 +492,7 @@ class _Run:
         known = [labels.index(label) for label in self.evaluation.labels]
         posterior = np.zeros((len(self.jury.weights), len(labels)))
         posterior[:, known] = self.jury.posterior
-        return log_odds(posterior, self.jury.voices)
+        return log_odds(posterior, self.jury.distinct)
 
     def said(self, jurors: list[str], labels: list[Any]) -> Integers:
         """(T, jurors) what each said, by its place among `labels`; -1 is no vote."""
@@ -522,7 +522,7 @@ def _joined(
     now, before = runs
     return PairedRuns(
         odds=(now.odds(labels)[pairs[:, 0]] + before.odds(labels)[pairs[:, 1]]) / 2.0,
-        voices=(now.jury.voices[pairs[:, 0]] + before.jury.voices[pairs[:, 1]]) / 2.0,
+        distinct=(now.jury.distinct[pairs[:, 0]] + before.jury.distinct[pairs[:, 1]]) / 2.0,
         weights=weights.astype(np.float64),
         now=now.said(jurors, labels)[pairs[:, 0]],
         before=before.said(jurors, labels)[pairs[:, 1]],

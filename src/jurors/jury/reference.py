@@ -33,11 +33,11 @@ def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = ""
     at = np.flatnonzero(known > 0)
     if not len(at):
         raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
-    odds = log_odds(jury.posterior, jury.voices)
-    seen = GoldTuples(odds[at], jury.voices[at], key[at])
+    odds = log_odds(jury.posterior, jury.distinct)
+    seen = GoldTuples(odds[at], jury.distinct[at], key[at])
     log_rho = _likeliest(seen)
     slant, precision, _ = laplace(seen, np.array([log_rho]), _SPREAD_SLANT)
-    q = temper_posteriors(seen.odds, seen.voices, np.array([log_rho]), slant)
+    q = temper_posteriors(seen.odds, seen.distinct, np.array([log_rho]), slant)
     free = jury.labels - 1
     slant_square = ((slant**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
     deviation, label_deviation = _deviations(OneHot(jury, at), q, key[at])
