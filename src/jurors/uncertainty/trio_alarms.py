@@ -432,7 +432,7 @@ def trio_alarms(
 def _outside(solution: Solution) -> list[tuple[float, str]]:
     """(how far outside [0, 1], which number), for prevalences and accuracies; decided exactly."""
     floats = solution.to_float()
-    numbers = [
+    numbers: list[tuple[str, Any, Any]] = [
         (f"the prevalence of {a}", exact, rounded)
         for a, exact, rounded in zip(solution.labels, solution.prevalences, floats.prevalences, strict=True)
     ]
