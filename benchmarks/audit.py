@@ -75,7 +75,7 @@ class Population:
         open_ = (1 - given.max(axis=1) / np.maximum(given.sum(axis=1), 1)) * labels / (labels - 1)
         nobody = np.zeros(0, dtype=np.int64)
         design = Design(nobody, nobody, counts.sum(axis=1), AGREED + (1 - AGREED) * open_)
-        foretold = predictors(jury.posterior, vote_posterior(given), jury.voices.astype(float), jury.weights)
+        foretold = predictors(jury.posterior, vote_posterior(given), jury.distinct.astype(float), jury.weights)
         figures = chosen_figures(said, jury.posterior.argmax(axis=1), counts, rng)
         sums = StatisticTotals.of(figures, Cells.of_tuples(design.sizes, foretold), design.focus)
         return cls(counts, design, sums, np.array([true_share(one, counts) for one in figures]))

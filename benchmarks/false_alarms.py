@@ -24,7 +24,7 @@ from simulated_trios import INDEPENDENT, TOGETHER, draw_tables, trio_shares
 import jurors
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.trio import evaluate_trios
-from jurors.uncertainty.alarms import habits_of
+from jurors.uncertainty.alarms import default_answers
 from jurors.uncertainty.trio_alarms import UNEXPLAINED, chance_of_contradiction
 
 SIZES = (30, 50, 100, 200, 500, 1_000, 2_000, 20_000)
@@ -162,7 +162,7 @@ def defaults(_: int) -> None:
         graded = jurors.grade(votes)
         if graded.sketch is None:
             continue
-        habits, off = habits_of(graded.sketch), _score_error(votes, truth, graded.score)
+        habits, off = default_answers(graded.sketch), _score_error(votes, truth, graded.score)
         rang = [f"{a.level} {a.kind}" for a in graded.alarms if a.kind in ("shared_default", "degenerate_fit")]
         numbers = f"{habits.kappa:>7.2f}{habits.reach:>9.2f}{habits.default_share:>12.0%}{off:>15.3f}"
         print(f"{folder.name:24}{numbers}  {', '.join(rang) or '-'}", flush=True)

@@ -85,7 +85,7 @@ def rows_of(jury: JuryVotes, rows: Integers, weights: Floats) -> JuryVotes:
     kept = place[jury.row] >= 0
     return replace(
         jury, posterior=jury.posterior[rows], weights=weights, row=place[jury.row[kept]], juror=jury.juror[kept],
-        label=jury.label[kept], voices=jury.voices[rows],
+        label=jury.label[kept], distinct=jury.distinct[rows],
     )  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _graded(folder: Path) -> dict[str, Any]:
     ends = evaluation.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
     return {
         "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
-        "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.voices,
+        "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.distinct,
         "key": np.where(jury.weights[:, None] > 0, graded.key, 0),
         "majority": majority, "dawid_skene": dawid_skene,
         "score": _numbers(evaluation.score.values()), "score_interval": _numbers(ends["score"].values()),
@@ -143,7 +143,7 @@ def _numbers(values: Any) -> Floats:
 
 def _stored(folder: Path, stored: dict[str, Any]) -> VoteSet:
     names = ("posterior", "weights", "row", "juror", "label")
-    jury = JuryVotes(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), voices=stored["voices"])
+    jury = JuryVotes(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), distinct=stored["voices"])
     noise = {name: stored[f"noise_{name}"] for name in _STATISTICS}
     return VoteSet(
         name=folder.name, kind=kind_of(folder.name), source=source_of(folder), basis=str(stored["basis"]), whole=jury,

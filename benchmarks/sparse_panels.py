@@ -154,7 +154,7 @@ def errors(folder: Path) -> None:
     from jurors.uncertainty import intervals
 
     panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])
-    intervals._STEPS, intervals._LOOSE = 400, 1e-5
+    intervals._STEPS, intervals._TOLERANCE = 400, 1e-5
     spent = [time.process_time()]
     refitted = intervals._resampled(panel, "test", 1, None)
     spent.append(time.process_time())

@@ -17,7 +17,7 @@ from jurors.sketch import pairs as incidence
 from jurors.sketch.connectivity import juror_groups
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs, parts_of
-from jurors.uncertainty.alarms import habits_of, heard_by_others
+from jurors.uncertainty.alarms import compare_with_peers, default_answers
 from jurors.votes import Votes
 
 RNG = np.random.default_rng(5)
@@ -46,9 +46,9 @@ SUMS: dict[str, Callable[[Sketch], tuple[Any, ...]]] = {
     "joint counts": lambda s: (joint_counts(s, POSTERIOR * s.counts[:, None]),),
     "whole joint counts": lambda s: (joint_counts(s, np.stack([s.counts, s.counts], axis=1)),),
     "heard by others": lambda s: tuple(
-        getattr(heard_by_others(s, POSTERIOR, CONFUSION), k) for k in ("joint", "squares")
+        getattr(compare_with_peers(s, POSTERIOR, CONFUSION), k) for k in ("joint", "squares")
     ),
-    "habits": lambda s: tuple(vars(habits_of(s)).values()),
+    "habits": lambda s: tuple(vars(default_answers(s)).values()),
     "groups": lambda s: (juror_groups(s),),
 }
 

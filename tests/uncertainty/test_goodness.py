@@ -88,7 +88,7 @@ def test_the_test_reads_as_a_row_and_as_a_table() -> None:
     assert str(GoodnessOfFit(1.0, 6, 0.5, True)).split()[-1] == "yes"
 
 
-def test_climbing_goes_on_while_long_steps_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fit_goes_on_while_long_steps_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heights of one, two and the long step, three rounds: short steps gain nothing from the start."""
     heights = iter([-9.0, -9.0, -5.0, -5.0, -5.0, -4.0, -4.0, -4.0, -4.0])
 
@@ -98,12 +98,12 @@ def test_climbing_goes_on_while_long_steps_gain(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(goodness._Fit, "at", fit)
     monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
     start = goodness._Fit(PREVALENCE, CONFUSION, -9.0, (PREVALENCE, CONFUSION))
-    top, settled = start.climbed(INDEPENDENT, 5, 1e-3)
-    assert (top.height, settled) == (-4.0, True)
+    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
+    assert (top.height, converged) == (-4.0, True)
     assert next(heights, None) is None
 
 
-def test_climbing_goes_on_while_short_steps_gain_or_would(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fit_goes_on_while_short_steps_gain_or_would(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gain of 6e-4 after one of 1e-3 promises 6e-4 / (1 - 0.6) = 1.5e-3 more, too much to stop."""
     heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
 
@@ -113,8 +113,8 @@ def test_climbing_goes_on_while_short_steps_gain_or_would(monkeypatch: pytest.Mo
     monkeypatch.setattr(goodness._Fit, "at", fit)
     monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
     start = goodness._Fit(PREVALENCE, CONFUSION, -1.001, (PREVALENCE, CONFUSION))
-    assert start.climbed(INDEPENDENT, 1, 1e-3)[1] is False
+    assert start.maximise(INDEPENDENT, 1, 1e-3)[1] is False
     heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
-    top, settled = start.climbed(INDEPENDENT, 5, 1e-3)
-    assert (top.height, settled) == (-0.9994, True)
+    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
+    assert (top.height, converged) == (-0.9994, True)
     assert next(heights, None) is None

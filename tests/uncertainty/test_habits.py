@@ -5,7 +5,7 @@ import pytest
 
 import jurors
 from jurors import Sketch
-from jurors.uncertainty.alarms import default_alarms, habits_of
+from jurors.uncertainty.alarms import default_alarms, default_answers
 
 
 def sketch(said: np.ndarray) -> Sketch:
@@ -14,7 +14,7 @@ def sketch(said: np.ndarray) -> Sketch:
 
 def test_a_panel_of_one_answer_is_a_shared_default() -> None:
     said = (np.random.default_rng(0).random((5000, 10)) < 0.05).astype(int)
-    habits = habits_of(sketch(said))
+    habits = default_answers(sketch(said))
     assert abs(habits.kappa) < 0.02
     assert habits.default_share == 1
     (alarm,) = default_alarms(sketch(said))
@@ -27,7 +27,7 @@ def test_finders_of_a_rare_label_are_no_default() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random((1000, 1)) < 0.05
     said = np.where(rng.random((1000, 6)) < np.where(truth, 0.7, 0.98), truth, ~truth).astype(int)
-    habits = habits_of(sketch(said))
+    habits = default_answers(sketch(said))
     assert habits.near_constant.all()
     assert not habits.defaults.any()
     assert default_alarms(sketch(said)) == []
@@ -44,5 +44,5 @@ def test_independent_jurors_share_no_default(items: int) -> None:
 
 def test_kappa_is_congers() -> None:
     expected = 0.6 * 0.4 + 0.4 * 0.6
-    habits = habits_of(sketch(np.array([[0, 0], [0, 1], [1, 1], [1, 1], [0, 0]])))
+    habits = default_answers(sketch(np.array([[0, 0], [0, 1], [1, 1], [1, 1], [0, 0]])))
     assert habits.kappa == pytest.approx((0.8 - expected) / (1 - expected))

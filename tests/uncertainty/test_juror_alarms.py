@@ -8,12 +8,12 @@ import pytest
 from jurors import Sketch, Solution
 from jurors._numeric import Floats
 from jurors.evaluate import Alarm
-from jurors.uncertainty.alarms import Heard, heard_by_others, juror_alarms, step_up, uninformative
+from jurors.uncertainty.alarms import PeerVotes, compare_with_peers, juror_alarms, step_up, uninformative
 
 
-def heard(right: Floats, votes: int) -> Heard:
+def heard(right: Floats, votes: int) -> PeerVotes:
     wrong = votes - right
-    return Heard(np.stack([right, wrong, wrong, right], axis=1).reshape(-1, 2, 2) / 2, right)
+    return PeerVotes(np.stack([right, wrong, wrong, right], axis=1).reshape(-1, 2, 2) / 2, right)
 
 
 def test_good_jurors_are_not_accused_for_having_few_votes() -> None:
@@ -39,7 +39,7 @@ def test_a_vote_does_not_prove_itself() -> None:
     sketch = Sketch.from_counts({"AA": 1}, jurors="ij", labels="AB")
     confusion = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
     both = 0.81 / (0.81 + 0.01)
-    found = heard_by_others(sketch, np.array([[both, 1 - both]]), confusion)
+    found = compare_with_peers(sketch, np.array([[both, 1 - both]]), confusion)
     assert found.joint[0, 0, 0] == pytest.approx(0.9)  # what the other vote alone says
 
 
@@ -56,7 +56,7 @@ def test_what_others_say_of_a_label_by_plain_loops() -> None:
                 others = others / others.sum()
                 joint[juror, :, said] += count * others
                 squares[juror] += count * others[said] ** 2
-    result = heard_by_others(sketch, posterior, confusion)
+    result = compare_with_peers(sketch, posterior, confusion)
     assert result.joint == pytest.approx(joint)
     assert result.squares == pytest.approx(squares)
 
@@ -118,5 +118,5 @@ def test_only_jurors_with_twenty_votes_and_two_labels_are_judged() -> None:
     good, coin = np.array([[95.0, 5], [5, 95]]), np.array([[1.0, 1], [1, 1]])
     same = np.array([[100.0, 0], [100, 0]])
     joint = np.stack([good, good, good, 5.0 * coin, 4.9 * coin, same])
-    accused = uninformative(Heard(joint, np.einsum("jll->j", joint)))
+    accused = uninformative(PeerVotes(joint, np.einsum("jll->j", joint)))
     assert accused.tolist() == [False, False, False, True, False, False]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch
 from jurors.errors import VotesError
-from jurors.jury.groups import prepared
+from jurors.jury.groups import votes_and_groups
 from jurors.votes import Votes, data_frame, votes_from_frame
 
 ENGINES: list[Callable[[dict[str, Any]], Any]] = [
@@ -139,7 +139,7 @@ def test_a_pivoted_frame_is_labelled_by_the_names_of_its_items() -> None:
 
 def test_groups_in_a_series_are_found_by_the_index() -> None:
     frame, truth = _shuffled()
-    _, groups, _ = prepared(frame, truth, "group", {})
+    _, groups, _ = votes_and_groups(frame, truth, "group", {})
     assert groups.tolist() == truth[frame.index].tolist()
 
 

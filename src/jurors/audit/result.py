@@ -168,7 +168,7 @@ class AuditedVotes:
             _, posterior, _ = calibration_basis(evaluation, evaluation, counted.sketch)
             jury = jury_votes(counted.sketch, posterior, evaluation.voices)
         at = counted.tuple_of_row[self.first_rows]
-        return predictors(posterior[at], by_votes, jury.voices[at].astype(np.float64), sizes)
+        return predictors(posterior[at], by_votes, jury.distinct[at].astype(np.float64), sizes)
 
     def prove(self, figures: Sequence[Statistic], level: float, cells: Integers | None = None) -> list[Share]:
         """What the draw proves of some figures of decision tuples; or of cells, with the cell of each row."""

@@ -1,4 +1,9 @@
-"""From an evaluation as if errors were independent to one as real juries go."""
+"""Calibrate an evaluation: grades as if errors were independent come in, grades as real juries go come out.
+
+`Calibration` is attached to every evaluation and called when its calibrated numbers are first read. It selects the
+posterior to calibrate (`calibration_basis`), counts the votes (`jury_votes`), and passes both with the reference juries
+and the gold items to `jurors.uncertainty.calibrate`, where the method is described.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers, single_threaded
+from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate import Evaluation, NamedMapping, Partition
+from jurors.evaluate import Alarm, Evaluation, NamedMapping, Partition
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.evaluation import Calibrated, SharedError
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
@@ -22,11 +27,11 @@ from jurors.progress import report_progress
 from jurors.sketch import Sketch
 from jurors.uncertainty import panel_intervals
 from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
-from jurors.uncertainty.gold import GoldForecast, LabelInformation, Labellings, label_information
+from jurors.uncertainty.gold import LabelInformation, forecast_half_widths, label_information, labelling_errors
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 
-INDEPENDENT_POPULATION = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
+INDEPENDENT_POPULATION = Population(  #: no shared error, no deviations: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
@@ -35,9 +40,9 @@ _ROUNDING = 1e-5  # by which a posterior in single precision may exceed 1
 
 @dataclass(frozen=True)
 class Calibration:
-    """How to calibrate an evaluation: what is believed of shared error, and what gold says of it.
+    """How to calibrate an evaluation: the prior of shared error, and the gold items.
 
-    `blind` is the same jury graded without its gold items: what they test must not have been made from them.
+    `blind` is the same jury graded without its gold items: grades must not be tested on what they were made from.
     """
 
     errors: float | str = "real"  #: "real", "independent", or the shared error itself
@@ -47,19 +52,53 @@ class Calibration:
 
     def __post_init__(self) -> None:
         if self.reference is not None:
-            _ = self._population  # a file that cannot be read is told at once, not when the first grade is looked at
+            _ = self._population  # a file that cannot be read is reported at once, not when a grade is first read
 
     def __call__(self, evaluation: Evaluation) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
-        if evaluation.sketch is None or has_too_few_jurors(evaluation):
+        sketch = evaluation.sketch
+        if sketch is None or has_too_few_jurors(evaluation):
             return None
         with single_threaded():
             if self.errors == "independent":
                 return _as_if_independent(evaluation)
-            return self._as_real(evaluation, evaluation.sketch)
+            report_progress("what real juries share")
+            basis, posterior, noise_of = calibration_basis(evaluation, self.blind or evaluation, sketch)
+            noise = noise_of()
+            jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
+            population, level = self.population_of(evaluation), evaluation.level
+            shares = calibrate(jury, population, rho=self._rho, gold=gold, rivals=rivals, noise=noise)
+            low, high = shares.shared_error_interval(level).tolist()
+            is_given = not isinstance(self.errors, str)
+            source = "reference juries" if self.reference is None else "own reference juries"
+            shared_error = SharedError(
+                median=shares.shared_error,
+                interval=(low, high),
+                juries=0 if is_given else self._population.juries,
+                gold_items=0 if self.gold is None else int(self.gold.sum()),
+                source="given" if is_given else source,
+            )
+            named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
+            ends: Any = partial(_named_ends, sketch, shares, level)
+            half_widths = partial(
+                forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
+            )
+            return Calibrated(
+                **named, interval=ends, wrong_labels=shares.wrong_labels, shared_error=shared_error, basis=basis,
+                level=level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
+                partition=_partition(sketch, shares.posterior, shares.labels, jury),
+                foretold=partial(_named_half_widths, sketch.jurors, half_widths),
+                wrong_labels_of=partial(labelling_errors, jury, population, self._rho, gold, rivals, noise, level),
+            )  # fmt: skip
 
     def partition(self, evaluation: Evaluation) -> Partition | None:
-        """What items are labelled by, without grading anybody; the evaluation's own where nothing is calibrated."""
+        """The labels of items, without grading jurors.
+
+        Returns
+        -------
+        Partition or None
+            The evaluation's own where nothing is calibrated.
+        """
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return evaluation.partition
@@ -67,104 +106,97 @@ class Calibration:
             return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
         with single_threaded():
             posterior = calibration_basis(evaluation, self.blind or evaluation, sketch)[1]
-            jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
+            jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
-        return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
+        return _partition(sketch, *shares, jury)
 
     def lessons(self, evaluation: Evaluation) -> LabelInformation | None:
-        """What a person's label of one more item would teach; None where nothing is known of shared error."""
+        """The information gain of one more label, by tuple; None where nothing is known about shared error."""
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return None
         with single_threaded():
             _, posterior, _ = calibration_basis(evaluation, self.blind or evaluation, sketch)
-            jury = jury_votes(sketch, posterior, evaluation.voices)
-            gold = None if self.gold is None else self.gold.astype(np.float64)
-            rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
-            jury = drop_unanswered(evaluation, jury)
+            jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
             return label_information(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
+
+    def _votes_and_gold(
+        self, evaluation: Evaluation, sketch: Sketch, posterior: Floats
+    ) -> tuple[JuryVotes, Floats | None, list[Floats]]:
+        """The votes to calibrate, the gold items, and with gold the rival posteriors."""
+        jury = jury_votes(sketch, posterior, evaluation.voices)
+        gold = None if self.gold is None else self.gold.astype(np.float64)
+        rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
+        return drop_unanswered(evaluation, jury), gold, rivals
 
     @property
     def _rho(self) -> float | None:
         return None if isinstance(self.errors, str) else float(self.errors)
-
-    def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
-        report_progress("what real juries share")
-        basis, posterior, noise_of = calibration_basis(evaluation, self.blind or evaluation, sketch)
-        jury, noise = jury_votes(sketch, posterior, evaluation.voices), noise_of()
-        gold = None if self.gold is None else self.gold.astype(np.float64)
-        rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
-        rho, jury = self._rho, drop_unanswered(evaluation, jury)
-        population = self.population_of(evaluation)
-        shares = calibrate(jury, population, rho=rho, gold=gold, rivals=rivals, noise=noise)
-        silent = (jury.weights == 0) & (sketch.counts > 0)
-        foretold = GoldForecast(jury, population, rho, gold, shares.posterior, noise, evaluation.level)
-        named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-        ends: Any = partial(_named_ends, sketch, shares, evaluation.level)
-        return Calibrated(
-            **named, interval=ends, wrong_labels=shares.wrong_labels,
-            shared_error=self._shared_error(shares, evaluation.level), basis=basis, level=evaluation.level,
-            score_draws=shares.score_draws, score_doubt=shares.score_doubt,
-            partition=_partition(sketch, shares.posterior, shares.labels, silent),
-            foretold=partial(_half_widths, sketch.jurors, foretold),
-            wrong_labels_of=Labellings(jury, population, rho, gold, rivals, noise, evaluation.level).wrong,
-        )  # fmt: skip
 
     @cached_property
     def _population(self) -> Population:
         return reference_population(self.reference)
 
     def population_of(self, evaluation: Evaluation) -> Population:
-        """What is believed of shared error: your own juries as they are, the shipped ones by the kind of fit."""
+        """The prior of shared error: your own juries as they are, the shipped ones by the kind of fit.
+
+        Returns
+        -------
+        Population
+        """
         by_line = self.reference is None and evaluation.is_on_a_line
         return self._population.on_a_line() if by_line else self._population
 
-    def _shared_error(self, shares: CalibratedShares, level: float) -> SharedError:
-        low, high = shares.shared_error_interval(level).tolist()
-        given = not isinstance(self.errors, str)
-        return SharedError(
-            median=shares.shared_error,
-            interval=(low, high),
-            juries=0 if given else self._population.juries,
-            gold_items=0 if self.gold is None else int(self.gold.sum()),
-            source="given" if given else "reference juries" if self.reference is None else "own reference juries",
-        )
-
 
 def has_too_few_jurors(evaluation: Evaluation) -> bool:
-    """Whether there is nothing to calibrate: fewer than three voices in all, or on every island."""
-    if _are_all_heard(evaluation) or not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+    """Whether there is nothing to calibrate: fewer than three distinct jurors in all, or on every island.
+
+    Returns
+    -------
+    bool
+    """
+    few = _too_few_alarms(evaluation)
+    if not few:
         return False
     if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
         return True
-    return not frozenset(evaluation.jurors) - _unheard(evaluation)
+    return not frozenset(evaluation.jurors) - _ungraded_jurors(few)
 
 
-def _are_all_heard(evaluation: Evaluation) -> bool:
-    """Whether the labels show that no voices are too few, without a look at the alarms: majority vote labels those."""
-    return evaluation.partition is not None and evaluation.partition.by_majority is None
+def _too_few_alarms(evaluation: Evaluation) -> list[Alarm]:
+    """The alarms of too few distinct jurors. They are not computed where no item is labelled by majority vote."""
+    if evaluation.partition is not None and evaluation.partition.by_majority is None:
+        return []
+    return [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
 
 
-def _unheard(evaluation: Evaluation) -> frozenset[str]:
-    """Jurors of islands with too few voices: whether two of them are right or wrong, nothing tells."""
-    if _are_all_heard(evaluation):
-        return frozenset()
-    alarms = [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
-    return frozenset(name for alarm in alarms for name in alarm.jurors)
+def _ungraded_jurors(few: list[Alarm]) -> frozenset[str]:
+    """Jurors of islands with too few distinct ones: votes do not show whether two of them are right or wrong."""
+    return frozenset(name for alarm in few for name in alarm.jurors)
 
 
 def drop_unanswered(evaluation: Evaluation, jury: JuryVotes) -> JuryVotes:
-    """The jury without the items on which nobody voted who can be graded: they weigh nothing."""
-    names = _unheard(evaluation)
+    """Give weight 0 to the items on which no juror voted who can be graded.
+
+    Returns
+    -------
+    JuryVotes
+    """
+    names = _ungraded_jurors(_too_few_alarms(evaluation))
     if not names:
         return jury
-    unheard = np.array([name in names for name in evaluation.jurors])
-    heard = np.bincount(jury.row, weights=~unheard[jury.juror], minlength=len(jury.weights))
-    return replace(jury, weights=np.where(heard == 0, 0.0, jury.weights))
+    is_graded = np.array([name not in names for name in evaluation.jurors])
+    graded_votes = np.bincount(jury.row, weights=is_graded[jury.juror], minlength=len(jury.weights))
+    return replace(jury, weights=np.where(graded_votes == 0, 0.0, jury.weights))
 
 
 def reference_population(reference: Any) -> Population:
-    """The population of some reference juries: rows, a file of them, or None for those that come with the package."""
+    """The population of some reference juries: rows, a file of them, or None for those that come with the package.
+
+    Returns
+    -------
+    Population
+    """
     if reference is None:
         return shipped_population()
     juries = read_reference(reference) if isinstance(reference, (str, PathLike)) else tuple(reference)
@@ -173,10 +205,22 @@ def reference_population(reference: Any) -> Population:
     return own_population(juries)
 
 
-def jury_votes(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> JuryVotes:
-    """The votes of a sketch with a posterior of its tuples; `voices` says who speaks with whose voice."""
+def jury_votes(sketch: Sketch, posterior: Floats, representatives: tuple[int, ...]) -> JuryVotes:
+    """Combine the votes of a sketch with a posterior of its tuples.
+
+    Parameters
+    ----------
+    posterior
+        (T, R)
+    representatives
+        (N,) the juror that each one repeats (`Evaluation.voices`); empty where none repeats another.
+
+    Returns
+    -------
+    JuryVotes
+    """
     row, juror, label = sketch.tuples.triples()
-    voice = np.array(voices, dtype=np.int64) if voices else np.arange(len(sketch.jurors))
+    of_juror = np.array(representatives, dtype=np.int64) if representatives else np.arange(len(sketch.jurors))
     return JuryVotes(
         posterior=posterior,
         weights=sketch.counts.astype(np.float64),
@@ -184,14 +228,30 @@ def jury_votes(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Ju
         juror=juror,
         label=label,
         jurors=len(sketch.jurors),
-        voices=count_independent_jurors(row, juror, sketch.tuples.rows, voice),
+        distinct=count_independent_jurors(row, juror, sketch.tuples.rows, of_juror),
     )
 
 
 def calibration_basis(
     evaluation: Evaluation, blind: Evaluation, sketch: Sketch
 ) -> tuple[str, Floats, Callable[[], FitNoise]]:
-    """Whose posteriors are calibrated, the posteriors, and when asked how far they move with the items drawn."""
+    """Select the posterior to calibrate.
+
+    Parameters
+    ----------
+    evaluation
+        The grades.
+    blind
+        The same jury graded without its gold items.
+
+    Returns
+    -------
+    method : str
+        Whose posterior it is.
+    posterior : ndarray, (T, R)
+    noise : callable
+        Computes how far the statistics move when items are drawn again.
+    """
     partition = blind.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
         # the panel model, which stays in range and is steady where items are few
@@ -202,23 +262,25 @@ def calibration_basis(
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
 
 
-def _half_widths(jurors: tuple[str, ...], foretold: GoldForecast, gold_items: int) -> NamedMapping:
-    return NamedMapping(zip(jurors, foretold.half_widths(gold_items).tolist(), strict=True))
+def rivals_of(jury: JuryVotes, sketch: Sketch, representatives: tuple[int, ...]) -> list[Floats]:
+    """Other posteriors of the same tuples, for gold to select from: by majority vote, and Dawid and Skene's.
 
-
-def rivals_of(jury: JuryVotes, sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
-    """Other posteriors of the same tuples, for gold to choose from: by majority, and Dawid and Skene's."""
+    Returns
+    -------
+    list of ndarray, (T, R)
+    """
     posterior = evaluate_dawid_skene(sketch).posterior
-    return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, voices)])]
+    return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, representatives)])]
 
 
 def _trio_noise(panel: PanelFit) -> FitNoise:
+    """The noise of three jurors' fit by the latent-class model."""
     ends = panel_intervals(panel)
-    errors = None if ends is None else ends["errors"]
-    return FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in STATISTICS))
+    return FitNoise() if ends is None else FitNoise(*(_variances(ends["errors"][name]) for name in STATISTICS))
 
 
 def _noise(evaluation: Evaluation) -> FitNoise:
+    """The noise of an evaluation, by its standard errors."""
     errors = evaluation.standard_error
     if errors is None:
         return FitNoise()
@@ -228,25 +290,32 @@ def _noise(evaluation: Evaluation) -> FitNoise:
 
 
 def _variances(errors: Any) -> Floats:
-    """Squared standard errors; one that does not exist adds nothing, an infinite one makes the widest interval."""
+    """Squared standard errors; a missing one adds nothing, an infinite one gives the widest interval."""
     known = np.array(errors, dtype=np.float64)
     return np.where(np.isnan(known), 0.0, known) ** 2
 
 
-def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
-    """A posterior for every tuple: by majority where the method rules a tuple out, or leaves [0, 1]."""
-    known = ((posterior >= 0.0) & (posterior <= 1.0 + _ROUNDING)).all(axis=1, keepdims=True)
-    return posterior if known.all() else np.where(known, posterior, _majority(sketch, voices))
+def _filled(posterior: Floats, sketch: Sketch, representatives: tuple[int, ...]) -> Floats:
+    """A posterior for every tuple: by majority vote where the method rules a tuple out, or leaves [0, 1]."""
+    is_known = ((posterior >= 0.0) & (posterior <= 1.0 + _ROUNDING)).all(axis=1, keepdims=True)
+    return posterior if is_known.all() else np.where(is_known, posterior, _majority(sketch, representatives))
 
 
-def _majority(sketch: Sketch, voices: tuple[int, ...]) -> Floats:
+def _majority(sketch: Sketch, representatives: tuple[int, ...]) -> Floats:
     shape = (sketch.tuples.rows, len(sketch.labels))
-    return majority_posterior(jury_votes(sketch, np.full(shape, 1.0 / shape[1]), voices))
+    return majority_posterior(jury_votes(sketch, np.full(shape, 1.0 / shape[1]), representatives))
 
 
-def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
+def _posterior(partition: Partition, sketch: Sketch, representatives: tuple[int, ...]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _filled(partition.by_true_label / sketch.counts[:, None], sketch, voices)
+        return _filled(partition.by_true_label / sketch.counts[:, None], sketch, representatives)
+
+
+# -- lazily computed fields of `Calibrated`: module-level functions, so that evaluations can be pickled ----------------
+
+
+def _named_half_widths(jurors: tuple[str, ...], forecast: Callable[[int], Floats], gold_items: int) -> NamedMapping:
+    return NamedMapping(zip(jurors, forecast(gold_items).tolist(), strict=True))
 
 
 def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMapping:
@@ -260,7 +329,9 @@ def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> Named
     return NamedMapping(**by_name, wrong_labels=(low, high))
 
 
-def _partition(sketch: Sketch, posterior: Floats, labels: Integers, silent: Flags) -> Partition:
+def _partition(sketch: Sketch, posterior: Floats, labels: Integers, jury: JuryVotes) -> Partition:
+    """The partition by a calibrated posterior; items without a graded juror are labelled by majority vote."""
+    silent = (jury.weights == 0) & (sketch.counts > 0)
     by_true_label = np.where(silent[:, None], np.nan, posterior * sketch.counts[:, None])
     chosen = labels if not silent.any() else np.where(silent, majority_partition(sketch).chosen, labels)
     return Partition(sketch, by_true_label, chosen)
@@ -272,7 +343,7 @@ def _with_none(values: Floats) -> Any:
 
 
 def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
-    """The evaluation's own numbers, in the shape of calibrated ones: for juries made to err independently."""
+    """The evaluation's own numbers in the form of calibrated ones, for juries whose errors are independent."""
     partition, sketch = evaluation.partition, evaluation.sketch
     if partition is None or evaluation.interval is None or sketch is None or partition.is_sure_of_itself:
         return None

@@ -1,4 +1,7 @@
-"""`check`: the verdict for CI, every gate with its figures, every alarm, and a JUnit report of both."""
+"""`check`: the verdict for CI.
+
+Grades and limits come in; a `Verdict` goes out, with every gate and its figures, every alarm, and a JUnit report.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,25 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.alarms import KINDS, LEVELS, Level
 from jurors.evaluate.card import alarm_lines
-from jurors.jury.gates import Gate, evaluate_gates, limit_alarms
+from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
 from jurors.numeric import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.results import Block, Columns, Notes, Result, escape_text
 
-_OF_GATES = ("gate_failed", "gate_unknown")  # their lines are the gates' own
-_OF_NUMBERS = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")  # what the document has of grades
-_OF_LIMITS = {
-    "correlation_limit": "max_correlation",
-    "effective_limit": "min_effective",
-    "specification_impossible": "spec",
-}
+_OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
 @dataclass(frozen=True)
 class Verdict(Result):
-    """Whether the grades can be trusted, whether they are what was asked for, and every alarm."""
+    """Whether the grades can be trusted, whether they meet the limits, and every alarm."""
 
-    trusted: bool  #: no alarm rang, apart from those of gates
-    verdict: str  #: in a line
+    trusted: bool  #: whether there is no alarm, apart from those of gates
+    verdict: str  #: on one line
     alarms: tuple[Alarm, ...]
     gates: tuple[Gate, ...] = ()
     loud: tuple[Alarm, ...] = ()  #: the alarms that fail the check
     evaluation: Evaluation | NumberGrades | None = None  #: what was checked
-    limits: tuple[str, ...] = ()  #: the kinds of alarms that other limits ring
+    limits: tuple[str, ...] = ()  #: the kinds of alarms of limits that have no gate
     shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
     @property
@@ -49,7 +46,8 @@ class Verdict(Result):
             return document
         if isinstance(self.evaluation, NumberGrades):
             graded = self.evaluation.to_dict()
-            return document | {name: graded[name] for name in _OF_NUMBERS}
+            of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
+            return document | {name: graded[name] for name in of_numbers}
         names = ("items", "jurors", "labels", "method", "calibrated", "level")
         about = {name: getattr(self.evaluation, name) for name in names}
         sketch = self.evaluation.sketch
@@ -61,55 +59,60 @@ class Verdict(Result):
 
     def _blocks(self) -> Iterable[Block]:
         card = self.evaluation if self.shows_card else None
-        told = () if card is None else card.alarms
-        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES and alarm not in told)
-        yield Notes([*(one.line for one in self.gates), *alarm_lines(alarms)], self.verdict)
+        on_card = () if card is None else card.alarms
+        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES and alarm not in on_card)
+        yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
         if card is not None:
             yield from card._blocks()
 
     def to_junit(self) -> str:
-        """A JUnit report: a test case per gate and per kind of alarm, whose names are the same run after run."""
+        """A JUnit report: a test case per gate and per kind of alarm, whose names are the same run after run.
+
+        Returns
+        -------
+        str
+            XML.
+        """
         suite = Element("testsuite", name="jurors check")
-        for one in self.gates:
-            _gate_case(suite, one)
+        for gate in self.gates:
+            case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(gate.name))
+            if gate.outcome == "fail":
+                SubElement(case, "failure", message=escape_text(gate.line), type="gate")
+            elif gate.outcome == "not known":
+                SubElement(case, "skipped", message=escape_text(gate.line))
+            else:
+                SubElement(case, "system-out").text = escape_text(gate.line)
         about = ("any", "numbers" if isinstance(self.evaluation, NumberGrades) else "labels")
         kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in about]
-        others = (name for name in kinds if name not in {*_OF_GATES, *_OF_LIMITS})
+        others = (name for name in kinds if name not in {*_OF_GATES, *ALARM_LIMITS.values()})
         for name in (*self.limits, *others):
-            self._alarm_case(suite, name)
-        outcomes = {name: len(suite.findall(f"*/{tag}")) for name, tag in _OUTCOMES.items()}
-        for name, number in {"tests": len(suite), **outcomes}.items():
+            case = SubElement(suite, "testcase", classname="jurors.alarms", name=name)
+            alarms = [alarm for alarm in self.alarms if alarm.kind == name]
+            if any(alarm in self.loud for alarm in alarms):
+                message = escape_text("; ".join(alarm.message for alarm in alarms))
+                SubElement(case, "failure", message=message, type=alarms[0].level)
+            elif alarms:
+                SubElement(case, "system-out").text = "\n".join(escape_text(f"{a.level}: {a.message}") for a in alarms)
+        counts = {"failures": len(suite.findall("*/failure")), "skipped": len(suite.findall("*/skipped"))}
+        for name, number in {"tests": len(suite), **counts}.items():
             suite.set(name, str(number))
         SubElement(suite, "system-out").text = self.to_text()
         return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
-
-    def _alarm_case(self, suite: Element, kind: str) -> None:
-        case = SubElement(suite, "testcase", classname="jurors.alarms", name=kind)
-        rung = [alarm for alarm in self.alarms if alarm.kind == kind]
-        if any(alarm in self.loud for alarm in rung):
-            message = escape_text("; ".join(alarm.message for alarm in rung))
-            SubElement(case, "failure", message=message, type=rung[0].level)
-        elif rung:
-            SubElement(case, "system-out").text = "\n".join(escape_text(f"{a.level}: {a.message}") for a in rung)
-
-
-_OUTCOMES = {"failures": "failure", "skipped": "skipped"}
-
-
-def _gate_case(suite: Element, one: Gate) -> None:
-    case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(one.name))
-    if one.outcome == "fail":
-        SubElement(case, "failure", message=escape_text(one.line), type="gate")
-    elif one.outcome == "not known":
-        SubElement(case, "skipped", message=escape_text(one.line))
-    else:
-        SubElement(case, "system-out").text = escape_text(one.line)
 
 
 def check(
     evaluation: Evaluation | NumberGrades, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]
 ) -> Verdict:
-    """Whether grades of labels or numbers can be trusted, and whether they keep your limits (those of `gate`).
+    """Check whether grades of labels or numbers can be trusted, and whether they meet your limits (those of `gate`).
+
+    Parameters
+    ----------
+    fail_on
+        The least level of an alarm that fails the check.
+
+    Returns
+    -------
+    Verdict
 
     Examples
     --------
@@ -119,27 +122,23 @@ def check(
     >>> verdict.passed, {gate.name: gate.outcome for gate in verdict.gates}["max-wrong"]
     (False, 'fail')
     """
-    asked = Limits.of(limits)
-    gates = evaluate_gates(evaluation, asked)
-    alarms = (*limit_alarms(evaluation, asked, gates), *evaluation.alarms)
+    parsed = Limits.of(limits)
+    gates = evaluate_gates(evaluation, parsed)
+    alarms = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
-    distrust = [alarm for alarm in loud if alarm.kind not in _OF_GATES]
+    distrust = sum(alarm.kind not in _OF_GATES for alarm in loud)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
-    return Verdict(
-        not distrust, _sentence(gates, len(distrust), fail_on, about, failing=bool(loud)), alarms, gates, loud,
-        evaluation, tuple(kind for kind, option in _OF_LIMITS.items() if getattr(asked, option) is not None),
-    )  # fmt: skip
-
-
-def _sentence(gates: Iterable[Gate], rang: int, fail_on: str, about: str, *, failing: bool) -> str:
-    outcomes = [one.outcome for one in gates]
+    outcomes = [gate.outcome for gate in gates]
     failed, unknown = outcomes.count("fail"), outcomes.count("not known")
     many = f"{len(outcomes)} gate{'s' * (len(outcomes) != 1)}"
-    counted = f"of {many}, {failed} failed, {unknown} not known"
-    if rang:
-        return f"ALARM: do not trust these grades ({rang} rang; {about})" + (f"; {counted}" if outcomes else "")
+    counts = f"of {many}, {failed} failed, {unknown} not known"
     what = "alarm" if fail_on == "alarm" else "warning or alarm"
-    if not failed and not unknown:
-        kept = f", {many} passed" if outcomes else ""
-        return f"OK: no {what} rang{kept} ({about})"
-    return f"{'FAIL' if failed else 'NOT KNOWN' if failing else 'OK'}: {counted}; no {what} rang ({about})"
+    if distrust:
+        verdict = f"ALARM: do not trust these grades ({distrust} rang; {about})" + (f"; {counts}" if outcomes else "")
+    elif not failed and not unknown:
+        passed = f", {many} passed" if outcomes else ""
+        verdict = f"OK: no {what} rang{passed} ({about})"
+    else:
+        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} rang ({about})"
+    of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
+    return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits)

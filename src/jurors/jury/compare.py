@@ -1,11 +1,17 @@
-"""`compare`: every method side by side on the same votes, with an answer key or without."""
+"""`compare`, `score`, `agreement` and `bounds`.
+
+- `compare`: every method on the same votes, with an answer key or without.
+- `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
+- `agreement`: how much jurors agree, and how much of that is due to chance.
+- `bounds`: intervals of every prevalence and accuracy that hold whatever the answer key is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, TypeAlias, Unpack, overload
+from typing import Any, Unpack, overload
 
 import numpy as np
 
@@ -38,12 +44,10 @@ from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.bounds_trio import Bounds
 from jurors.uncertainty.gold import key_alarms
 
-# `compare`: every method side by side on the same votes, with an answer key or without.
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Drawable):
-    """Evaluations of one sketch by several methods; `refused` says why a method could not be used."""
+    """Evaluations of one sketch by several methods; `refused` has the reason for each method that could not be used."""
 
     evaluations: tuple[Evaluation, ...]
     refused: dict[str, str]
@@ -52,7 +56,13 @@ class Comparison(Drawable):
     _is_bare = True
 
     def errors(self, evaluation: Evaluation) -> float | None:
-        """The labelling errors of an evaluation, with a key; None where it labels nothing or there is no key."""
+        """The labelling errors of an evaluation, with a key.
+
+        Returns
+        -------
+        float or None
+            None where it labels nothing or there is no key.
+        """
         if self.truth is None or evaluation.partition is None:
             return None
         if evaluation.method == "majority":
@@ -60,7 +70,17 @@ class Comparison(Drawable):
         return self.truth.errors_of(evaluation.partition.chosen)
 
     def score_rmse(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
-        """The root mean squared error of the jurors' scores, with a key: if independent, or as real juries go."""
+        """The root mean squared error of the jurors' scores, with a key.
+
+        Parameters
+        ----------
+        calibrated
+            Of the calibrated scores; else of those if errors were independent.
+
+        Returns
+        -------
+        float or None
+        """
         grades = evaluation.calibrated if calibrated else evaluation
         if self.truth is None or grades is None:
             return None
@@ -72,13 +92,19 @@ class Comparison(Drawable):
         return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs]))) if pairs else None
 
     def score_coverage(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
-        """The share of true scores inside their intervals, with a key; None where there are none."""
+        """The share of true scores inside their intervals, with a key.
+
+        Returns
+        -------
+        float or None
+            None where there are none.
+        """
         grades = evaluation.calibrated if calibrated else evaluation
         if self.truth is None or grades is None or grades.interval is None:
             return None
         ends = {j: (*grades.interval_of("score", j), true) for j, true in self.truth.score.items() if true is not None}
-        known = [low <= float(true) <= high for low, high, true in ends.values() if low == low]
-        return sum(known) / len(known) if known else None
+        is_inside = [low <= float(true) <= high for low, high, true in ends.values() if low == low]
+        return sum(is_inside) / len(is_inside) if is_inside else None
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -89,55 +115,58 @@ class Comparison(Drawable):
         """One entry per method, and the truth where there is a key."""
         methods = []
         for e in self.evaluations:
-            own = {name: value for name, value in e._document().items() if name != "partition"}
-            beside = {"labelling_errors": self.errors(e), "score_rmse": self.score_rmse(e)}
-            real = {
+            document = {name: value for name, value in e._document().items() if name != "partition"}
+            against_key = {
+                "labelling_errors": self.errors(e),
+                "score_rmse": self.score_rmse(e),
                 "calibrated_score_rmse": self.score_rmse(e, calibrated=True),
                 "score_coverage": self.score_coverage(e),
                 "calibrated_score_coverage": self.score_coverage(e, calibrated=True),
             }
-            methods.append({**own, **beside, **real})
+            methods.append({**document, **against_key})
         return {"methods": methods, "refused": self.refused, "truth": self.truth}
 
     def _columns(self) -> Columns:
         return columns_of(*self.rows())
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """One row per statistic, one column per method (and the truth): as real juries go, then if independent."""
+        """One row per statistic, one column per method (and the truth): calibrated, then if errors were independent.
+
+        Returns
+        -------
+        names : tuple of str
+        rows : list of tuple
+        """
         shown = [e for e in self.evaluations if e.solution is not None or e.calibrated is not None]
-        heads = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
-        first = self.evaluations[0]
-        statistics: list[_Statistic] = [("score", (j,), f"score of {j}{_REAL}") for j in first.jurors]
-        statistics += [("prevalence", (a,), f"prevalence of {a}{_REAL}") for a in first.labels]
-        rows = [self._row(name, keys, head, [e.calibrated for e in shown]) for name, keys, head in statistics]
-        return heads, [*rows, *self._independent_rows(shown), *self._key_rows(shown)]
-
-    def _independent_rows(self, shown: Sequence[Evaluation]) -> list[tuple[Any, ...]]:
-        labels, jurors = self.evaluations[0].labels, self.evaluations[0].jurors
-        statistics: list[_Statistic] = [("prevalence", (a,), f"prevalence of {a}") for a in labels]
-        statistics += [("accuracy", (j, a), f"accuracy of {j} on {a}") for j in jurors for a in labels]
-        statistics += [("score", (j,), f"score of {j}") for j in jurors]
-        return [self._row(name, keys, head, shown) for name, keys, head in statistics]
-
-    def _row(self, statistic: str, names: tuple[Any, ...], head: str, grades: Sequence[Any]) -> tuple[Any, ...]:
-        """A statistic by every method, and its true value where there is a key."""
-        truth = [self.truth.solution.to_float()] if self.truth else []
-        return head, *(_value(by, statistic, names) for by in (*grades, *truth))
-
-    def _key_rows(self, shown: Sequence[Evaluation]) -> list[tuple[Any, ...]]:
-        if self.truth is None:
-            return []
-        wrong = [_share(self.errors(e), self.truth.items) for e in shown]
-        expected = [None if e.calibrated is None else e.calibrated.wrong_labels for e in shown]
-        held = f"scores inside their {shown[0].level * 100:g}% intervals"
-        return [
-            (f"labels expected to be wrong{_REAL}", *expected, None),
-            ("labels wrong", *wrong, self.truth.best_errors / self.truth.items),
-            (f"error of scores{_REAL}", *(self.score_rmse(e, calibrated=True) for e in shown), None),
-            ("error of scores", *map(self.score_rmse, shown), None),
-            (f"{held}{_REAL}", *(self.score_coverage(e, calibrated=True) for e in shown), None),
-            (held, *map(self.score_coverage, shown), None),
+        calibrated = [e.calibrated for e in shown]
+        names = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
+        jurors, labels = self.evaluations[0].jurors, self.evaluations[0].labels
+        statistics: list[tuple[str, tuple[Any, ...], str, Sequence[Any]]] = [
+            *(("score", (j,), f"score of {j}{_REAL}", calibrated) for j in jurors),
+            *(("prevalence", (a,), f"prevalence of {a}{_REAL}", calibrated) for a in labels),
+            *(("prevalence", (a,), f"prevalence of {a}", shown) for a in labels),
+            *(("accuracy", (j, a), f"accuracy of {j} on {a}", shown) for j in jurors for a in labels),
+            *(("score", (j,), f"score of {j}", shown) for j in jurors),
         ]
+        truth = [self.truth.solution.to_float()] if self.truth else []
+        rows: list[tuple[Any, ...]] = [
+            (name, *(_value(grades, statistic, keys) for grades in (*by_method, *truth)))
+            for statistic, keys, name, by_method in statistics
+        ]
+        if self.truth is not None:
+            errors, items = [self.errors(e) for e in shown], self.truth.items
+            wrong = [None if count is None else count / items for count in errors]
+            expected = [None if grades is None else grades.wrong_labels for grades in calibrated]
+            held = f"scores inside their {shown[0].level * 100:g}% intervals"
+            rows += [
+                (f"labels expected to be wrong{_REAL}", *expected, None),
+                ("labels wrong", *wrong, self.truth.best_errors / items),
+                (f"error of scores{_REAL}", *(self.score_rmse(e, calibrated=True) for e in shown), None),
+                ("error of scores", *map(self.score_rmse, shown), None),
+                (f"{held}{_REAL}", *(self.score_coverage(e, calibrated=True) for e in shown), None),
+                (held, *map(self.score_coverage, shown), None),
+            ]
+        return names, rows
 
     def table(self) -> Table:
         """The rows in percent, to read."""
@@ -148,7 +177,7 @@ class Comparison(Drawable):
         return Table(heads, shown, title=title, right=tuple(range(1, len(heads))))
 
     def _blocks(self) -> list[Block]:
-        """Two tables, so that each row's name stays short."""
+        """Two tables, so that the rows have short names."""
         heads, rows = self.rows()
         real = [(name.removesuffix(_REAL), *values) for name, *values in rows if name.endswith(_REAL)]
         plain = [row for row in rows if not row[0].endswith(_REAL)]
@@ -158,8 +187,7 @@ class Comparison(Drawable):
         return [*tables, *([about] if self.truth else []), *refused]
 
 
-_MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes many seconds, then minutes
-_Statistic: TypeAlias = tuple[str, tuple[Any, ...], str]  #: what, whose, and what it is called
+_MOST_FOR_TRIOS = 40  # jurors: with more, the algebra of all their trios takes many seconds, then minutes
 _REAL = f", {CALIBRATED}"  #: how the name of a calibrated statistic ends
 
 
@@ -171,7 +199,11 @@ def compare(
     seed: int = 0,
     **reading: Unpack[SourceOptions],
 ) -> Comparison:
-    """Grade the same jurors by every method, or by these; with a key, beside the truth.
+    """Grade the same jurors by every method, or by these; with a key, next to the truth.
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------
@@ -193,15 +225,20 @@ def compare(
 def compare_counted(
     counted: CountedVotes, methods: Sequence[str] | None = None, *, seed: int = 0, intervals: bool = False
 ) -> Comparison:
-    """The same for votes that are counted already, without a key."""
+    """The same for votes that are counted already, without a key.
+
+    Returns
+    -------
+    Comparison
+    """
     for name in methods or ():
         check_choice(name, list(METHODS), "method")
     evaluations: list[Evaluation] = []
     refused = skipped_methods(counted.sketch) if methods is None else {}
     for name in default_methods(counted.sketch) if methods is None else methods:
         try:
-            asked = Grading.of({"method": name, "seed": seed})
-            evaluations.append(grade_counted(counted, None, asked, intervals=intervals))
+            grading = Grading.of({"method": name, "seed": seed})
+            evaluations.append(grade_counted(counted, None, grading, intervals=intervals))
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:
@@ -210,15 +247,26 @@ def compare_counted(
 
 
 def default_methods(sketch: Sketch) -> list[str]:
-    """Every method that is run unasked, the default one first."""
+    """The methods to compare by default, the default one first.
+
+    Returns
+    -------
+    list of str
+    """
     first = default_method(sketch)
     return [first, *(name for name in METHODS if name != first and name not in skipped_methods(sketch))]
 
 
 def skipped_methods(sketch: Sketch) -> dict[str, str]:
-    """Methods that would take minutes, and why: they are run where they are named."""
+    """Methods that would take minutes, and why: they are run only where they are named.
+
+    Returns
+    -------
+    dict
+        Method -> reason.
+    """
     many = len(sketch.jurors)
-    if many <= _MOST_TRIOED or len(sketch.labels) != 2:
+    if many <= _MOST_FOR_TRIOS or len(sketch.labels) != 2:
         return {}
     return {"algebraic": f"it would solve all {comb(many, 3):,} trios of {many} jurors: ask for it by its name"}
 
@@ -231,17 +279,7 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
     return value
 
 
-def _share(errors: float | None, items: int) -> float | None:
-    return None if errors is None else errors / items
-
-
-# Score, agreement, bounds.
-
-
-# `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
-
-
-_MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
+_MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
 @overload
@@ -260,6 +298,10 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     key
         True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
 
+    Returns
+    -------
+    KeyedEvaluation or NumberScores
+
     Examples
     --------
     >>> truth = score([["yes", "yes"], ["no", "yes"], ["no", "no"]], ["yes", "no", "no"], jurors=("ann", "bob"))
@@ -274,7 +316,11 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
 
 
 def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
-    """The same of labels alone, for callers who want to know what they get; SketchError where votes are numbers.
+    """The same for labels only; SketchError where votes are numbers.
+
+    Returns
+    -------
+    KeyedEvaluation
 
     Examples
     --------
@@ -307,14 +353,15 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
     return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
 
 
-# `agreement`: how much jurors agree, and how much of that chance would give.
-
-
 def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
     """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
 
     Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+
+    Returns
+    -------
+    AgreementStatistics
 
     Examples
     --------
@@ -322,15 +369,12 @@ def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptio
     >>> agreed.agreement, agreed.krippendorff_alpha
     (Fraction(2, 3), Fraction(4, 9))
     """
-    sure = Confidence(level=level)
+    confidence = Confidence(level=level)
     sketch = as_sketch(source, **reading)
     for refusal in label_refusals(sketch.tuples, fewest=2):
         if refusal.code != "numbers" and (sketch.tuples.scale == "nominal" or refusal.code != "many_labels"):
             raise refusal  # levels and numbers may be many
-    return agreement_statistics(sketch, level=sure.level)
-
-
-# `bounds`: between which numbers every prevalence and accuracy must lie, whatever the answer key is.
+    return agreement_statistics(sketch, level=confidence.level)
 
 
 def bounds(
@@ -352,14 +396,18 @@ def bounds(
     correlation
         If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
     spec
-        What is asked of the jurors, without `correlation`: "0.6" (everybody, every label), "A>=0.6,B>=0.7",
-        "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one comes with the jurors who contradict each other.
+        Demands on the jurors, without `correlation`: "0.6" (every juror, every label), "A>=0.6,B>=0.7",
+        "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one is reported with the jurors who contradict each other.
     tight
         With `correlation`: search for the narrowest intervals instead of the closed form.
     exact
         With `spec`: whole items (integer programs) instead of shares of items.
     progress
         Called with the share of the work done.
+
+    Returns
+    -------
+    Bounds
 
     Examples
     --------

@@ -24,9 +24,9 @@ FEWEST = 3
 
 
 class Jury:
-    """Grade the jurors in the columns of X, then label new items with what was learnt.
+    """Grade the jurors in the columns of X, then label new items by these grades.
 
-    The columns of a dataframe are remembered by name and found again by name, in whatever order they come.
+    The columns of a dataframe are matched by name, in any order.
 
     Examples
     --------
@@ -64,26 +64,41 @@ class Jury:
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
-        """Forget everything and grade the jurors on X; y is ignored: there is no answer key."""
+        """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key."""
         return self._start(X, self.labels)
 
     def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
-        """Add the items of X to what was seen before; the first batch must show (or `classes` name) every label."""
+        """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label."""
         if hasattr(self, "sketch_"):
             return self._learn(self.sketch_ + Sketch.from_votes(self._known_votes(X)))
         return self._start(X, self.labels if classes is None else tuple(np.asarray(classes).tolist()))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The best label of each row."""
+        """The best label of each row.
+
+        Returns
+        -------
+        ndarray, (rows,)
+        """
         chosen, _ = self._partition(X)
         return self.classes_[chosen]
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The probability of each label, columns in the order of `classes_`."""
+        """The probability of each label, columns in the order of `classes_`.
+
+        Returns
+        -------
+        ndarray, (rows, labels)
+        """
         return self._partition(X)[1]
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The share of rows that get their true label y; `sample_weight` says what each row weighs."""
+        """The share of rows that get their true label y, weighted by `sample_weight`.
+
+        Returns
+        -------
+        float
+        """
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         return float(np.average(self.predict(X) == np.asarray(y), weights=weights))
 
@@ -94,23 +109,17 @@ class Jury:
             raise SketchError("no real evaluation explains the votes it was fitted on; see evaluation_.alarms")
         sketch, inverse = count_votes(self._known_votes(X))
         posterior = tuple_posterior(sketch, self.evaluation_.solution)
-        seen, rows, likely = self._seen(sketch)
-        posterior[seen] = likely[rows]
+        fitted = self.evaluation_.partition
+        if fitted is not None:  # tuples of the fit have its posterior, which allows for difficulty as the grades do not
+            place = {row.tobytes(): k for k, row in enumerate(fitted.sketch.tuples.codes)}
+            rows = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                of_fit = fitted.by_true_label / fitted.sketch.counts[:, None]
+            known = np.flatnonzero(rows >= 0)
+            known = known[np.isfinite(of_fit[rows[known]]).all(axis=1)]
+            posterior[known] = of_fit[rows[known]]
         partition = partition_by_label(sketch, self.evaluation_.solution, posterior)
         return partition.chosen[inverse], posterior[inverse]
-
-    def _seen(self, sketch: Sketch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Tuples that the fit has seen keep the shares it gave them: it knows more than the grades say (difficulty)."""
-        partition = self.evaluation_.partition
-        if partition is None:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(sketch.labels)))
-        place = {row.tobytes(): k for k, row in enumerate(partition.sketch.tuples.codes)}
-        fitted = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            likely = partition.by_true_label / partition.sketch.counts[:, None]
-        seen = np.flatnonzero(fitted >= 0)
-        seen = seen[np.isfinite(likely[fitted[seen]]).all(axis=1)]
-        return seen, fitted[seen], likely
 
     def _start(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Jury:
         names, cells = _columns(X)
@@ -127,7 +136,7 @@ class Jury:
         return self._learn(Sketch.from_votes(votes))
 
     def _known_votes(self, X: ArrayLike) -> Votes:
-        """Votes by the jurors of the fit: by their columns' names, or in their order where a side has no names."""
+        """Votes by the jurors of the fit: matched by column names, or by order where either has no names."""
         names, cells = _columns(X)
         if names is not None and hasattr(self, "feature_names_in_"):
             cells = cells[:, _places(list(self.feature_names_in_), names)]
@@ -146,7 +155,12 @@ class Jury:
         return self
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, as scikit-learn wants them."""
+        """The constructor's arguments, as scikit-learn requires.
+
+        Returns
+        -------
+        dict
+        """
         return {
             name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"
         }
@@ -161,7 +175,7 @@ class Jury:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn may expect: columns of labels, texts or gaps among them, and no y."""
+        """What scikit-learn may expect: columns of labels, with text and missing values, and no y."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -198,42 +212,38 @@ def _columns(X: ArrayLike) -> tuple[list[str] | None, NDArray[Any]]:
 
 
 def _places(known: list[str], names: list[str]) -> list[int]:
-    """Where each column of the fit is now."""
-    absent, strange = [[n for n in a if n not in b] for a, b in ((known, names), (names, known))]
-    if absent or strange:
+    """The position of each column of the fit."""
+    missing, unknown = [[n for n in a if n not in b] for a, b in ((known, names), (names, known))]
+    if missing or unknown:
         what = [
-            f"{word} {', '.join(map(repr, some))}" for word, some in (("without", absent), ("with", strange)) if some
+            f"{word} {', '.join(map(repr, some))}" for word, some in (("without", missing), ("with", unknown)) if some
         ]
         raise VotesError(f"X comes {' and '.join(what)}, but the jury was fitted on the columns {', '.join(known)}")
     return [names.index(name) for name in known]
 
 
 def _coded(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> NDArray[Any]:
-    """Numbers that are labels as positions among them, which is how Votes.from_matrix takes numbers."""
+    """Numeric labels as positions, as Votes.from_matrix takes them; -1 for NaN and negative numbers that are no label."""
     if labels is None or not all(isinstance(label, int | float) for label in labels):
         return cells
     if cells.dtype.kind == "O":
         cells = np.where(np.frompyfunc(is_missing, 1, 1)(cells).astype(bool), np.nan, cells)
-    return _positions_of(cells.astype(float), labels)
+    values = cells.astype(float)
+    numbers = np.array(labels, dtype=float)
+    order = np.argsort(numbers)
+    place = np.minimum(np.searchsorted(numbers[order], values), len(labels) - 1)
+    known = numbers[order][place] == values
+    unknown = ~known & (values >= 0)
+    if unknown.any():
+        raise SketchError(f"label {values[unknown][0]} was not there when the jury was fitted: {labels}")
+    return np.where(known, order[place], -1)
 
 
 def _not_fitted() -> SketchError:
-    """The error of our own tree, which is also scikit-learn's where that is in use."""
+    """A SketchError that is also scikit-learn's NotFittedError where scikit-learn is in use."""
     message = "this Jury is not fitted yet; call fit(X) first"
-    theirs: Any = sys.modules.get("sklearn.exceptions")
-    if theirs is None:
+    sklearn: Any = sys.modules.get("sklearn.exceptions")
+    if sklearn is None:
         return SketchError(message)
-    kind = type("NotFittedError", (SketchError, theirs.NotFittedError), {})
+    kind = type("NotFittedError", (SketchError, sklearn.NotFittedError), {})
     return cast(SketchError, kind(message))
-
-
-def _positions_of(cells: NDArray[Any], labels: tuple[Label, ...]) -> NDArray[np.int64]:
-    """Each number's position among the labels; -1 for a negative number that is no label, and for NaN."""
-    numbers = np.array(labels, dtype=float)
-    order = np.argsort(numbers)
-    place = np.minimum(np.searchsorted(numbers[order], cells), len(labels) - 1)
-    known = numbers[order][place] == cells
-    stranger = ~known & (cells >= 0)
-    if stranger.any():
-        raise SketchError(f"label {cells[stranger][0]} was not there when the jury was fitted: {labels}")
-    return np.where(known, order[place], -1)

@@ -1,9 +1,24 @@
-"""Limits, baseline."""
+"""Limits on a jury, for CI: each is tested against what is known, the calibrated interval.
+
+Grades and `Limits` come in; a `Gate` with one of three outcomes goes out for every limit on a share, an `Alarm` for
+every limit that is not met. An interval that lies wholly on the right side of the limit passes, one that lies wholly on
+the wrong side fails, and any other is *not known*: a point estimate on the right side is no proof, nor is one on the
+wrong side.
+
+`SHARE_LIMITS` and `ALARM_LIMITS` declare every limit once: a new limit on a share is one more row there, one field of
+`jurors.options.Limits`, and one option of `jurors check`.
+
+A baseline is an earlier run. Where both runs' votes are available, changes are paired on the same items
+(`jurors.uncertainty.gold.paired_change`). Of a JSON document only the scores are known. There the interval of the
+difference combines those of both scores by their squares (Newcombe's), as if the uncertainties of the two runs were
+independent. The same judges err alike in both, so that the true difference is known better than that: it is rather too
+wide.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
@@ -16,10 +31,10 @@ from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate import Alarm, Calibrated, Evaluation
 from jurors.evaluate.alarms import Level
 from jurors.evaluate.card import percent
-from jurors.evaluate.dependence import FEWEST_JURORS, Dependence
+from jurors.evaluate.dependence import FEWEST_JURORS
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
-from jurors.jury.inputs import CountedVotes, count_gradable, read_input
+from jurors.jury.inputs import count_gradable, read_input
 from jurors.numeric import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.sketch import Sketch
@@ -29,14 +44,49 @@ from jurors.uncertainty.scenarios import answer_spread, log_odds
 from jurors.versions import DOCUMENT
 from jurors.votes import Label, Votes
 
-# What the user asks of a jury, `0.7`, `ann:0.7`, `ann:fail:0.7`: read, and resolved against the names there are.
+Outcome: TypeAlias = Literal["pass", "fail", "not known"]
+Ends: TypeAlias = tuple[float, float]
+
+# -- the limits there are ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
+class ShareLimit:
+    """A kind of limit on a share: which option of `Limits`, of which calibrated statistic."""
+
+    option: str  #: the field of `Limits`
+    statistic: str  #: of `Calibrated`, or of `NumberGrades`
+    at_least: bool  #: whether it is a floor; else a ceiling
+    by_juror: bool = False
+    by_label: bool = False
+    of_numbers: bool = False  #: for jurors who answer in numbers; else for labels
+
+    @property
+    def name(self) -> str:
+        """How gates are named: "min-score"."""
+        return self.option.replace("_", "-")
+
+
+SHARE_LIMITS = (
+    ShareLimit("min_score", "score", True, by_juror=True),
+    ShareLimit("min_accuracy", "accuracy", True, by_juror=True, by_label=True),
+    ShareLimit("min_prevalence", "prevalence", True, by_label=True),
+    ShareLimit("max_prevalence", "prevalence", False, by_label=True),
+    ShareLimit("max_wrong", "wrong_labels", False),
+    ShareLimit("min_reliability", "reliability", True, by_juror=True, of_numbers=True),
+)
+ALARM_LIMITS = {  #: the kind of alarm of each limit that has no interval
+    "max_correlation": "correlation_limit",
+    "min_effective": "effective_limit",
+    "spec": "specification_impossible",
+}
+_FOR_NUMBERS = ("min_reliability", "allow_unknown")
+
+
+@dataclass(frozen=True)
 class LimitTarget:
-    """Which share a limit is about: `statistic` of a juror, of a label, of both, or of the jury."""
+    """Which share a limit is about: of a juror, of a label, of both, or of the jury."""
 
-    statistic: str  #: "score", "reliability", "accuracy", "prevalence", "wrong_labels"
     juror: str | None = None
     label: Label | None = None
 
@@ -45,152 +95,127 @@ class LimitTarget:
         return " on ".join(names)
 
 
-def score_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
-    """`0.7` for every juror, `JUROR:0.8` for one, who then is asked that instead."""
-    return _of_jurors("score", option, asked, evaluation.jurors)
+def read_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberGrades) -> dict[LimitTarget, float]:
+    """Resolve a limit as the user gives it against the names there are.
+
+    `0.7` is for every juror, `ann:0.7` for one, who then has that limit instead; `fail:0.7` or `ann:fail:0.7` where the
+    limit is on a label.
+
+    Parameters
+    ----------
+    given
+        A number, text, a mapping by name, a list of these, or None.
+
+    Returns
+    -------
+    dict
+        The share from 0 to 1 for each target.
+    """
+    flag, jurors = f"--{kind.name}", evaluation.jurors
+    general: dict[LimitTarget, float] = {}
+    specific: dict[LimitTarget, float] = {}
+    for name, limit in _pairs(flag, given):
+        juror: str | None = None
+        label: Label | None = None
+        if kind.by_juror and kind.by_label:
+            juror, label = _juror_and_label(flag, name, evaluation)
+        elif kind.by_juror:
+            juror = None if name is None else match_name(name, jurors, "juror", error=OptionError)
+        elif kind.by_label:
+            if name is None:
+                raise OptionError(f"{flag} {limit:g}: of which label? Write LABEL:{limit:g}", name=flag, value=limit)
+            label = _label(name, evaluation)
+        elif name is not None:
+            raise OptionError(f"{flag} {name}:{limit:g}: it is about the whole jury, so give a share alone")
+        is_general = kind.by_juror and juror is None
+        limits = general if is_general else specific
+        for target in (LimitTarget(j, label) for j in (jurors if is_general else (juror,))):
+            if target in limits:
+                about = f" for {target}" if str(target) else ""
+                raise OptionError(f"{flag} is given twice{about}", name=flag)
+            limits[target] = limit
+    return {**general, **specific}
 
 
-def reliability_limits(option: str, asked: Any, jurors: Sequence[str]) -> dict[LimitTarget, float]:
-    """The same of jurors who answer in numbers."""
-    return _of_jurors("reliability", option, asked, jurors)
+def parse_share(flag: str, value: Any) -> float:
+    """A share from 0 to 1; OptionError where it is none.
 
-
-def _of_jurors(statistic: str, option: str, asked: Any, jurors: Sequence[str]) -> dict[LimitTarget, float]:
-    everybody: dict[LimitTarget, float] = {}
-    own: dict[LimitTarget, float] = {}
-    for name, limit in _pairs(option, asked):
-        if name is None:
-            _once(option, everybody, {LimitTarget(statistic, juror): limit for juror in jurors})
-        else:
-            juror = match_name(name, jurors, "juror", error=OptionError)
-            _once(option, own, {LimitTarget(statistic, juror): limit})
-    return {**everybody, **own}
-
-
-def accuracy_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
-    """`LABEL:0.7` for every juror, `JUROR:LABEL:0.8` for one, who then is asked that instead."""
-    everybody: dict[LimitTarget, float] = {}
-    own: dict[LimitTarget, float] = {}
-    for name, limit in _pairs(option, asked):
-        juror, label = _juror_and_label(option, name, evaluation)
-        if juror is None:
-            _once(option, everybody, {LimitTarget("accuracy", one, label): limit for one in evaluation.jurors})
-        else:
-            _once(option, own, {LimitTarget("accuracy", juror, label): limit})
-    return {**everybody, **own}
-
-
-def prevalence_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
-    """`LABEL:0.3`."""
-    limits: dict[LimitTarget, float] = {}
-    for name, limit in _pairs(option, asked):
-        if name is None:
-            raise OptionError(f"{option} {limit:g}: of which label? Write LABEL:{limit:g}", name=option, value=limit)
-        _once(option, limits, {LimitTarget("prevalence", None, _label(name, evaluation)): limit})
-    return limits
-
-
-def wrong_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
-    """`0.1`."""
-    limits: dict[LimitTarget, float] = {}
-    for name, limit in _pairs(option, asked):
-        if name is not None:
-            raise OptionError(f"{option} {name}:{limit:g}: it is about the whole jury, so give a share alone")
-        _once(option, limits, {LimitTarget("wrong_labels"): limit})
-    return limits
-
-
-def parse_share(option: str, value: Any) -> float:
-    """A share from 0 to 1; OptionError where it is none."""
+    Returns
+    -------
+    float
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        message = f"{option} {value}: a limit is a share from 0 to 1, such as 0.8"
-        raise OptionError(message, code="out_of_range", name=option, value=value)
+        message = f"{flag} {value}: a limit is a share from 0 to 1, such as 0.8"
+        raise OptionError(message, code="out_of_range", name=flag, value=value)
     return number
 
 
-def _pairs(option: str, asked: Any) -> Iterator[tuple[Any, float]]:
+def _pairs(flag: str, given: Any) -> Iterator[tuple[Any, float]]:
     """(name or None, limit) of a number, of text, of a mapping by name, or of several of these."""
-    if isinstance(asked, str):
-        name, colon, value = asked.rpartition(":")  # names may hold colons, a limit never does
-        yield (name if colon else None), parse_share(f"{option} {asked}:" if colon else option, value)
-    elif isinstance(asked, Mapping):
-        for name, value in asked.items():
-            yield name, parse_share(option, value)
-    elif isinstance(asked, (list, tuple)):
-        for one in asked:
-            yield from _pairs(option, one)
-    elif asked is not None:
-        yield None, parse_share(option, asked)
+    if isinstance(given, str):
+        name, colon, value = given.rpartition(":")  # names may hold colons, a limit never does
+        yield (name if colon else None), parse_share(f"{flag} {given}:" if colon else flag, value)
+    elif isinstance(given, Mapping):
+        for name, value in given.items():
+            yield name, parse_share(flag, value)
+    elif isinstance(given, (list, tuple)):
+        for part in given:
+            yield from _pairs(flag, part)
+    elif given is not None:
+        yield None, parse_share(flag, given)
 
 
-def _juror_and_label(option: str, name: Any, evaluation: Evaluation) -> tuple[str | None, Label]:
-    """The juror (None: every one) and the label meant; OptionError where two are, or none is."""
+def _juror_and_label(flag: str, name: Any, evaluation: Any) -> tuple[str | None, Label]:
+    """The juror (None: every one) and the label of `LABEL` or `JUROR:LABEL`; OptionError if ambiguous or unknown."""
     if isinstance(name, tuple):
         juror, label = name
-        return (
-            match_name(juror, evaluation.jurors, "juror", error=OptionError),
-            _label(label, evaluation),
-        )
+        return match_name(juror, evaluation.jurors, "juror", error=OptionError), _label(label, evaluation)
     if name is None:
-        raise OptionError(f"{option}: on which label? Write LABEL:SHARE or JUROR:LABEL:SHARE", name=option)
-    meant = list(_readings(str(name), evaluation))
-    if len(meant) > 1:
-        shown = " or ".join(f"label {b!r}" if j is None else f"juror {j!r} on label {b!r}" for j, b in meant)
-        raise OptionError(f"{option} {name}: this may mean {shown}; in Python, give {{(juror, label): share}}")
-    if meant:
-        return meant[0]
-    if _is_open(evaluation):
-        jurors = [juror for juror in evaluation.jurors if str(name).startswith(f"{juror}:")]
-        longest = max(jurors, key=len, default=None)
-        return longest, str(name) if longest is None else str(name)[len(longest) + 1 :]
+        raise OptionError(f"{flag}: on which label? Write LABEL:SHARE or JUROR:LABEL:SHARE", name=flag)
+    text, labels = str(name), {str(label): label for label in evaluation.labels}
+    readings: list[tuple[str | None, Label]] = [(None, labels[text])] if text in labels else []
+    for place, letter in enumerate(text):
+        if letter == ":" and text[:place] in evaluation.jurors and text[place + 1 :] in labels:
+            readings.append((text[:place], labels[text[place + 1 :]]))
+    if len(readings) > 1:
+        shown = " or ".join(f"label {b!r}" if j is None else f"juror {j!r} on label {b!r}" for j, b in readings)
+        raise OptionError(f"{flag} {name}: this may mean {shown}; in Python, give {{(juror, label): share}}")
+    if readings:
+        return readings[0]
+    if _has_open_labels(evaluation):
+        longest = max((juror for juror in evaluation.jurors if text.startswith(f"{juror}:")), key=len, default=None)
+        return longest, text if longest is None else text[len(longest) + 1 :]
     known = [*evaluation.labels, *(f"{j}:{a}" for j, a in product(evaluation.jurors, evaluation.labels))]
     return None, match_name(name, known, "label, or JUROR:LABEL,", error=OptionError)
 
 
-def _label(name: Any, evaluation: Evaluation) -> Label:
-    known = [*evaluation.labels, name] if _is_open(evaluation) else evaluation.labels
+def _label(name: Any, evaluation: Any) -> Label:
+    known = [*evaluation.labels, name] if _has_open_labels(evaluation) else evaluation.labels
     label: Label = match_name(name, known, "label", error=OptionError)
     return label
 
 
-def _is_open(evaluation: Evaluation) -> bool:
-    """Where only one label was ever said, a limit on another is no slip: on other days, others are said."""
+def _has_open_labels(evaluation: Evaluation) -> bool:
+    """Where all votes are for one label, a limit on another one is no slip: on other days, others occur."""
     return any(alarm.kind == "single_label" for alarm in evaluation.alarms)
 
 
-def _readings(name: str, evaluation: Evaluation) -> Iterator[tuple[str | None, Label]]:
-    labels = {str(label): label for label in evaluation.labels}
-    if name in labels:
-        yield None, labels[name]
-    for place, letter in enumerate(name):
-        if letter == ":" and name[:place] in evaluation.jurors and name[place + 1 :] in labels:
-            yield name[:place], labels[name[place + 1 :]]
-
-
-def _once(option: str, limits: dict[LimitTarget, float], more: dict[LimitTarget, float]) -> None:
-    if twice := [target for target in more if target in limits]:
-        about = f" for {twice[0]}" if str(twice[0]) else ""
-        raise OptionError(f"{option} is given twice{about}", name=option)
-    limits.update(more)
-
-
-# `Gate`: one limit, what is known of the share it is about, and one of three outcomes.
-#
-# An interval that lies wholly on the right side of the limit passes, one that lies wholly on the wrong side fails, and
-# of any other it is *not known*: a point estimate on the right side is no proof, nor is one on the wrong side.
-
-
-Outcome: TypeAlias = Literal["pass", "fail", "not known"]
-Ends: TypeAlias = tuple[float, float]
+# -- gates -------------------------------------------------------------------------------------------------------------
 
 
 def judge(ends: Ends | None, limit: float, *, at_least: bool) -> Outcome:
-    """Whether a share with this interval keeps a limit.
+    """Test whether a share with this interval meets a limit.
 
+    Returns
+    -------
+    {"pass", "fail", "not known"}
+
+    Examples
+    --------
     >>> judge((0.72, 0.9), 0.7, at_least=True), judge((0.4, 0.65), 0.7, at_least=True)
     ('pass', 'fail')
     >>> judge((0.6, 0.8), 0.7, at_least=True), judge(None, 0.7, at_least=True)
@@ -212,338 +237,77 @@ class Gate:
     outcome: Outcome
     limit: float
     at_least: bool  #: whether the limit is a floor; else a ceiling
-    value: float | None = None  #: the best guess of the share
+    value: float | None = None  #: the estimate of the share
     interval: Ends | None = None
     level: float = 0.95
     reason: str = ""  #: what it rests on, or why it is not known
-    advice: str = ""  #: what would decide it, where that was worked out
+    advice: str = ""  #: what would decide it, where that was computed
     juror: str | None = None
     label: Label | None = None
     is_change: bool = False  #: whether the share is a difference to a baseline
-    in_percent: bool = True  #: how the share is written; reliabilities are not
+    in_percent: bool = True  #: how the share is printed; reliabilities are not in percent
 
     def to_dict(self) -> dict[str, Any]:
-        """The gate as JSON."""
+        """The gate as JSON.
+
+        Returns
+        -------
+        dict
+        """
         names = ("name", "outcome", "limit", "at_least", "value", "interval", "reason", "advice", "juror", "label")
         return {name: getattr(self, name) for name in names}
 
     @property
     def figures(self) -> str:
         """The number, its interval and the limit, in words."""
-        wanted = f"{'at least' if self.at_least else 'at most'} {self._shown(self.limit)} asked"
+        limit = f"{'at least' if self.at_least else 'at most'} {self._format(self.limit)} asked"
         if self.is_change:
-            wanted = f"a drop of at most {-self.limit * 100:z.1f} asked" if self.limit else "no drop asked"
+            limit = f"a drop of at most {-self.limit * 100:z.1f} asked" if self.limit else "no drop asked"
         if self.interval is None or self.value is None:
-            return wanted
-        low, high = map(self._shown, self.interval)
+            return limit
+        low, high = map(self._format, self.interval)
         unit = " points" if self.is_change else ""
-        return f"{self._shown(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {wanted}"
+        return f"{self._format(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {limit}"
 
-    def _shown(self, value: float) -> str:
+    def _format(self, value: float) -> str:
         if not self.in_percent:
             return f"{value:z.2f}"
         return f"{value * 100:+z.1f}" if self.is_change else percent(value)
 
     @property
+    def _details(self) -> str:
+        """The figures, what they rest on, and what would decide it."""
+        return "; ".join(filter(None, (self.figures, self.reason, self.advice)))
+
+    @property
     def line(self) -> str:
-        """The outcome, the figures, and what would decide it."""
-        beside = [self.figures, *filter(None, (self.reason, self.advice))]
-        return f"{self.outcome.upper():<9} {self.name}: {'; '.join(beside)}"
+        """The outcome with its details, on one line."""
+        return f"{self.outcome.upper():<9} {self.name}: {self._details}"
 
     def alarm(self, *, allow_unknown: bool = False) -> Alarm | None:
-        """What a gate that is not passed rings; None where it is."""
+        """The alarm of a gate that is not passed.
+
+        Parameters
+        ----------
+        allow_unknown
+            Whether an outcome that is not known is only a note.
+
+        Returns
+        -------
+        Alarm or None
+        """
         if self.outcome == "pass":
             return None
-        message = "; ".join([f"{self.name}: {self.figures}", *filter(None, (self.reason, self.advice))])
-        jurors = () if self.juror is None else (self.juror,)
-        labels = () if self.label is None else (self.label,)
-        if self.outcome == "fail":
-            return Alarm("gate_failed", "alarm", message, self.value, jurors, labels)
-        level: Level = "note" if allow_unknown else "alarm"
-        return Alarm("gate_unknown", level, message, self.value, jurors, labels)
-
-
-# Limits on jurors who answer in numbers: the least reliability, as real juries go.
-
-
-_OPTION = "--min-reliability"
-_FOR_BOTH = ("min_reliability", "allow_unknown")
-
-
-def number_gates(grades: NumberGrades, asked: Limits) -> tuple[Gate, ...]:
-    """A gate per juror with a limit, by name; OptionError where something is asked that is for labels alone."""
-    for one in fields(Limits):
-        if one.name not in _FOR_BOTH and getattr(asked, one.name) not in (one.default, ()):
-            flag = f"--{one.name.replace('_', '-')}"
-            message = f"{flag} is for labels, and these are numbers: leave it out, or say {_OPTION} X"
-            raise OptionError(message, code="does_not_apply", name=one.name)
-    return tuple(_gates(grades, asked))
-
-
-def _gates(grades: NumberGrades, asked: Limits) -> Iterator[Gate]:
-    limits = reliability_limits(_OPTION, asked.min_reliability, grades.jurors)
-    for target in sorted(limits, key=str):
-        k = grades.jurors.index(str(target.juror))
-        value, ends = float(grades.calibrated_reliability[k]), _ends(grades, k)
-        yield Gate(
-            name=f"min-reliability {target}",
-            outcome=judge(ends, limits[target], at_least=True),
-            limit=limits[target],
-            at_least=True,
-            value=None if value != value else value,
-            interval=ends,
-            level=grades.level,
-            reason="the numbers fix no grade" if ends is None else "",
-            juror=target.juror,
-            in_percent=False,
-        )
-
-
-def _ends(grades: NumberGrades, k: int) -> Ends | None:
-    low, high = map(float, grades.calibrated_reliability_ends[k])
-    return None if low != low else (low, high)
-
-
-# Whether a juror became worse than in an earlier run: paired on the same items where both runs' votes are at hand.
-#
-# Of a JSON document only the scores are known. There the interval of the difference joins those of both scores by their
-# squares (Newcombe's), as if what is unknown of one run had nothing to do with what is unknown of the other. The same
-# judges err alike in both, so that the true difference is known better than that: it is rather too wide.
-
-
-_ANEW = "make it with `jurors grade FILE --format json`"
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What is known of an earlier run."""
-
-    score: Mapping[str, float | None]
-    interval: Mapping[str, Any]
-    level: float
-    evaluation: Evaluation | None = None
-    votes: Votes | None = None  #: where its items can be paired
-
-    @classmethod
-    def of(cls, baseline: Any, evaluation: Evaluation) -> Earlier:
-        """From a document of `grade` or `check` (a mapping or a file), from an evaluation, or from votes."""
-        if isinstance(baseline, Earlier):
-            return baseline
-        document = read_document(baseline)
-        if document is not None:
-            return cls._of_document(document)
-        if isinstance(baseline, Evaluation):
-            return cls._of_evaluation(baseline, None)
-        votes = read_input(baseline)
-        graded = grade(votes, **_as_graded(evaluation))
-        return cls._of_evaluation(graded, None if isinstance(votes, Sketch) else votes)
-
-    @classmethod
-    def _of_evaluation(cls, evaluation: Evaluation, votes: Votes | None) -> Earlier:
-        known = evaluation.calibrated
-        score, ends = ({}, {}) if known is None else (known.score, known.interval["score"])
-        return cls(score or dict.fromkeys(evaluation.jurors), ends, evaluation.level, evaluation, votes)
-
-    @classmethod
-    def _of_document(cls, document: Mapping[str, Any]) -> Earlier:
-        schema = document.get("schema", DOCUMENT)
-        if isinstance(schema, int) and schema > DOCUMENT:
-            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({DOCUMENT})")
-        if "calibrated" not in document or "jurors" not in document:
-            raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
-        try:
-            return cls(*_earlier_scores(document))
-        except (TypeError, ValueError, KeyError, AttributeError):
-            raise OptionError(f"--baseline: this is no document of grades as jurors writes it; {_ANEW}") from None
-
-
-def _earlier_scores(document: Mapping[str, Any]) -> tuple[dict[str, float | None], dict[str, Any], float]:
-    """Scores, their intervals and the level, each of its kind; what is not raises as Python does."""
-    unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
-    known: Any = document["calibrated"] or unknown
-    score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
-    ends = {name: _regression_ends(pair) for name, pair in known["interval"]["score"].items()}
-    return score, ends, _share(document.get("level", 0.95))
-
-
-def _regression_ends(pair: Any) -> tuple[float, float] | None:
-    if pair is None:
-        return None
-    low, high = pair
-    return _share(low), _share(high)
-
-
-def _share(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"{value!r} is no share")
-    return float(value)
-
-
-def read_document(baseline: Any) -> Mapping[str, Any] | None:
-    """The JSON document of an earlier `grade` or `check`; None where it is something else."""
-    if isinstance(baseline, Mapping):
-        return baseline
-    if (
-        not isinstance(baseline, (str, Path))
-        or Path(baseline).suffix.lower() != ".json"
-        or not Path(baseline).is_file()
-    ):
-        return None
-    try:
-        document = json.loads(Path(baseline).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) and {"schema", "calibrated", "verdict"} & set(document) else None
-
-
-def _as_graded(evaluation: Evaluation) -> dict[str, Any]:
-    """The options by which the earlier votes are graded as these were."""
-    by = evaluation.calibration
-    options: dict[str, Any] = {"level": evaluation.level}
-    if evaluation.sketch is not None and evaluation.method not in ("none", default_method(evaluation.sketch)):
-        options["method"] = evaluation.method
-    if isinstance(by, Calibration):
-        options |= {"errors": by.errors, "reference": by.reference}
-    return options
-
-
-def regressions(evaluation: Evaluation, votes: Votes | None, baseline: Any, max_drop: float) -> Iterable[Gate]:
-    """A gate per juror of both runs, by name: its score has not dropped by more than `max_drop`."""
-    earlier = Earlier.of(baseline, evaluation)
-    both = sorted(set(evaluation.jurors) & set(earlier.score))
-    if not both:
-        raise OptionError(f"--baseline has none of these jurors; it has {', '.join(list(earlier.score)[:12])}")
-    if earlier.level != evaluation.level:
-        raise OptionError(f"--baseline was graded at level {earlier.level:g}, this is {evaluation.level:g}")
-    paired = {} if votes is None or earlier.votes is None else paired_changes(evaluation, votes, earlier)
-    for juror in both:
-        value, ends = _unpaired(evaluation.calibrated, earlier, juror)
-        reason = "one of the runs knows no score" if ends is None else "not paired: by the scores of both runs"
-        if change := paired.get(juror):
-            value, ends = change.value, change.interval
-            reason = f"{change.changed:,} of {change.items:,} votes changed"
-        yield Gate(
-            name=f"baseline {juror}", outcome=judge(ends, -max_drop, at_least=True), limit=-max_drop, at_least=True,
-            value=value, interval=ends, level=evaluation.level, juror=juror, is_change=True, reason=reason,
+        is_failed = self.outcome == "fail"
+        level: Level = "alarm" if is_failed or not allow_unknown else "note"
+        return Alarm(
+            "gate_failed" if is_failed else "gate_unknown", level, f"{self.name}: {self._details}", self.value,
+            () if self.juror is None else (self.juror,), () if self.label is None else (self.label,),
         )  # fmt: skip
 
 
-def _unpaired(now: Calibrated | None, earlier: Earlier, juror: str) -> tuple[float | None, Ends | None]:
-    """The difference of two scores, each with its interval: joined by the squares of their arms."""
-    score, ends = earlier.score.get(juror), earlier.interval.get(juror)
-    if now is None or score is None or ends is None or now.score[juror] is None:
-        return None, None
-    return difference(now.score[juror], now.interval["score"][juror], score, (ends[0], ends[1]))
-
-
-def difference(now: float, now_ends: Ends, before: float, before_ends: Ends) -> tuple[float, Ends]:
-    """now - before, and its interval.
-
-    >>> value, (low, high) = difference(0.8, (0.7, 0.86), 0.7, (0.62, 0.82))
-    >>> round(value, 3), round(low, 3), round(high, 3)
-    (0.1, -0.056, 0.2)
-    """
-    change = now - before
-    down = float(np.hypot(now - now_ends[0], before_ends[1] - before))
-    up = float(np.hypot(now_ends[1] - now, before - before_ends[0]))
-    return change, (change - down, change + up)
-
-
-# -- the same items ---------------------------------------------------------------------------------------------
-
-
-def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> dict[str, PairedChange]:
-    """The change of every juror of both runs on the items of both; nothing where they share none."""
-    if evaluation.calibrated is None or earlier.evaluation is None or earlier.evaluation.calibrated is None:
-        return {}
-    runs = _Run(evaluation, count_gradable(votes)), _Run(earlier.evaluation, count_gradable(earlier.votes or votes))
-    rows = _same_items(*(run.counted.votes for run in runs))
-    if rows is None:
-        return {}
-    jurors = [name for name in evaluation.jurors if name in set(earlier.evaluation.jurors)]
-    labels = list(dict.fromkeys(label for run in runs for label in run.evaluation.labels))
-    joined = _joined(runs, rows, jurors, labels)
-    by = evaluation.calibration if isinstance(evaluation.calibration, Calibration) else Calibration()
-    independent = by.errors == "independent"
-    population = INDEPENDENT_POPULATION if independent else by.population_of(evaluation)
-    rho = 0.0 if independent else None if isinstance(by.errors, str) else float(by.errors)
-    spread = float(np.mean([answer_spread(run.jury) for run in runs]))
-    drawn = scenarios_of(population, len(labels), rho=rho, spread=spread, known=_from_gold(evaluation.calibrated))
-    changes = [paired_change(joined, k, drawn, population.deviation, evaluation.level) for k in range(len(jurors))]
-    return {name: change for name, change in zip(jurors, changes, strict=True) if change is not None}
-
-
-class _Run:
-    """One run: its evaluation, its votes as they were counted, and the posterior of every tuple."""
-
-    def __init__(self, evaluation: Evaluation, counted: CountedVotes) -> None:
-        self.evaluation, self.counted = evaluation, counted
-        _, posterior, noise_of = calibration_basis(evaluation, evaluation, counted.sketch)
-        self.noise = noise_of()
-        self.jury = jury_votes(counted.sketch, posterior, evaluation.voices)
-
-    def score_noise(self, jurors: list[str]) -> Floats:
-        """(jurors,) variance of their scores from the sampling of items."""
-        every = np.broadcast_to(np.asarray(self.noise.score, dtype=np.float64), (len(self.evaluation.jurors),))
-        return np.asarray(every[[self.evaluation.jurors.index(name) for name in jurors]])
-
-    def odds(self, labels: list[Any]) -> Floats:
-        """(T, labels) log-odds; of a label that this run does not know, as low as its voices can make it."""
-        known = [labels.index(label) for label in self.evaluation.labels]
-        posterior = np.zeros((len(self.jury.weights), len(labels)))
-        posterior[:, known] = self.jury.posterior
-        return log_odds(posterior, self.jury.voices)
-
-    def said(self, jurors: list[str], labels: list[Any]) -> Integers:
-        """(T, jurors) what each said, by its place among `labels`; -1 is no vote."""
-        known = np.array([labels.index(label) for label in self.evaluation.labels])
-        table = np.full((len(self.jury.weights), len(self.evaluation.jurors)), -1)
-        table[self.jury.row, self.jury.juror] = known[self.jury.label]
-        return np.asarray(table[:, [self.evaluation.jurors.index(name) for name in jurors]])
-
-
-def _same_items(now: Votes, before: Votes) -> tuple[Integers, Integers] | None:
-    """The rows of the items that both have, by name; None where items have no names, or none is in both."""
-    if any(votes.items is None or votes.counts is not None for votes in (now, before)):
-        return None
-    place = {str(name): k for k, name in enumerate(before.item_names().tolist())}
-    pairs = [(k, place[str(name)]) for k, name in enumerate(now.item_names().tolist()) if str(name) in place]
-    if not pairs:
-        return None
-    rows = np.array(pairs)
-    return rows[:, 0], rows[:, 1]
-
-
-def _joined(
-    runs: tuple[_Run, _Run], rows: tuple[Integers, Integers], jurors: list[str], labels: list[Any]
-) -> PairedRuns:
-    tuples = np.stack([run.counted.tuple_of_row[row] for run, row in zip(runs, rows, strict=True)], axis=1)
-    pairs, weights = np.unique(tuples, axis=0, return_counts=True)
-    now, before = runs
-    return PairedRuns(
-        odds=(now.odds(labels)[pairs[:, 0]] + before.odds(labels)[pairs[:, 1]]) / 2.0,
-        voices=(now.jury.voices[pairs[:, 0]] + before.jury.voices[pairs[:, 1]]) / 2.0,
-        weights=weights.astype(np.float64),
-        now=now.said(jurors, labels)[pairs[:, 0]],
-        before=before.said(jurors, labels)[pairs[:, 1]],
-        noise=now.score_noise(jurors) + before.score_noise(jurors),
-    )
-
-
-def _from_gold(calibrated: Calibrated) -> tuple[float, float] | None:
-    """Mean and standard deviation of log rho, where gold items told of it."""
-    shared = calibrated.shared_error
-    if not shared.gold_items:
-        return None
-    low, high = np.log(np.maximum(shared.interval, 1e-4))
-    return float(np.log(max(shared.median, 1e-4))), float(high - low) / 4.0
-
-
-# `gate`: limits of one's own, for CI, each tested against what is known: the calibrated interval.
-
-
 def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) -> tuple[Alarm, ...]:
-    """The alarms of every limit that is not kept, or not known to be.
+    """The alarms of every limit that is not met, or not known to be.
 
     Parameters
     ----------
@@ -565,87 +329,85 @@ def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) 
         `check` (a mapping, or the path of a file), an evaluation, or votes; where `votes` are those that were graded
         here, and both runs have the same items, changes are paired.
     allow_unknown
-        Whether a limit that may be kept or not is a note; else it is an alarm.
+        Whether a limit that may be met or not is a note; else it is an alarm.
     max_correlation, min_effective
         The largest mean error correlation, and the smallest effective number of jurors (two labels, four jurors on).
     spec
-        Floors for the jurors as in `bounds`: an alarm where no answer key lets all of them be kept.
+        Floors for the jurors as in `bounds`: an alarm where no answer key lets all of them be met.
+
+    Returns
+    -------
+    tuple of Alarm
     """
-    asked = Limits.of(limits)
-    return limit_alarms(evaluation, asked, evaluate_gates(evaluation, asked))
+    parsed = Limits.of(limits)
+    return limit_alarms(evaluation, parsed, evaluate_gates(evaluation, parsed))
 
 
-def limit_alarms(evaluation: Evaluation | NumberGrades, asked: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
-    """The alarms of gates that are not passed, and of the other limits that are not kept."""
-    alarms = [one.alarm(allow_unknown=asked.allow_unknown) for one in gates]
-    others = () if isinstance(evaluation, NumberGrades) else _dependence_and_logic(evaluation, asked)
-    return (*(alarm for alarm in alarms if alarm is not None), *others)
+def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tuple[Gate, ...]:
+    """Test every limit on a share.
 
-
-def evaluate_gates(evaluation: Evaluation | NumberGrades, asked: Limits) -> tuple[Gate, ...]:
-    """Every limit on a calibrated share, in an order that does not depend on the order of jurors or on any number."""
-    if isinstance(evaluation, NumberGrades):
-        return number_gates(evaluation, asked)
-    if asked.min_reliability not in (None, ()):
+    Returns
+    -------
+    tuple of Gate
+        In an order that depends neither on the order of jurors nor on any number.
+    """
+    is_numbers = isinstance(evaluation, NumberGrades)
+    if is_numbers:
+        for field in fields(Limits):
+            if field.name not in _FOR_NUMBERS and getattr(limits, field.name) not in (field.default, ()):
+                flag = f"--{field.name.replace('_', '-')}"
+                message = f"{flag} is for labels, and these are numbers: leave it out, or say --min-reliability X"
+                raise OptionError(message, code="does_not_apply", name=field.name)
+    elif limits.min_reliability not in (None, ()):
         message = "--min-reliability is for numbers, and these are labels: say --min-score X"
         raise OptionError(message, code="does_not_apply", name="min_reliability")
     gates: list[Gate] = []
-    for name, (read, at_least) in _LIMITS.items():
-        option = name.replace("_", "-")
-        limits = read(f"--{option}", getattr(asked, name), evaluation)
-        gates += [
-            _tested(evaluation, option, target, limits[target], at_least=at_least)
-            for target in sorted(limits, key=lambda target: (str(target.juror), str(target.label)))
-        ]
-    if asked.baseline is not None:
-        gates += regressions(evaluation, asked.votes, asked.baseline, asked.max_drop)
+    for kind in (kind for kind in SHARE_LIMITS if kind.of_numbers == is_numbers):
+        by_target = read_limits(kind, getattr(limits, kind.option), evaluation)
+        targets = sorted(by_target, key=lambda target: (str(target.juror), str(target.label)))
+        gates += [_test_limit(evaluation, kind, target, by_target[target]) for target in targets]
+    if isinstance(evaluation, Evaluation) and limits.baseline is not None:
+        gates += baseline_gates(evaluation, limits.votes, limits.baseline, limits.max_drop)
     return tuple(gates)
 
 
-_LIMITS: dict[str, tuple[Callable[[str, Any, Evaluation], dict[LimitTarget, float]], bool]] = {
-    "min_score": (score_limits, True),
-    "min_accuracy": (accuracy_limits, True),
-    "min_prevalence": (prevalence_limits, True),
-    "max_prevalence": (prevalence_limits, False),
-    "max_wrong": (wrong_limits, False),
-}
-
-
-def _tested(evaluation: Evaluation, option: str, target: LimitTarget, limit: float, *, at_least: bool) -> Gate:
-    value, ends = _known(evaluation.calibrated, target)
-    outcome = judge(ends, limit, at_least=at_least)
+def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target: LimitTarget, limit: float) -> Gate:
+    value: float | None
+    reason = advice = ""
+    if isinstance(evaluation, NumberGrades):
+        k = evaluation.jurors.index(str(target.juror))
+        estimate, (low, high) = (
+            float(evaluation.calibrated_reliability[k]), map(float, evaluation.calibrated_reliability_ends[k])
+        )  # fmt: skip
+        value, ends = None if estimate != estimate else estimate, None if low != low else (low, high)
+        reason = "the numbers fix no grade" if ends is None else ""
+        outcome = judge(ends, limit, at_least=kind.at_least)
+    else:
+        value, ends = _calibrated_share(evaluation.calibrated, kind.statistic, target)
+        outcome = judge(ends, limit, at_least=kind.at_least)
+        if ends is None:
+            unknown = _why_unknown(evaluation) or (
+                "" if evaluation.calibrated is not None else "no real evaluation explains the counts"
+            )
+            no_item = f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
+            reason = unknown or no_item
+        if outcome == "not known" and kind.statistic == "score" and value is not None:
+            advice = _deciding_gold(evaluation, str(target.juror), abs(value - limit))
     return Gate(
-        name=f"{option} {target}".rstrip(), outcome=outcome, limit=limit, at_least=at_least, value=value,
-        interval=ends, level=evaluation.level, juror=target.juror, label=target.label,
-        reason=_reason(evaluation, target) if ends is None else "",
-        advice=_deciding_gold(evaluation, target, value, limit) if outcome == "not known" else "",
+        name=f"{kind.name} {target}".rstrip(), outcome=outcome, limit=limit, at_least=kind.at_least, value=value,
+        interval=ends, level=evaluation.level, juror=target.juror, label=target.label, reason=reason, advice=advice,
+        in_percent=not kind.of_numbers,
     )  # fmt: skip
 
 
-_GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items that are tried
-
-
-def _deciding_gold(evaluation: Evaluation, target: LimitTarget, value: float | None, limit: float) -> str:
-    """How many gold labels would narrow a score enough to decide, were they as is to be expected."""
-    calibrated, juror, tried = evaluation.calibrated, target.juror, 0
-    if target.statistic != "score" or value is None:
-        return ""
-    for size in (size for size in _GOLD if 2 * size <= evaluation.items):
-        widths = None if calibrated is None else calibrated.with_gold(size)
-        if widths is None or widths[juror] != widths[juror]:
-            return ""
-        if widths[juror] < abs(value - limit):
-            return f"about {size} gold labels would decide it"
-        tried = size
-    return f"not even {tried} gold labels would decide it" if tried else ""
-
-
-def _known(calibrated: Calibrated | None, target: LimitTarget) -> tuple[float | None, Ends | None]:
+def _calibrated_share(
+    calibrated: Calibrated | None, statistic: str, target: LimitTarget
+) -> tuple[float | None, Ends | None]:
     """A calibrated share and its interval; None where there is none."""
     if calibrated is None:
         return None, None
-    value: Any = getattr(calibrated, target.statistic)
-    ends: Any = calibrated.interval[target.statistic]
+    value: Any = getattr(calibrated, statistic)
+    ends: Any = calibrated.interval[statistic]
     for name in (target.juror, target.label):
         if name is not None:
             value, ends = value[name], ends[name]
@@ -653,64 +415,274 @@ def _known(calibrated: Calibrated | None, target: LimitTarget) -> tuple[float | 
     return (float(value), (float(ends[0]), float(ends[1]))) if is_known else (None, None)
 
 
-def _reason(evaluation: Evaluation, target: LimitTarget) -> str:
-    """Why nothing is known of a share."""
+def _why_unknown(evaluation: Evaluation) -> str:
+    """Why the votes determine no share at all, by their alarms; empty where they do."""
     kinds = {alarm.kind for alarm in evaluation.alarms}
     if "single_label" in kinds:
         return f"only {evaluation.labels[0]!r} was ever said"
-    if "too_few_voices" in kinds:
-        return "fewer than three voices are left"
-    if evaluation.calibrated is None:
-        return "no real evaluation explains the counts"
-    return f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
+    return "fewer than three voices are left" if "too_few_voices" in kinds else ""
 
 
-def _dependence_and_logic(evaluation: Evaluation, asked: Limits) -> tuple[Alarm, ...]:
-    """What rings of correlation, effective jurors and the specification."""
-    max_correlation, min_effective = asked.max_correlation, asked.min_effective
-    rung: list[Alarm] = []
+_GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try
+
+
+def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
+    """How many gold labels would narrow a juror's score enough to decide about a limit at this distance."""
+    calibrated, tried = evaluation.calibrated, 0
+    for size in (size for size in _GOLD if 2 * size <= evaluation.items):
+        widths = None if calibrated is None else calibrated.with_gold(size)
+        if widths is None or widths[juror] != widths[juror]:
+            return ""
+        if widths[juror] < distance:
+            return f"about {size} gold labels would decide it"
+        tried = size
+    return f"not even {tried} gold labels would decide it" if tried else ""
+
+
+def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
+    """The alarms of gates that are not passed, and of the other limits that are not met.
+
+    Returns
+    -------
+    tuple of Alarm
+    """
+    of_gates = (gate.alarm(allow_unknown=limits.allow_unknown) for gate in gates)
+    alarms = [alarm for alarm in of_gates if alarm is not None]
+    if isinstance(evaluation, NumberGrades):
+        return tuple(alarms)
+    max_correlation, min_effective = limits.max_correlation, limits.min_effective
     if max_correlation is not None or min_effective is not None:
         dependence = evaluation.dependence
-        if dependence is None and (unknown := _unknown(evaluation)):
+        if dependence is not None:
+            mean, worth = dependence.mean_correlation, dependence.effective_jurors
+            if max_correlation is not None and mean > max_correlation:
+                message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
+                alarms.append(Alarm("correlation_limit", "alarm", message, mean))
+            if min_effective is not None and worth < min_effective:
+                message = (
+                    f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} asked for"
+                )
+                alarms.append(Alarm("effective_limit", "alarm", message, worth))
+        elif unknown := _why_no_dependence(evaluation):
             if max_correlation is not None:
-                rung.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))
+                alarms.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))
             if min_effective is not None:
                 message = f"how many independent jurors these are worth is unknown: {unknown}"
-                rung.append(Alarm("effective_limit", "alarm", message))
-        elif dependence is None:
+                alarms.append(Alarm("effective_limit", "alarm", message))
+        else:
             raise SketchError(
                 "error correlations without a key need four jurors or more, two labels and the default method; "
                 f"here are {len(evaluation.jurors)} jurors, {len(evaluation.labels)} labels, method {evaluation.method}"
             )
-        else:
-            rung += _limits(evaluation, dependence, max_correlation, min_effective)
-    if asked.spec is not None and evaluation.sketch is not None:
-        rung += logical_bounds(evaluation.sketch, asked.spec).alarms
-    return tuple(rung)
+    if limits.spec is not None and evaluation.sketch is not None:
+        alarms += logical_bounds(evaluation.sketch, limits.spec).alarms
+    return tuple(alarms)
 
 
-def _unknown(evaluation: Evaluation) -> str:
-    """Why an alarm leaves error correlations open; empty where none does."""
+def _why_no_dependence(evaluation: Evaluation) -> str:
+    """Why an alarm leaves error correlations undetermined; empty where none does."""
     kinds = {alarm.kind for alarm in evaluation.alarms}
     if "single_label" in kinds:
         return "only one label was ever said"
     if "too_few_voices" in kinds:
         return "fewer than three voices are left"
-    four = len(evaluation.jurors) == FEWEST_JURORS
-    together = "correlated_errors" in kinds
-    return "the errors of four jurors go together, and nobody can tell whose" if four and together else ""
+    if len(evaluation.jurors) == FEWEST_JURORS and "correlated_errors" in kinds:
+        return "the errors of four jurors go together, and nobody can tell whose"
+    return ""
 
 
-def _limits(
-    evaluation: Evaluation, dependence: Dependence, max_correlation: float | None, min_effective: float | None
-) -> list[Alarm]:
-    rung: list[Alarm] = []
-    # Chance can make errors avoid each other a little; nobody is worth more jurors than there are.
-    mean, worth = dependence.mean_correlation, dependence.effective_jurors
-    if max_correlation is not None and mean > max_correlation:
-        message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
-        rung.append(Alarm("correlation_limit", "alarm", message, mean))
-    if min_effective is not None and worth < min_effective:
-        message = f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} asked for"
-        rung.append(Alarm("effective_limit", "alarm", message, worth))
-    return rung
+# -- regressions against a baseline ------------------------------------------------------------------------------------
+
+_ANEW = "make it with `jurors grade FILE --format json`"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What is known of an earlier run."""
+
+    score: Mapping[str, float | None]
+    interval: Mapping[str, Any]
+    level: float
+    evaluation: Evaluation | None = None
+    votes: Votes | None = None  #: where its items can be paired
+
+    @classmethod
+    def of(cls, baseline: Any, evaluation: Evaluation) -> Baseline:
+        """From a document of `grade` or `check` (a mapping or a file), from an evaluation, or from votes.
+
+        Returns
+        -------
+        Baseline
+        """
+        document = read_document(baseline)
+        if document is not None:
+            return cls._from_document(document)
+        graded, votes = baseline, None
+        if not isinstance(baseline, Evaluation):  # votes: graded by the same options
+            source = read_input(baseline)
+            calibration = evaluation.calibration
+            options: dict[str, Any] = {"level": evaluation.level}
+            if evaluation.sketch is not None and evaluation.method not in ("none", default_method(evaluation.sketch)):
+                options["method"] = evaluation.method
+            if isinstance(calibration, Calibration):
+                options |= {"errors": calibration.errors, "reference": calibration.reference}
+            graded, votes = grade(source, **options), None if isinstance(source, Sketch) else source
+        known = graded.calibrated
+        score, ends = ({}, {}) if known is None else (known.score, known.interval["score"])
+        return cls(score or dict.fromkeys(graded.jurors), ends, graded.level, graded, votes)
+
+    @classmethod
+    def _from_document(cls, document: Mapping[str, Any]) -> Baseline:
+        schema = document.get("schema", DOCUMENT)
+        if isinstance(schema, int) and schema > DOCUMENT:
+            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({DOCUMENT})")
+        if "calibrated" not in document or "jurors" not in document:
+            raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
+        try:
+            unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
+            known: Any = document["calibrated"] or unknown
+            score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
+            ends = {}
+            for name, pair in known["interval"]["score"].items():
+                low, high = (None, None) if pair is None else map(_share, pair)
+                ends[name] = None if pair is None else (low, high)
+            return cls(score, ends, _share(document.get("level", 0.95)))
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise OptionError(f"--baseline: this is no document of grades as jurors writes it; {_ANEW}") from None
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is no share")
+    return float(value)
+
+
+def read_document(baseline: Any) -> Mapping[str, Any] | None:
+    """Read the JSON document of an earlier `grade` or `check`.
+
+    Returns
+    -------
+    dict or None
+        None where it is something else.
+    """
+    if isinstance(baseline, Mapping):
+        return baseline
+    if not isinstance(baseline, (str, Path)):
+        return None
+    path = Path(baseline)
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and {"schema", "calibrated", "verdict"} & set(document) else None
+
+
+def baseline_gates(evaluation: Evaluation, votes: Votes | None, baseline: Any, max_drop: float) -> Iterator[Gate]:
+    """Test that no juror's score has dropped by more than `max_drop`.
+
+    Returns
+    -------
+    iterator of Gate
+        One for each juror of both runs, by name.
+    """
+    earlier = Baseline.of(baseline, evaluation)
+    both = sorted(set(evaluation.jurors) & set(earlier.score))
+    if not both:
+        raise OptionError(f"--baseline has none of these jurors; it has {', '.join(list(earlier.score)[:12])}")
+    if earlier.level != evaluation.level:
+        raise OptionError(f"--baseline was graded at level {earlier.level:g}, this is {evaluation.level:g}")
+    paired = {} if votes is None or earlier.votes is None else paired_changes(evaluation, votes, earlier)
+    now = evaluation.calibrated
+    for juror in both:
+        value: float | None = None
+        ends: Ends | None = None
+        reason, score, interval = "one of the runs knows no score", earlier.score[juror], earlier.interval.get(juror)
+        if now is not None and now.score[juror] is not None and score is not None and interval is not None:
+            before = (interval[0], interval[1])
+            value, ends = difference(now.score[juror], now.interval["score"][juror], score, before)
+            reason = "not paired: by the scores of both runs"
+        if change := paired.get(juror):
+            value, ends = change.value, change.interval
+            reason = f"{change.changed:,} of {change.items:,} votes changed"
+        yield Gate(
+            name=f"baseline {juror}", outcome=judge(ends, -max_drop, at_least=True), limit=-max_drop, at_least=True,
+            value=value, interval=ends, level=evaluation.level, juror=juror, is_change=True, reason=reason,
+        )  # fmt: skip
+
+
+def difference(now: float, now_ends: Ends, before: float, before_ends: Ends) -> tuple[float, Ends]:
+    """The difference of two scores, and its interval: the half widths combined by their squares.
+
+    Returns
+    -------
+    value : float
+    ends : (low, high)
+
+    Examples
+    --------
+    >>> value, (low, high) = difference(0.8, (0.7, 0.86), 0.7, (0.62, 0.82))
+    >>> round(value, 3), round(low, 3), round(high, 3)
+    (0.1, -0.056, 0.2)
+    """
+    change = now - before
+    down = float(np.hypot(now - now_ends[0], before_ends[1] - before))
+    up = float(np.hypot(now_ends[1] - now, before - before_ends[0]))
+    return change, (change - down, change + up)
+
+
+def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> dict[str, PairedChange]:
+    """The change of every juror of both runs on the items of both.
+
+    Returns
+    -------
+    dict
+        Juror -> change; empty where the runs share no item that has a name.
+    """
+    calibrated = evaluation.calibrated
+    if calibrated is None or earlier.evaluation is None or earlier.evaluation.calibrated is None:
+        return {}
+    counted = count_gradable(votes), count_gradable(earlier.votes or votes)
+    if any(run.votes.items is None or run.votes.counts is not None for run in counted):
+        return {}
+    names = [[str(name) for name in run.votes.item_names().tolist()] for run in counted]
+    place = {name: k for k, name in enumerate(names[1])}
+    rows = np.array([(k, place[name]) for k, name in enumerate(names[0]) if name in place])
+    if not len(rows):
+        return {}
+    jurors = [name for name in evaluation.jurors if name in set(earlier.evaluation.jurors)]
+    labels = list(dict.fromkeys((*evaluation.labels, *earlier.evaluation.labels)))
+    tuples = np.stack([run.tuple_of_row[rows[:, k]] for k, run in enumerate(counted)], axis=1)
+    pairs, weights = np.unique(tuples, axis=0, return_counts=True)
+    spreads: list[float] = []
+    parts: list[tuple[Floats, Floats, Integers, Floats]] = []
+    for k, (e, run) in enumerate(zip((evaluation, earlier.evaluation), counted, strict=True)):
+        _, posterior, noise_of = calibration_basis(e, e, run.sketch)
+        noise = np.broadcast_to(np.asarray(noise_of().score, dtype=np.float64), (len(e.jurors),))
+        jury = jury_votes(run.sketch, posterior, e.voices)
+        # posteriors and votes by the labels of both runs, jurors in the order of `jurors`
+        label_of, juror_of = [labels.index(label) for label in e.labels], [e.jurors.index(name) for name in jurors]
+        joint = np.zeros((len(jury.weights), len(labels)))
+        joint[:, label_of] = jury.posterior  # a label that this run does not have is as improbable as can be
+        cast = np.full((len(jury.weights), len(e.jurors)), -1)
+        cast[jury.row, jury.juror] = np.array(label_of)[jury.label]
+        odds, at = log_odds(joint, jury.distinct), pairs[:, k]
+        spreads.append(answer_spread(jury))
+        parts.append((odds[at], jury.distinct[at], cast[:, juror_of][at], np.asarray(noise[juror_of])))
+    (odds, distinct, now, noise), (odds_before, distinct_before, before, noise_before) = parts
+    runs = PairedRuns(
+        odds=(odds + odds_before) / 2.0, distinct=(distinct + distinct_before) / 2.0,
+        weights=weights.astype(np.float64), now=now, before=before, noise=noise + noise_before,
+    )  # fmt: skip
+    calibration = evaluation.calibration if isinstance(evaluation.calibration, Calibration) else Calibration()
+    is_independent = calibration.errors == "independent"
+    population = INDEPENDENT_POPULATION if is_independent else calibration.population_of(evaluation)
+    rho = 0.0 if is_independent else None if isinstance(calibration.errors, str) else float(calibration.errors)
+    known, shared = None, calibrated.shared_error
+    if shared.gold_items:  # gold has identified log rho: its mean and standard deviation
+        low, high = np.log(np.maximum(shared.interval, 1e-4))
+        known = float(np.log(max(shared.median, 1e-4))), float(high - low) / 4.0
+    drawn = scenarios_of(population, len(labels), rho=rho, spread=float(np.mean(spreads)), known=known)
+    changes = [paired_change(runs, k, drawn, population.deviation, evaluation.level) for k in range(len(jurors))]
+    return {name: change for name, change in zip(jurors, changes, strict=True) if change is not None}

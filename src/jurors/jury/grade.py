@@ -1,4 +1,10 @@
-"""Grade, METHODS."""
+"""`grade`, the report card of every juror without an answer key, and `METHODS`, the registry of all methods.
+
+To add a method, write an estimator `evaluate_yours(sketch) -> Fit` and add one line to `METHODS`:
+`"yours": _by_estimator("yours", evaluate_yours)`. A method that makes the whole evaluation itself (its own intervals or
+alarms) is a function of a `Sketch` and a `GradeRequest` that returns an `Evaluation`, and is listed as it is. Either is
+available at once as `grade(votes, method="yours")`, `jurors grade --method yours` and in `jurors compare`.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +37,22 @@ from jurors.sketch import Sketch
 from jurors.uncertainty import check_gold
 from jurors.uncertainty.alarms import outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
-from jurors.votes import Label, Votes
+from jurors.votes import Votes
 from jurors.votes.codes import NO_VOTE
-
-# Every way to grade, behind one interface: a sketch and a request come in, an `Evaluation` goes out.
 
 
 def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
-    """Three jurors: the theorem, exactly; more jurors, two labels: the median over all their trios."""
+    """Three jurors: the theorem, exactly; more jurors, two labels: the median over all their trios.
+
+    Of more jurors every trio is evaluated by itself; each statistic is the median over the trios that have real
+    solutions.
+
+    Returns
+    -------
+    Evaluation
+    """
     if len(sketch.jurors) == 3:
         return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
-    return orient_solution("algebraic", sketch, _median_of_trios(sketch), request)
-
-
-def _median_of_trios(sketch: Sketch) -> Fit:
-    """Every trio graded by itself; each statistic the median over the trios that have real solutions."""
     trios = evaluate_all_trios(sketch)
     prevalence, accuracy = trios.medians()
     outcome = trios.decoded.outcome
@@ -64,11 +71,17 @@ def _median_of_trios(sketch: Sketch) -> Fit:
     )
     solution = float_solution(sketch, np.array([prevalence, 1 - prevalence]), confusion)
     details = {"trios": len(outcome), "trios_in_range": inside}
-    return Fit(solution, tuple_posterior(sketch, solution), details=details, alarms=tuple(alarms))
+    fit = Fit(solution, tuple_posterior(sketch, solution), details=details, alarms=tuple(alarms))
+    return orient_solution("algebraic", sketch, fit, request)
 
 
 def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
-    """Majority vote as an evaluation; exact, but it cannot doubt itself."""
+    """Majority vote as an evaluation; exact, but without any measure of its uncertainty.
+
+    Returns
+    -------
+    Evaluation
+    """
     exact = evaluate_majority(sketch)
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
@@ -78,15 +91,15 @@ def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
 
 
 def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, GradeRequest], Evaluation]:
-    """A rival's estimator behind the common interface."""
+    """A method that only estimates a `Fit`, behind the common interface."""
 
-    def grade_rival(sketch: Sketch, request: GradeRequest) -> Evaluation:
+    def grade_by_estimator(sketch: Sketch, request: GradeRequest) -> Evaluation:
         return orient_solution(name, sketch, estimate(sketch), request)
 
-    return grade_rival
+    return grade_by_estimator
 
 
-#: Every method by name.
+#: Every method by name: (sketch, request) -> evaluation.
 METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
     "algebraic": grade_algebraic,
     "latent": grade_latent,
@@ -101,17 +114,19 @@ METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
 def default_method(sketch: Sketch) -> str:
     """The theorem where it holds, the panel model for everything else.
 
-    With two labels any trio has a solution; with more, counts obey the theorem exactly or not at all.
+    With two labels any trio has a solution; with more, counts satisfy the theorem exactly or not at all.
+
+    Returns
+    -------
+    str
+        A name in `METHODS`.
     """
     if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)):
         return "algebraic"
     return "latent"
 
 
-# `grade`: the report card of every juror, without an answer key.
-
-
-_NOTHING_SAID = Grading()
+_DEFAULTS = Grading()
 
 
 def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
@@ -124,10 +139,10 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     method
         "auto", or a name in `jurors.METHODS`.
     trust, common, gold
-        What you know that settles which solution is the truth: a juror right more often than wrong, the more common
+        What you know that decides which solution is the truth: a juror right more often than wrong, the more common
         label, or a few items with their true labels (mapping, frame or file). At most one.
     target, level
-        What the intervals are about ("test": these items; "population": where they came from), and how sure they are.
+        What the intervals are about ("test": these items; "population": where they came from), and their level.
     errors, reference
         How jurors err: "real" (as in the reference juries: what `calibrated` is about), "independent" (juries that were
         made so, and simulations), or the shared error itself; and your own reference juries instead of the shipped.
@@ -135,6 +150,10 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
         For methods that draw random numbers.
     exam
         A multiple-choice exam whose choices mean nothing across questions: only the scores are reported.
+
+    Returns
+    -------
+    Evaluation
 
     Examples
     --------
@@ -147,103 +166,116 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     ['irrational']
     """
     grading, reading = split_options(options)
-    asked = Grading.of(grading)
-    votes = read_input(source, by_item=asked.gold is not None, **reading)
-    return _single_label(votes, asked.level) or grade_counted(*_known(votes, asked), asked)
+    parsed = Grading.of(grading)
+    votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
 
 
 def grade_rows(
     source: Votes | Sketch, *, intervals: bool = True, **grading: Unpack[GradingOptions]
 ) -> tuple[Evaluation, CountedVotes, Integers | None]:
-    """The evaluation, the votes as they were counted for it, and each row's gold label where some are known."""
-    asked = Grading.of(grading) if grading else _NOTHING_SAID
-    counted, known = _known(source, asked)
-    return grade_counted(counted, known, asked, intervals=intervals), counted, known
+    """Grade votes, and return how they were counted.
+
+    Returns
+    -------
+    evaluation : Evaluation
+    counted : CountedVotes
+        The votes as they were counted for it.
+    known : ndarray of int, or None
+        Each row's gold label (-1: unknown), where gold is given.
+    """
+    parsed = Grading.of(grading) if grading else _DEFAULTS
+    counted, known = _count_with_gold(source, parsed)
+    return grade_counted(counted, known, parsed, intervals=intervals), counted, known
 
 
-def _known(source: Votes | Sketch, asked: Grading) -> tuple[CountedVotes, Integers | None]:
+def _count_with_gold(source: Votes | Sketch, grading: Grading) -> tuple[CountedVotes, Integers | None]:
     counted = count_gradable(source)
-    return (counted, None) if asked.gold is None else counted.align_gold(asked.gold)
+    return (counted, None) if grading.gold is None else counted.align_gold(grading.gold)
 
 
 def grade_counted(
-    counted: CountedVotes, known: Integers | None, asked: Grading, *, intervals: bool = True
+    counted: CountedVotes, known: Integers | None, grading: Grading, *, intervals: bool = True
 ) -> Evaluation:
-    """Grade a sketch; `known` is the gold label of each row that was counted."""
+    """Grade votes that are counted already.
+
+    Parameters
+    ----------
+    known
+        The gold label of each row that was counted (-1: unknown).
+    intervals
+        Whether intervals are needed.
+
+    Returns
+    -------
+    Evaluation
+    """
     sketch = counted.sketch
     gold = None if known is None else counted.by_tuple(known)
-    name = default_method(sketch) if asked.method == "auto" else asked.method
+    name = default_method(sketch) if grading.method == "auto" else grading.method
     check_choice(name, ["auto", *METHODS], "method")
-    request = GradeRequest(
-        Choice(asked.trust, asked.common, gold), asked.target, asked.level, asked.seed, gold, intervals
-    )
+    choice = Choice(grading.trust, grading.common, gold)
+    request = GradeRequest(choice, grading.target, grading.level, grading.seed, gold, intervals)
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else single_threaded():
         result = METHODS[name](sketch, request)
-    calibration = Calibration(asked.errors, asked.reference, gold)
-    result = _by_voice(result, counted, exam=asked.exam, sketch=sketch, calibration=calibration)
+    # One judge with several answers counts once, by any method.
+    groups = find_repeated_jurors(sketch)
+    representatives = merge_representatives(result.voices, groups)
+    result = replace_evaluation(
+        result, voices=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
+        exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
+    )  # fmt: skip
     if gold is not None and result.partition is not None:
-        result = _tested(result, name, gold, asked)
-    return _with_standing(result)
-
-
-def _by_voice(result: Evaluation, counted: CountedVotes, **changes: Any) -> Evaluation:
-    """One judge asked several times is one voice, by any method; with the alarms of voices and votes, and changes."""
-    groups = find_repeated_jurors(counted.sketch)
-    voices = merge_representatives(result.voices, groups)
-    return replace_evaluation(
-        result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices), **changes
-    )
-
-
-def _all_alarms(
-    result: Evaluation, counted: CountedVotes, groups: list[tuple[int, ...]], voices: tuple[int, ...]
-) -> tuple[Alarm, ...]:
-    """The alarms of the grades, then those of who may be and of who is one judge, and those of the votes."""
-    alarms, names = result.alarms, result.jurors
-    others = possible_repeat_alarms(counted.sketch), repeated_juror_alarms(names, groups, voices), counted.alarms
-    for more in others:
-        alarms = sort_by_severity([*alarms, *more]) if more else alarms
-    return alarms
-
-
-def _with_standing(result: Evaluation) -> Evaluation:
-    """With a note of who stands apart; what was calibrated to find that out is not calibrated again."""
-    # Without intervals chance is not known, and so nobody is beyond it.
-    standing = [] if result.interval is None else outlier_alarms(result)
-    if not standing:
+        result = _test_on_gold(result, name, gold, grading)
+    # Without intervals chance is not known, so no juror is beyond it.
+    outliers = [] if result.interval is None else outlier_alarms(result)
+    if not outliers:
         return result
-    noted = replace(result, alarms=(*result.alarms, *standing))
-    if is_computed(result, "calibrated"):
+    noted = replace(result, alarms=(*result.alarms, *outliers))
+    if is_computed(result, "calibrated"):  # computed to find outliers: not again
         object.__setattr__(noted, "calibrated", result.calibrated)
     return noted
 
 
-def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Evaluation:
-    """The items that test the grades must not have taken part in them."""
+def _all_alarms(
+    result: Evaluation, counted: CountedVotes, groups: list[tuple[int, ...]], representatives: tuple[int, ...]
+) -> tuple[Alarm, ...]:
+    """The alarms of the grades, of possible and of certain repeats of one judge, and of the votes."""
+    repeats = repeated_juror_alarms(result.jurors, groups, representatives)
+    alarms = result.alarms
+    for more in (possible_repeat_alarms(counted.sketch), repeats, counted.alarms):
+        alarms = sort_by_severity([*alarms, *more]) if more else alarms
+    return alarms
+
+
+def _test_on_gold(result: Evaluation, name: str, gold: Integers, grading: Grading) -> Evaluation:
+    """Test the grades on the gold items, by an evaluation that was made without these."""
     blind = result
     if name != "algebraic" and result.sketch is not None:
-        blind = METHODS[name](result.sketch, GradeRequest(level=asked.level, seed=asked.seed, intervals=False))
+        blind = METHODS[name](result.sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
     partition = blind.partition or result.partition
     if partition is None:
         return result
-    tested, surprise = check_gold(partition, gold)
-    calibration = Calibration(asked.errors, asked.reference, gold, blind)
-    return replace(result, gold=tested, alarms=sort_by_severity([*surprise, *result.alarms]), calibration=calibration)
-
-
-# -- all say the same of everything ------------------------------------------------------------------------------------
+    test, alarms = check_gold(partition, gold)
+    calibration = Calibration(grading.errors, grading.reference, gold, blind)
+    return replace(result, gold=test, alarms=sort_by_severity([*alarms, *result.alarms]), calibration=calibration)
 
 
 def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
-    """What is known where only one label was ever said; None where more were.
+    """The evaluation of votes for one label only; None where there are more.
 
     A panel that passes everything because everything is right, and one whose default answer is to pass, cast the same
-    votes. So no share is known, not even the prevalence: an error would hide what the votes do say.
+    votes. So no share is known, not even the prevalence; an error would hide what the votes do show.
     """
     votes = source.tuples if isinstance(source, Sketch) else source
-    label = _only_label(votes)
-    if label is None:
+    if len(votes.labels) > 2:  # declared, and hardly all but one unused: not worth a scan of every vote
+        return None
+    codes = votes.codes if votes.is_dense else votes.triples()[2]
+    if len({*codes[:1].ravel().tolist(), *codes[-1:].ravel().tolist()} - {NO_VOTE}) > 1:  # nearly always
+        return None
+    used = [label for k, label in enumerate(votes.labels) if np.any(codes == k)]
+    if len(used) != 1:
         return None
     votes, silent = drop_silent_jurors(votes)
     for refusal in label_refusals(votes):
@@ -251,22 +283,11 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
             raise refusal
     sketch = count_rows(votes).sketch
     message = (
-        f"all {len(votes.jurors)} jurors only ever said {label!r}, on {sketch.items:,} items: whether that is the "
+        f"all {len(votes.jurors)} jurors only ever said {used[0]!r}, on {sketch.items:,} items: whether that is the "
         "truth or a default answer they share, votes do not tell"
     )
-    alarm = Alarm("single_label", "warning", message, labels=(label,))
+    alarm = Alarm("single_label", "warning", message, labels=(used[0],))
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none", solution=None,
         alarms=(alarm, *silent), sketch=sketch, level=level,
     )  # fmt: skip
-
-
-def _only_label(votes: Votes) -> Label | None:
-    """The one label that was said; None where several were, or none."""
-    if len(votes.labels) > 2:  # declared, and hardly all but one unsaid: not worth a look at every vote
-        return None
-    codes = votes.codes if votes.is_dense else votes.triples()[2]
-    if len({*codes[:1].ravel().tolist(), *codes[-1:].ravel().tolist()} - {NO_VOTE}) > 1:  # nearly always
-        return None
-    said = [k for k in range(len(votes.labels)) if np.any(codes == k)]
-    return votes.labels[said[0]] if len(said) == 1 else None

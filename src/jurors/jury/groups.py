@@ -1,4 +1,9 @@
-"""By group."""
+"""`grade_by`, `label_by`, `score_by`: the same jurors, separately for each group of items (multi-accuracy).
+
+A juror may be good on one group of people and bad on another, and a decision tuple that means "yes" in one group may
+mean "no" in another where "yes" is rare. Each group is a test of its own: nothing is borrowed between them. Votes and a
+group for each row come in; `ByGroup`, one result per group, goes out.
+"""
 
 from __future__ import annotations
 
@@ -42,44 +47,46 @@ from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import select_abstentions, select_repeats
 
-# How grades by group read: one row per group and juror, then the decision tuples whose label differs.
-
+# -- how grades by group are printed: one row per group and juror, then the decision tuples whose label differs --------
 
 _MOST_LABELS = 4  # with more, only scores are shown
 _MOST_ROWS = 60  # more groups and jurors than this are cut in text; CSV and JSON have them all
-_BY_GROUP_CARD_MOST_RULES = 20
+_MOST_LISTED = 20  # decision tuples in text
 _MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
 _MOST_ALARMS = 10  # of one kind, in text
+
+
+def group_blocks(by: ByGroup[Any]) -> list[Block]:
+    """The grades, the rules that differ, and the alarms, to print.
+
+    Returns
+    -------
+    list of Block
+    """
+    alarms = [Notes(alarm_lines(group_alarms(by.alarms)))] if by.alarms else []
+    return [_grades(by), *_rules(by), *alarms]
 
 
 def _rules(by: ByGroup[Any]) -> list[Table]:
     rules = by.rules()
     if not rules:
         return []
-    said = f"{', '.join(by.jurors)} said" if len(by.jurors) <= _MOST_COLUMNS else "jurors said"
+    first = f"{', '.join(by.jurors)} said" if len(by.jurors) <= _MOST_COLUMNS else "jurors said"
     names = list(by.groups)
-    labels = [label for label in by.labels if any(label in chosen.values() for _, chosen in rules)]
-    if len(names) <= _MOST_COLUMNS:
-        heads = (said, *(f"label in {_plain(group)}" for group in names))
-    else:
-        heads = (said, *(f"label {label} in" for label in labels))
+    labels = [label for label in by.labels if any(label in by_group.values() for _, by_group in rules)]
+    has_columns = len(names) <= _MOST_COLUMNS
+    columns = [f"label in {_plain(group)}" for group in names] if has_columns else [f"label {a} in" for a in labels]
     rows = []
-    for decisions, chosen in rules[:_BY_GROUP_CARD_MOST_RULES]:
-        front = ", ".join("–" if d is None else str(d) for d in decisions)
-        if len(names) <= _MOST_COLUMNS:
-            rows.append((front, *(chosen.get(group) for group in names)))
+    for decisions, by_group in rules[:_MOST_LISTED]:
+        votes = ", ".join("–" if d is None else str(d) for d in decisions)
+        if has_columns:
+            rows.append((votes, *(by_group.get(group) for group in names)))
         else:
-            rows.append((front, *(_few([g for g in names if chosen.get(g) == label]) for label in labels)))
-    more = (
-        f" (the first {_BY_GROUP_CARD_MOST_RULES} of {len(rules):,})" if len(rules) > _BY_GROUP_CARD_MOST_RULES else ""
-    )
-    return [Table(heads, tuple(rows), title=f"decision tuples whose label depends on the group{more}")]
-
-
-def _few(groups: list[Any]) -> str:
-    """Some groups by name, the others by number."""
-    more = f" and {len(groups) - 4:,} more" if len(groups) > 4 else ""
-    return ", ".join(map(_plain, groups[:4])) + more
+            groups = ([_plain(group) for group in names if by_group.get(group) == label] for label in labels)
+            rows.append((votes, *(", ".join(g[:4]) + (f" and {len(g) - 4:,} more" if g[4:] else "") for g in groups)))
+    more = f" (the first {_MOST_LISTED} of {len(rules):,})" if len(rules) > _MOST_LISTED else ""
+    title = f"decision tuples whose label depends on the group{more}"
+    return [Table((first, *columns), tuple(rows), title=title)]
 
 
 def _plain(name: Any) -> str:
@@ -89,48 +96,40 @@ def _plain(name: Any) -> str:
 
 def _grades(by: ByGroup[Any]) -> Table:
     first = next(iter(by.groups.values()))
-    if isinstance(first, NumberGrades | NumberScores):
-        return _numbers(by)
-    graded = isinstance(first, Evaluation)
-    labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
-    real = any(_real(result) is not None for result in by.groups.values())
-    level = (f"{first.level * 100:g}%",) if graded else ()
-    heads = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-    heads += [f"score, {CALIBRATED}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
-    heads += ["if independent"] if real else []
-    rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, heads)]
-    right = tuple(k for k in range(1, len(heads)) if k != 2 + len(labels))  # all numbers: not the juror
-    more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
-    return Table(tuple(heads), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
-
-
-def _numbers(by: ByGroup[Any]) -> Table:
-    """Of jurors who answer in numbers: a row per group and juror, with what the cards of one group have."""
-    tables = {group: result.by_juror() for group, result in by.groups.items()}
-    (_, *heads), right = next(iter(tables.values())).columns, next(iter(tables.values())).right
     rows: list[tuple[Any, ...]] = []
-    for group, table in tables.items():
-        for k, (juror, *cells) in enumerate(table.rows):
-            front = (_plain(group), f"{by.sizes[group]:,}") if k == 0 else ("", "")
-            rows.append((*front, juror, *cells))
+    if isinstance(first, NumberGrades | NumberScores):  # a row per group and juror, as the cards of one group have it
+        (_, *columns), right = first.by_juror().columns, (1, *(place + 2 for place in first.by_juror().right))
+        names = [_plain(by.column), "items", "juror", *columns]
+        for group, result in by.groups.items():
+            for k, cells in enumerate(result.by_juror().rows):
+                front = (_plain(group), f"{by.sizes[group]:,}") if k == 0 else ("", "")
+                rows.append((*front, *cells))
+    else:
+        graded = isinstance(first, Evaluation)
+        labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
+        real = any(_real(result) is not None for result in by.groups.values())
+        level = (f"{first.level * 100:g}%",) if graded else ()
+        names = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
+        names += [f"score, {CALIBRATED}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
+        names += ["if independent"] if real else []
+        rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, names)]
+        right = tuple(k for k in range(1, len(names)) if k != 2 + len(labels))  # all numbers: not the juror
     more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
-    names = (_plain(by.column), "items", "juror", *heads)
-    places = (1, *(place + 2 for place in right))
-    return Table(names, tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=places)
+    return Table(tuple(names), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
 
 
 def _real(result: Any) -> Any:
-    """The calibrated grades of a group; None against a key, and where errors were taken for independent."""
+    """The calibrated grades of a group; None with a key, and where errors are taken for independent."""
     return result.as_real if isinstance(result, Evaluation) else None
 
 
-def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, heads: list[str]) -> list[tuple[Any, ...]]:
-    """One row per juror; the group and its prevalences stand in the first."""
+def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, names: list[str]) -> list[tuple[Any, ...]]:
+    """One row per juror; the group and its prevalences are in the first."""
     front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
     real = _real(result)
     grades = real if real is not None else result.solution and result.solution.to_float()
     if grades is None:
-        return [(*front, *("–",) * (len(heads) - 2))]
+        return [(*front, *("–",) * (len(names) - 2))]
     front += tuple(percent(grades.prevalence.get(a)) for a in labels)
     rows = []
     for k, juror in enumerate(result.jurors):
@@ -138,14 +137,19 @@ def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, heads: l
         if isinstance(result, Evaluation):
             row.append(percent_range((real or result).interval_of("score", juror)))
         row += [percent(grades.accuracy[juror].get(a)) for a in labels]
-        if len(row) < len(heads):
+        if len(row) < len(names):
             row.append(percent(result.score.get(juror)))
         rows.append(tuple(row))
     return rows
 
 
 def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
-    """The alarms to read: of a kind that many groups have, the first few, and how many more there are."""
+    """Shorten a list of alarms: of a kind that many groups have, the first few, and how many more there are.
+
+    Returns
+    -------
+    tuple of Alarm
+    """
     shown: list[Alarm] = []
     many = Counter((alarm.level, alarm.kind) for alarm in alarms)
     seen: Counter[tuple[str, str]] = Counter()
@@ -160,64 +164,73 @@ def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
     return tuple(shown)
 
 
-def group_columns(by: ByGroup[Any]) -> Columns:
-    """The results' own columns, with the group in front."""
-    columns: dict[str, list[Any]] = {"group": []}
-    for group, result in by.groups.items():
-        own = result._columns()
-        columns["group"] += [group] * len(own["juror"])
-        for name, values in own.items():
-            columns.setdefault(name, []).extend(values)
-    return columns
-
-
-def group_blocks(by: ByGroup[Any]) -> list[Block]:
-    """The grades, the rules that differ, and the alarms."""
-    alarms = [Notes(alarm_lines(group_alarms(by.alarms)))] if by.alarms else []
-    return [_grades(by), *_rules(by), *alarms]
-
-
-# Votes apart by group: which group each row belongs to, and the votes of each group as a test of its own.
+# -- votes by group ----------------------------------------------------------------------------------------------------
 
 
 def split_votes(
     votes: Votes, groups: NDArray[Any], names: Sequence[Any]
 ) -> Iterator[tuple[Any, NDArray[np.int64], Votes]]:
-    """Each group, its rows, and their votes; every row and vote is looked at once, however many groups there are."""
+    """Split votes by group; every row and vote is read once, however many groups there are.
+
+    Parameters
+    ----------
+    groups
+        The group of each row.
+    names
+        The groups to return.
+
+    Yields
+    ------
+    name
+        Of a group.
+    rows : ndarray of int
+        Its rows.
+    votes : Votes
+        The votes of these rows.
+    """
     place = {name: k for k, name in enumerate(names)}
     group = np.array([place.get(name, NO_VOTE) for name in groups.tolist()], dtype=np.int64)
-    which = _by_code(group, len(place))
+    rows_of = _positions_by_code(group, len(place))
     if votes.is_dense:
-        for name, own in zip(names, which, strict=True):
-            yield name, own, replace(votes, _dense=votes.codes[own], **_kept(votes, own))
+        for name, rows in zip(names, rows_of, strict=True):
+            yield name, rows, replace(votes, _dense=votes.codes[rows], **_row_fields(votes, rows))
         return
     inside = np.full(votes.rows, NO_VOTE, dtype=np.int64)
-    for own in which:
-        inside[own] = np.arange(len(own))
+    for rows in rows_of:
+        inside[rows] = np.arange(len(rows))
     row, col, code = votes.triples()
-    for name, own, at in zip(names, which, _by_code(group[row], len(place)), strict=True):
-        yield name, own, replace(votes, _sparse=(inside[row[at]], col[at], code[at]), **_kept(votes, own))
+    for name, rows, at in zip(names, rows_of, _positions_by_code(group[row], len(place)), strict=True):
+        yield name, rows, replace(votes, _sparse=(inside[row[at]], col[at], code[at]), **_row_fields(votes, rows))
 
 
-def _by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
+def _positions_by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
     """The positions of 0, of 1, …, each in their order."""
     order = np.argsort(codes, kind="stable")
     return np.split(order, np.searchsorted(codes[order], np.arange(many + 1)))[1:-1]
 
 
-def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
+def _row_fields(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
     return {
         "rows": len(rows),
         "abstained": select_abstentions(votes, rows),
         "repeats": select_repeats(votes, rows),
-        "findings": (),  # which are about all the groups together
+        "findings": (),  # which are about all the groups
         "items": None if votes.items is None else votes.items[rows],
         "counts": None if votes.counts is None else votes.counts[rows],
     }
 
 
-def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple[Votes, NDArray[Any], str]:
-    """The votes, each row's group, and what to call the column."""
+def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple[Votes, NDArray[Any], str]:
+    """Read votes, and the group of each row.
+
+    Returns
+    -------
+    votes : Votes
+    groups : ndarray of object
+        None where a row has no group.
+    column : str
+        What to call the groups.
+    """
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(
@@ -248,17 +261,13 @@ def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-# `grade_by`, `label_by`, `score_by`: the same jurors, apart for each group of items (multi-accuracy).
-#
-# A juror may be good on one group of people and bad on another, and a decision tuple that means "yes" in one group may
-# mean "no" in another where "yes" is rare. Each group is a test of its own: nothing is borrowed between them.
-
+# -- grades by group ---------------------------------------------------------------------------------------------------
 
 Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | NumberScores, covariant=True)
 
 FEWEST_ITEMS = 200  # the smallest test for which intervals were checked by simulation (benchmarks/plan_widths.py)
-_FEWEST_NUMBERS = 50  # the same of numbers (benchmarks/ratings.py)
-_WIDEST = 0.2  # a score known less well than this says little
+_FEWEST_NUMBERS = 50  # the same for numbers (benchmarks/ratings.py)
+_WIDEST = 0.2  # a score with a wider interval is of little use
 _MOST_RULES = 10_000
 _LEFT_OUT = "and is left out"
 _LABELLED_BY_ALL = "so its items get the labels that all items together give them"
@@ -269,12 +278,12 @@ class ByGroup(Result, Generic[Graded]):
     """One result per group."""
 
     column: str
-    jurors: tuple[str, ...]  #: everybody; in a group, those who never voted there are left out
-    labels: tuple[Label, ...]  #: every label; in a group, those that nobody said there are left out; none of numbers
+    jurors: tuple[str, ...]  #: all; in a group, those who never voted there are left out
+    labels: tuple[Label, ...]  #: all; in a group, those that never occur there are left out; empty for numbers
     groups: NamedMapping  #: group -> result
     sizes: NamedMapping  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
     left_out: NamedMapping  #: group -> why it could not be graded
-    alarms: tuple[Alarm, ...]  #: about the groups, and every group's own, by name
+    alarms: tuple[Alarm, ...]  #: about the groups, and those of each group, by name
 
     def __getitem__(self, group: Any) -> Graded:
         graded: Graded = self.groups[match_name(group, tuple(self.groups), "group")]
@@ -284,10 +293,15 @@ class ByGroup(Result, Generic[Graded]):
         return len(self.groups)
 
     def rules(self) -> list[tuple[tuple[Label | None, ...], dict[Any, Label]]]:
-        """Decision tuples that do not get the same label in every group: the tuple, and its label by group.
+        """Decision tuples that do not get the same label in every group.
 
-        A tuple has one place for each of `jurors`, None where a juror said nothing. Groups without labels (an exam, an
-        answer key) or with more than 10,000 tuples are not compared.
+        A tuple has one element for each of `jurors`, None where a juror did not vote. Groups without labels (an exam,
+        an answer key) or with more than 10,000 tuples are not compared.
+
+        Returns
+        -------
+        list of (tuple, dict)
+            The decisions, and their label by group.
         """
         chosen: dict[tuple[Label | None, ...], dict[Any, Label]] = {}
         for group, result in self.groups.items():
@@ -297,8 +311,8 @@ class ByGroup(Result, Generic[Graded]):
             sketch = partition.sketch
             place = {name: k for k, name in enumerate(sketch.jurors)}
             for decisions, code in zip(sketch.decisions(), partition.chosen.tolist(), strict=True):
-                said = tuple(decisions[place[name]] if name in place else None for name in self.jurors)
-                chosen.setdefault(said, {})[group] = sketch.labels[code]
+                votes = tuple(decisions[place[name]] if name in place else None for name in self.jurors)
+                chosen.setdefault(votes, {})[group] = sketch.labels[code]
         return [(decisions, by) for decisions, by in chosen.items() if len(set(by.values())) > 1]
 
     def _document(self) -> dict[str, Any]:
@@ -315,8 +329,14 @@ class ByGroup(Result, Generic[Graded]):
         }
 
     def _columns(self) -> Columns:
-        """The groups' own columns below each other, `group` in front."""
-        return group_columns(self)
+        """The groups' columns below each other, `group` in front."""
+        columns: dict[str, list[Any]] = {"group": []}
+        for group, result in self.groups.items():
+            of_group = result._columns()
+            columns["group"] += [group] * len(of_group["juror"])
+            for name, values in of_group.items():
+                columns.setdefault(name, []).extend(values)
+        return columns
 
     def __repr__(self) -> str:
         return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
@@ -328,7 +348,7 @@ class ByGroup(Result, Generic[Graded]):
 def grade_by(
     source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
 ) -> ByGroup[Evaluation] | ByGroup[NumberGrades]:
-    """Grade the jurors apart for each group of items; numbers as `grade_numbers` does.
+    """Grade the jurors separately for each group of items; numbers as `grade_numbers` does.
 
     Parameters
     ----------
@@ -341,33 +361,55 @@ def grade_by(
     options
         As in `grade`. A group without any gold item is graded without.
 
+    Returns
+    -------
+    ByGroup
+
     Examples
     --------
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
     ...          ["no", "yes", "yes"]] * 10
-    >>> found = grade_by(votes * 4, ["young", "old"] * 200)
-    >>> list(found.sizes.items()), found["old"].jurors
+    >>> by_age = grade_by(votes * 4, ["young", "old"] * 200)
+    >>> list(by_age.sizes.items()), by_age["old"].jurors
     ([('old', 200), ('young', 200)], ('1', '2', '3'))
     """
     grading, reading = split_options(options)
-    votes, groups, column = prepared(source, by, column, reading)
+    votes, groups, column = votes_and_groups(source, by, column, reading)
     if votes.scale == "interval":
-        level = _only_level(grading)
-        return _apart(votes, groups, column, lambda rows, _: grade_numbers(_plainly(rows), level=level))
-    return _apart(votes, groups, column, _grader(votes, grading))
+        defaults = {option.name: option.default for option in spell_option(GradingOptions, Grading)}
+        for name, value in grading.items():
+            if name != "level" and value != defaults[name]:
+                message = f"{name}= does not apply to numbers: leave it out, or make labels of them (threshold=, bins=)"
+                raise OptionError(message, code="does_not_apply", name=name)
+        level = float(grading.get("level", Grading.level))
+        return _by_group(votes, groups, column, lambda rows, _: grade_numbers(_on_known_scale(rows), level=level))
+    return _by_group(votes, groups, column, _grader(votes, grading))
 
 
 def score_by(
     source: Any, key: Any, by: Any, *, column: str = "group", **reading: Unpack[SourceOptions]
 ) -> ByGroup[KeyedEvaluation] | ByGroup[NumberScores]:
-    """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`.
+    """Grade the jurors against an answer key, separately for each group of items; groups as in `grade_by`.
 
-    Numbers are held against true values, as `score_numbers` does.
+    Numbers are compared with true values, as `score_numbers` does.
+
+    Returns
+    -------
+    ByGroup
     """
     check_known(reading, column_names(SourceOptions))
-    votes, groups, column = prepared(source, by, column, reading)
+    votes, groups, column = votes_and_groups(source, by, column, reading)
     if votes.scale == "interval":
-        return _score_numbers_by(votes, key, groups, column)
+        true_values = as_key(key).read_as(votes).by_row(votes)
+        if all(value is None for value in true_values):
+            raise SketchError("no item has a true value")
+
+        def score_number_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
+            if all(value is None for value in true_values[which]):
+                raise SketchError("no item of it has a true value")
+            return score_numbers(_on_known_scale(rows), Key.from_array(true_values[which]))
+
+        return _by_group(votes, groups, column, score_number_group)
     votes, truth = as_key(key).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
@@ -378,57 +420,49 @@ def score_by(
             raise SketchError("no item of it has a true label")
         return score_labels(rows, known)
 
-    return _apart(votes, groups, column, score_group)
+    return _by_group(votes, groups, column, score_group)
 
 
-def _score_numbers_by(votes: Votes, key: Any, groups: NDArray[Any], column: str) -> ByGroup[NumberScores]:
-    told = as_key(key).read_as(votes).by_row(votes)
-    if all(truth is None for truth in told):
-        raise SketchError("no item has a true value")
-
-    def score_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
-        if all(truth is None for truth in told[which]):
-            raise SketchError("no item of it has a true value")
-        return score_numbers(_plainly(rows), Key.from_array(told[which]))
-
-    return _apart(votes, groups, column, score_group)
-
-
-def _plainly(rows: Votes) -> Votes:
-    """The votes of one group: what all were taken for is said once, of all."""
+def _on_known_scale(rows: Votes) -> Votes:
+    """The votes of one group, whose scale is reported once, for all groups."""
     return replace(rows, scale_told=True)
-
-
-def _only_level(grading: GradingOptions) -> float:
-    """How sure the intervals are; OptionError where something is asked that is for labels alone."""
-    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
-    if odd := [name for name, value in grading.items() if name != "level" and value != usual[name]]:
-        message = f"{odd[0]}= does not apply to numbers: leave it out, or make labels of them (threshold=, bins=)"
-        raise OptionError(message, code="does_not_apply", name=odd[0])
-    return float(grading.get("level", Grading.level))
 
 
 def label_by(
     source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
 ) -> tuple[Labelling, NDArray[Any], ByGroup[Evaluation]]:
-    """Label every item by the rule of its own group; also each item's group, and the groups' evaluations.
+    """Label every item by the rule of its own group.
 
-    The items of a group that cannot be graded, or that name no group, get the labels that all items together give them;
-    an alarm says so.
+    The items of a group that cannot be graded, or without a group, get the labels that a grading of all items gives
+    them, with an alarm.
+
+    Returns
+    -------
+    labelling : Labelling
+    groups : ndarray of object
+        Each item's group.
+    evaluations : ByGroup
     """
     grading, reading = split_options(options)
-    votes, groups, column = prepared(source, by, column, reading)
-    graded = _apart(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
-    whole, known = _label_all(votes, grading), _gold(votes, grading)
+    votes, groups, column = votes_and_groups(source, by, column, reading)
+    graded = _by_group(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
+    try:
+        whole = label(votes, **grading)
+    except JurorsError as error:
+        reason = f"all items together cannot be graded ({_inside(error)}), so these labels are majority votes"
+        sketch, inverse = count_votes(votes)
+        fallback = (Alarm("majority_fallback", "warning", reason),)
+        whole = label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=fallback)
+    known = _gold(votes, grading)
     codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
     for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
-        here = drop_unused_labels(rows, None if known is None else known[which])
-        own = label(drop_silent_jurors(here)[0], evaluation=graded.groups[group])
-        place = np.array([whole.labels.index(a) for a in own.labels])
-        codes[which], probability[which], rest[which] = place[own.codes], own.probability, False
-        methods[own.method] += 1
-        alarms += [_of_group(a, group) for a in own.alarms if a.kind == "majority_fallback"]
+        used = drop_unused_labels(rows, None if known is None else known[which])
+        part = label(drop_silent_jurors(used)[0], evaluation=graded.groups[group])
+        place = np.array([whole.labels.index(a) for a in part.labels])
+        codes[which], probability[which], rest[which] = place[part.codes], part.probability, False
+        methods[part.method] += 1
+        alarms += [_of_group(a, group) for a in part.alarms if a.kind == "majority_fallback"]
     if rest.any():
         methods[whole.method] += 1
         alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]
@@ -440,17 +474,6 @@ def label_by(
     return labelled, groups, graded
 
 
-def _label_all(votes: Votes, grading: GradingOptions) -> Labelling:
-    """The labels that all items together give; majority votes, without probabilities, where they give none."""
-    try:
-        return label(votes, **grading)
-    except JurorsError as error:
-        reason = f"all items together cannot be graded ({_inside(error)}), so these labels are majority votes"
-        sketch, inverse = count_votes(votes)
-        alarms = (Alarm("majority_fallback", "warning", reason),)
-        return label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=alarms)
-
-
 def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[np.int64]], Evaluation]:
     """Grades the votes of one group, with the gold items that are in it."""
     known = _gold(votes, grading)
@@ -458,8 +481,8 @@ def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[n
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
         gold = None if known is None else known[which]
         key = None if gold is None else _key(votes.labels, gold)
-        own: GradingOptions = {**grading, "gold": key}
-        return grade_rows(drop_unused_labels(rows, gold), **own)[0]
+        options: GradingOptions = {**grading, "gold": key}
+        return grade_rows(drop_unused_labels(rows, gold), **options)[0]
 
     return grade_group
 
@@ -480,10 +503,11 @@ def _key(labels: Sequence[Label], codes: NDArray[np.int64]) -> Key | None:
     return Key.from_array(np.array([*labels, None], dtype=object)[codes]) if (codes >= 0).any() else None
 
 
-def _apart(
+def _by_group(
     votes: Votes, groups: NDArray[Any], column: str, grade_group: Callable[[Votes, NDArray[np.int64]], Any], *,
     fate: str = _LEFT_OUT,
 ) -> ByGroup[Any]:  # fmt: skip
+    """Grade each group; `fate` is what an alarm says of the items of a group that cannot be graded."""
     names = ordered_labels(group for group in groups.tolist() if group is not None)
     if not names:
         raise VotesError(f"no row has a group in column {column!r}")
@@ -503,31 +527,25 @@ def _apart(
         alarms += _small(group, results[group])
         alarms += [_of_group(a, group) for a in getattr(results[group], "alarms", ())]
     if not results:
-        raise SketchError(_no_group(left_out))
-    absent = groups == None  # noqa: E711  # an array of objects, compared one by one
+        first, reason = next(iter(left_out.items()))
+        if len(set(left_out.values())) > 1:
+            reason = f"none of the {len(left_out):,} groups can be graded; {first!r}, for one: {reason}"
+        raise SketchError(reason)
+    absent = groups == None  # noqa: E711  # elementwise, of an array of objects
     if absent.any():
         items = int(votes.weights[absent].sum())
         text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
-    numbers = votes.scale == "interval"
-    taken = scale_finding(votes) if numbers else ()
-    alarms += [Alarm(finding.kind, finding.level, finding.message, finding.value) for finding in taken]
-    return ByGroup(
-        column, votes.jurors, () if numbers else votes.labels, results, sizes, left_out, sort_by_severity(alarms)
-    )
+    labels = votes.labels
+    if votes.scale == "interval":
+        labels = ()
+        alarms += [Alarm(each.kind, each.level, each.message, each.value) for each in scale_finding(votes)]
+    return ByGroup(column, votes.jurors, labels, results, sizes, left_out, sort_by_severity(alarms))
 
 
 def _inside(error: Exception) -> str:
     """An error's message inside a sentence."""
     return " ".join(str(error).split()).removesuffix(".")
-
-
-def _no_group(left_out: Mapping[Any, str]) -> str:
-    """Why nothing could be graded: one reason where all groups share it, else the first."""
-    first, reason = next(iter(left_out.items()))
-    if len(set(left_out.values())) == 1:
-        return reason
-    return f"none of the {len(left_out):,} groups can be graded; {first!r}, for one: {reason}"
 
 
 def _of_group(alarm: Alarm, group: Any) -> Alarm:

@@ -1,4 +1,8 @@
-"""Anything to Votes or Sketch; counting."""
+"""Inputs of the public functions: anything becomes `Votes` or a `Sketch`, and votes are counted once.
+
+A path, a frame, a matrix, votes or a sketch come in; `CountedVotes` go out: the sketch to grade, and for each row of
+the votes its tuple in the sketch. `label_refusals` says for what reasons votes cannot be graded.
+"""
 
 from __future__ import annotations
 
@@ -35,48 +39,61 @@ from jurors.votes.recode import Recoding, midpoint, numerals
 from jurors.votes.repeats import collapse_repeats, merge_numbered_jurors
 from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
 
-# Whatever the user has (a path, a frame, a matrix, votes, a sketch) becomes votes or a sketch.
-
-
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
-_MOST_LABELS = 300  # an answer has jurors x labels² numbers, and takes time and memory by them
-_NOTHING_SAID = Reading()
+_MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
+_DEFAULTS = Reading()
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
 
 
 def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
-    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options."""
+    """Read votes from a Votes, Sketch, path, file object, array or dataframe; options as in `read_votes`.
+
+    Returns
+    -------
+    Votes
+    """
     accepted = read_input(source, **reading)
     return accepted.tuples if isinstance(accepted, Sketch) else accepted
 
 
 def as_sketch(source: Any, **reading: Unpack[SourceOptions]) -> Sketch:
-    """The same as a sketch, counted by whoever holds the votes."""
+    """Read a sketch from the same sources, counted by the engine that holds the votes.
+
+    Returns
+    -------
+    Sketch
+    """
     accepted = read_input(source, by_item=False, **reading)
     return accepted if isinstance(accepted, Sketch) else Sketch.from_votes(accepted)
 
 
 def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes | Sketch:
-    """Votes, or a sketch where that is what there is.
+    """Read votes, or a sketch where the source is one.
 
-    Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
+    Parameters
+    ----------
+    by_item
+        Whether items must be identified; if not, the engine that holds the votes counts them.
+
+    Returns
+    -------
+    Votes or Sketch
     """
     options: dict[str, Any] = dict(reading)
     if isinstance(source, Sketch):
-        taking = _choosing(reading, "a sketch, which is counted already")
-        taken = _taken(source.tuples, taking)
-        return source if taken is source.tuples else Sketch.from_votes(taken)
+        selected = _select(source.tuples, reading, "a sketch, which is counted already")
+        return source if selected is source.tuples else Sketch.from_votes(selected)
     if isinstance(source, Votes):
-        return _taken(source, _choosing(reading, "votes that are read already"))
+        return _select(source, reading, "votes that are read already")
     is_files = are_files(source)
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
         given = _applicable(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
-        said = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
-        about = Reading(**said) if said else _NOTHING_SAID
-        votes, told = Votes.from_matrix(source, **given, scale=None), about
+        about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
+        parsed = Reading(**about_votes) if about_votes else _DEFAULTS
+        votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed
         if (labels := given.get("labels")) is not None:
-            votes, told = replace(votes, labels_told=True), replace(about, labels=labels)
-        return collapse_repeats(apply_scale(recode_votes(select_votes(votes, about), about), told), about)
+            votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
+        return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
         options = _applicable(options, column_names(TableOptions), "a dataframe")
         return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
@@ -88,18 +105,16 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
     )
 
 
-def _taken(votes: Votes, taking: Reading) -> Votes:
-    """What is to be taken of votes that are read already, on the scale that they show where nobody has looked."""
+def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:
+    """Apply the selection to votes that are read already, on the scale they show if it is not known.
+
+    OptionError where another option is given.
+    """
+    given = _applicable(options, SELECTION_OPTIONS, what)
+    reading = Reading(**{name: value for name, value in given.items() if value is not None})
     known = votes if votes.scale_why else detect_scale(votes)
-    read = recode_votes(select_votes(known, taking), taking)
-    return merge_numbered_jurors(apply_scale(read, taking) if Recoding.of(taking) else read, taking.join)
-
-
-def _choosing(options: Mapping[str, Any], what: str) -> Reading:
-    """Which jurors to take of what is read already; OptionError where another option is given."""
-    return Reading(
-        **{name: value for name, value in _applicable(options, SELECTION_OPTIONS, what).items() if value is not None}
-    )
+    recoded = recode_votes(select_votes(known, reading), reading)
+    return merge_numbered_jurors(apply_scale(recoded, reading) if Recoding.of(reading) else recoded, reading.join)
 
 
 def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
@@ -109,16 +124,23 @@ def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
 
 
 def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
-    """Votes, and for each row what another column of the same file or dataframe says of it (a group)."""
+    """Read votes, and the value of another column of the same file or dataframe (a group).
+
+    Returns
+    -------
+    votes : Votes
+    values : ndarray of object
+        One for each row.
+    """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
         given = _applicable(reading, column_names(ReadingOptions), "files")
         votes, named = read_votes_with_key(source, column, what="group", **given)
         return votes, named.by_row(votes)
     given = _applicable(reading, column_names(TableOptions), "a dataframe")
-    told = Reading.of(given, TableOptions)
-    frame = open_frame(collect_frame(source).to_native()).reaching(told, column)
+    parsed = Reading.of(given, TableOptions)
+    frame = open_frame(collect_frame(source).to_native()).reaching(parsed, column)
     place = find_column(frame.names, column)
-    options = told.without(frame.names[place])
+    options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in open_frame(source).names]
     votes = Votes.from_frame(source, **{**given, "ignore": (*ignore, *frame.homes)})
     layout = frame.layout(options)
@@ -129,22 +151,31 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
 
 
 def check_gradable(votes: Votes, *, fewest: int = MIN_JURORS) -> None:
-    """SketchError unless there are enough jurors and labels to grade anybody."""
+    """SketchError unless there are enough jurors and labels to grade."""
     for refusal in label_refusals(votes, fewest=fewest):
         raise refusal
 
 
 def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[SketchError]:
-    """Everything for which these votes cannot be graded as labels, whoever they are."""
+    """All reasons for which these votes cannot be graded as labels.
+
+    Parameters
+    ----------
+    fewest
+        How many jurors are needed.
+
+    Yields
+    ------
+    SketchError
+    """
     if not votes.total:
         yield SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
+        steady = " Asked again, a juror is one voice; `jurors inspect` says how steady."
+        repeated = "" if votes.repeats is None else steady
         yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
-            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number."
-            + (
-                "" if votes.repeats is None else " Asked again, a juror is one voice; `jurors inspect` says how steady."
-            ),
+            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.{repeated}",
             code="few_jurors",
             jurors=votes.jurors,
             needed=fewest,
@@ -174,7 +205,12 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
 
 
 def not_labels(votes: Votes) -> SketchError:
-    """What to say where votes are numbers, and labels are needed."""
+    """The error where votes are numbers, and labels are needed.
+
+    Returns
+    -------
+    SketchError
+    """
     return SketchError(
         f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
         "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
@@ -191,56 +227,70 @@ def check_labels(votes: Votes) -> None:
 
 
 def input_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
-    """What the votes show before anybody is graded, and what their reader saw, as alarms."""
-    jurors, labels = set(votes.jurors), set(votes.labels)
-    return [
-        Alarm(
-            finding.kind,
-            finding.level,
-            finding.message,
-            finding.value,
-            tuple(str(one) for one in finding.about if finding.kind not in _ABOUT_LABELS and one in jurors),
-            tuple(one for one in finding.about if finding.kind in _ABOUT_LABELS and one in labels),
-        )
-        for finding in find_findings(
-            votes, weighted=weighted, twins=False
-        )  # grading tells twins by more than their votes
-    ]
+    """The findings about votes before any grading, as alarms.
+
+    Parameters
+    ----------
+    weighted
+        Whether the rows are distinct decision tuples with counts.
+
+    Returns
+    -------
+    list of Alarm
+    """
+    alarms, jurors, labels = [], set(votes.jurors), set(votes.labels)
+    for finding in find_findings(votes, weighted=weighted, twins=False):  # grading has better evidence of twins
+        of_labels = finding.kind in _ABOUT_LABELS
+        about_jurors = () if of_labels else tuple(str(name) for name in finding.about if name in jurors)
+        about_labels = tuple(name for name in finding.about if name in labels) if of_labels else ()
+        alarms.append(
+            Alarm(finding.kind, finding.level, finding.message, finding.value, about_jurors, about_labels)
+        )  # fmt: skip
+    return alarms
 
 
 def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
-    """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
+    """Leave out jurors without any vote: there is nothing to grade them by.
+
+    Returns
+    -------
+    votes : Votes
+    alarms : list of Alarm
+        A warning that names them, or none.
+    """
     if votes.is_dense:
-        heard = np.asarray((votes.codes >= 0).any(axis=0))
+        voted = np.asarray((votes.codes >= 0).any(axis=0))
     else:
-        heard = np.asarray(np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0)
-    if heard.all():
+        voted = np.asarray(np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0)
+    if voted.all():
         return votes, []
-    silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
+    silent = tuple(name for name, has_voted in zip(votes.jurors, voted, strict=True) if not has_voted)
     message = (
         f"{format_first_names(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
     )
-    spoke = [name for name in votes.jurors if name not in set(silent)]
-    return votes.take(spoke), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
-
-
-# Votes that were counted, once: the sketch to grade, and for each row of the votes its tuple in the sketch.
+    others = [name for name in votes.jurors if name not in set(silent)]
+    return votes.take(others), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
 
 
 @lazy_fields("alarms")
 @dataclass(frozen=True, eq=False)
 class CountedVotes:
-    """What is graded, and where each item went."""
+    """The sketch to grade, and the decision tuple of each row."""
 
-    votes: Votes  #: whose rows were counted; labels may have grown by those of a key
+    votes: Votes  #: whose rows were counted; with the labels of a key, where one is aligned
     sketch: Sketch
-    tuple_of_row: Integers
-    alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, words that may mean no vote …
+    tuple_of_row: Integers  #: (rows,)
+    alarms: tuple[Alarm, ...] = ()  #: about the votes: jurors without votes, words that may mean no vote …
 
     def align(self, key: Any) -> tuple[CountedVotes, Integers]:
-        """With the labels of an answer key, and for each row its true label (-1: unknown).
+        """Align an answer key; votes are counted again only if the key has labels that no juror used.
 
-        Nothing is counted again unless the key has labels that nobody voted.
+        Returns
+        -------
+        counted : CountedVotes
+            With the labels of the key.
+        truth : ndarray of int, (rows,)
+            Each row's true label; -1: unknown.
         """
         votes, truth = as_key(key).align(self.votes)
         if votes.labels == self.votes.labels:
@@ -249,7 +299,7 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """The same for gold items; refused where one has a label that was never voted: more likely a slip."""
+        """The same for gold items; an error where one has a label that no juror used: more likely a slip."""
         aligned, known = self.align(gold)
         for label in aligned.votes.labels:
             if label not in self.votes.labels:
@@ -257,7 +307,12 @@ class CountedVotes:
         return aligned, known
 
     def by_tuple(self, truth: Integers) -> Integers:
-        """Tuples x labels: how many items of each tuple have each (known) true label."""
+        """Count the items of each tuple by their true label, where that is known.
+
+        Returns
+        -------
+        ndarray of int, (tuples, labels)
+        """
         size, known = len(self.votes.labels), truth >= 0
         counted = np.zeros(self.sketch.tuples.rows * size, dtype=np.int64)
         np.add.at(counted, self.tuple_of_row[known] * size + truth[known], self.votes.weights[known])
@@ -265,23 +320,33 @@ class CountedVotes:
 
 
 def count_rows(source: Votes | Sketch) -> CountedVotes:
-    """Count some votes; a sketch is counted already."""
+    """Count votes; a sketch is counted already.
+
+    Returns
+    -------
+    CountedVotes
+    """
     if isinstance(source, Sketch):
         return CountedVotes(source.tuples, source, np.arange(source.tuples.rows))
     return CountedVotes(source, *count_votes(source))
 
 
 def count_gradable(source: Votes | Sketch) -> CountedVotes:
-    """Count the votes of those who voted at all; SketchError where nobody can be graded by them."""
+    """Count votes without silent jurors; SketchError where they cannot be graded.
+
+    Returns
+    -------
+    CountedVotes
+    """
     counted = count_rows(source)
-    heard, silent = drop_silent_jurors(counted.sketch.tuples)
-    check_gradable(heard)
+    voting, silent = drop_silent_jurors(counted.sketch.tuples)
+    check_gradable(voting)
     if silent:
-        counted = count_rows(counted.votes.take(heard.jurors))
+        counted = count_rows(counted.votes.take(voting.jurors))
     later: Any = partial(_alarms, counted.sketch.tuples, silent)
     return CountedVotes(counted.votes, counted.sketch, counted.tuple_of_row, later)
 
 
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
-    # Whoever counted rows has looked whether they come again.
+    """Computed when first read; decision tuples are distinct, so no rows can be repeated."""
     return (*silent, *input_alarms(tuples, weighted=True))

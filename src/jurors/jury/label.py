@@ -1,4 +1,8 @@
-"""Label, Labelling, review queue."""
+"""`label`: the best label of every item, with the probability that it is right, and which items to review.
+
+Votes come in; a `Labelling` goes out. `InformationGain` ranks the items for a person's review by how many wrong labels
+fewer a label of each would leave.
+"""
 
 from __future__ import annotations
 
@@ -20,76 +24,86 @@ from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.partition import majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import CountedVotes, count_rows, read_input
+from jurors.jury.inputs import count_rows, read_input
 from jurors.options import GradeOptions, split_options
 from jurors.results import Columns, Drawable, Table, row_documents
-from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
 from jurors.votes.codes import code_type
 from jurors.votes.item_texts import ItemTexts
 
-# Which items a person is to look at, why, and what each juror says of them.
-
-
-_LITTLE = 0.05  # wrong labels fewer among others: less is not worth a word
+_LITTLE = 0.05  # wrong labels fewer among others: less is not mentioned
 VOTE_OF = "vote of "
-_MOST_NAMED = 8  # jurors: above, labels are counted
+_MOST_NAMED = 8  # with more jurors, votes are counted
 
 
 @dataclass(frozen=True, eq=False)
 class InformationGain:
-    """What the label of each item would teach, in wrong labels fewer."""
+    """The information gain of a label of each item, in wrong labels fewer."""
 
-    own: NDArray[np.float64]  #: items: how probably the own label is wrong
-    others: NDArray[np.float64]  #: items: how many labels fewer of others are expected to be wrong
-    alike: NDArray[np.int64]  #: items: how many other items have the same votes
-    kind: NDArray[np.int64]  #: items: which tuple
+    own: NDArray[np.float64]  #: (items,) the probability that its own label is wrong
+    others: NDArray[np.float64]  #: (items,) how many labels fewer of others are expected to be wrong
+    alike: NDArray[np.int64]  #: (items,) how many other items have the same votes
+    kind: NDArray[np.int64]  #: (items,) which tuple
 
     def first(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The items that teach most, and how much each does after those before it.
+        """Select the items with the largest gain.
 
-        What a tuple's items teach of others, the first of them has told in good part: the k-th counts with 1/k of it.
+        The first item of a tuple has most of the information about others: the k-th counts with 1/k of it.
+
+        Returns
+        -------
+        items : ndarray of int, (count,)
+            Their positions, the largest gain first.
+        gain : ndarray, (count,)
+            Of each, given those before it.
         """
         alone = self.own + self.others
-        able = self._able(alone, count)
-        order = able[np.argsort(-alone[able], kind="stable")]
-        which = np.unique(self.kind[order], return_inverse=True)[1]
-        again = np.argsort(np.argsort(which, kind="stable"), kind="stable")
-        before = again - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
-        taught = self.own[order] + self.others[order] / (1 + before)
-        best = np.argsort(-taught, kind="stable")[: max(count, 0)]
-        return order[best], taught[best]
-
-    def _able(self, alone: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-        """The items that may be among the first: the first of its tuple counts in full, and tuples are many."""
+        candidates = np.arange(len(alone))
         most = np.full(int(self.kind.max(initial=-1)) + 1, -np.inf)
-        if not 0 < count < len(most):
-            return np.arange(len(alone))
-        np.fmax.at(most, self.kind, alone)
-        return np.flatnonzero(~(alone < np.partition(most, -count)[-count]))
+        if 0 < count < len(most):  # tuples are many, and the first item of each counts in full
+            np.fmax.at(most, self.kind, alone)
+            candidates = np.flatnonzero(~(alone < np.partition(most, -count)[-count]))
+        order = candidates[np.argsort(-alone[candidates], kind="stable")]
+        which = np.unique(self.kind[order], return_inverse=True)[1]
+        rank = np.argsort(np.argsort(which, kind="stable"), kind="stable")
+        before = rank - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
+        gain = self.own[order] + self.others[order] / (1 + before)
+        best = np.argsort(-gain, kind="stable")[: max(count, 0)]
+        return order[best], gain[best]
 
     def why(self, at: NDArray[np.int64]) -> tuple[str, ...]:
-        """The reason for each of these items, in words."""
-        return tuple(map(_why, self.own[at].tolist(), self.others[at].tolist(), self.alike[at].tolist()))
+        """The reason to review each of these items, in words.
 
+        Returns
+        -------
+        tuple of str
 
-def _why(own: float, others: float, alike: int) -> str:
-    """Why a person's label of an item helps.
-
-    >>> _why(0.48, 0.83, 119)
-    '48% likely to be wrong; 0.8 fewer wrong among other items, 119 of them with the same votes'
-    >>> _why(0.48, 0.01, 0)
-    '48% likely to be wrong'
-    """
-    reason = f"{own:.0%} likely to be wrong"
-    if others < _LITTLE:
-        return reason
-    same = "" if not alike else f", {alike:,} of them with the same votes"
-    return f"{reason}; {others:.1f} fewer wrong among other items{same}"
+        Examples
+        --------
+        >>> both = np.zeros(2, int)
+        >>> gain = InformationGain(np.array([0.48, 0.48]), np.array([0.83, 0.01]), np.array([119, 0]), both)
+        >>> gain.why(np.arange(2))[0]
+        '48% likely to be wrong; 0.8 fewer wrong among other items, 119 of them with the same votes'
+        >>> gain.why(np.arange(2))[1]
+        '48% likely to be wrong'
+        """
+        reasons = []
+        for k in at.tolist():
+            own, others, alike = float(self.own[k]), float(self.others[k]), int(self.alike[k])
+            same = "" if not alike else f", {alike:,} of them with the same votes"
+            more = "" if others < _LITTLE else f"; {others:.1f} fewer wrong among other items{same}"
+            reasons.append(f"{own:.0%} likely to be wrong{more}")
+        return tuple(reasons)
 
 
 def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
-    """Juror -> the votes on these rows, None where there is none."""
+    """The votes of every juror on some rows.
+
+    Returns
+    -------
+    dict
+        Juror -> votes, None where there is none.
+    """
     codes = np.full((len(rows), len(votes.jurors)), -1, dtype=np.int64)
     if votes.is_dense:
         codes[:] = votes.codes[list(rows)]
@@ -98,31 +112,34 @@ def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None,
         ends = np.searchsorted(at, rows), np.searchsorted(at, rows, side="right")
         for k, (start, end) in enumerate(zip(*ends, strict=True)):
             codes[k, juror[start:end]] = code[start:end]
-    said = zip(votes.jurors, codes.T.tolist(), strict=True)
-    return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in said}
+    columns = zip(votes.jurors, codes.T.tolist(), strict=True)
+    return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in columns}
 
 
-def short_vote(said: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The votes on each item in a line: by name, or counted where the jurors are many.
+def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The votes on each item on one line: by juror, or counted where the jurors are many.
 
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> short_vote({"ann": ["yes", "no"], "bob": ["no", None]})
     ['ann yes, bob no', 'ann no']
     >>> short_vote({f"juror {k}": ["yes" if k % 3 else "no"] for k in range(9)})
     ['6 yes, 3 no']
     """
-    rows = [[(juror, vote) for juror, vote in zip(said, row, strict=True) if vote is not None]
-            for row in zip(*said.values(), strict=True)]  # fmt: skip
-    if len(said) <= _MOST_NAMED:
+    rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
+            for row in zip(*votes.values(), strict=True)]  # fmt: skip
+    if len(votes) <= _MOST_NAMED:
         return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
     counts = [Counter(vote for _, vote in row) for row in rows]
     return [", ".join(f"{times} {vote}" for vote, times in count.most_common()) for count in counts]
 
 
-# `Labelling`: the best label of every item, with the probability that it is right.
-
-
 _LEVELS = ("median", "expected", "low", "high")
-_OWN = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # columns that no text may be called
+_RESERVED = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
@@ -130,22 +147,22 @@ _MOST_TEXT = 60  # characters of a text in a table to read
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
-    """One label per item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
+    """One label per item. `probability` is NaN after a fallback to majority vote."""
 
     items: NDArray[Any]
     labels: tuple[Label, ...]
-    codes: Codes  #: the chosen label of each item, as a position in `labels`
-    probability: NDArray[np.float64]  #: that the chosen label is right
+    codes: Codes  #: the best label of each item, as a position in `labels`
+    probability: NDArray[np.float64]  #: that this label is right
     method: str
     partition: Partition
     alarms: tuple[Alarm, ...] = ()
-    counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
-    groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled apart
+    counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
+    groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled separately
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
     basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
-    texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
-    teaching: Callable[[], InformationGain | None] | None = None  #: works out what a person's labels would teach
+    texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
+    teaching: Callable[[], InformationGain | None] | None = None  #: computes the information gain of a person's labels
     reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
@@ -153,7 +170,7 @@ class Labelling(Drawable):
 
     @property
     def label(self) -> NDArray[Any]:
-        """The chosen label of each item."""
+        """The best label of each item."""
         return _label_array(self.labels)[self.codes]
 
     @property
@@ -162,16 +179,20 @@ class Labelling(Drawable):
         return float(np.sum((1 - self.probability) * (1 if self.counts is None else self.counts)))
 
     def review(self, count: int) -> NDArray[np.int64]:
-        """The positions of the items where a person's look helps most: those whose label would teach most.
+        """The positions of the items where a person's review helps most: those with the largest information gain.
 
-        A label mends its own item, and others as far as it tells how jurors err together; where nothing is known of
-        that, the least probable label comes first.
+        A label corrects its own item, and others as far as it shows which errors jurors share; where nothing is known
+        about that, the least probable label comes first.
+
+        Returns
+        -------
+        ndarray of int
         """
         return self._review(count)[0]
 
     @cached_property
     def taught(self) -> InformationGain | None:
-        """What a person's labels would teach, worked out once; None where nothing is known of that."""
+        """The information gain of a person's labels, computed once; None where nothing is known about shared errors."""
         return None if self.teaching is None else self.teaching()
 
     def _review(self, count: int) -> tuple[NDArray[np.int64], dict[str, tuple[Any, ...]] | None]:
@@ -179,11 +200,15 @@ class Labelling(Drawable):
         if teaching is None:
             order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
             return order[: max(count, 0)], None
-        listed, taught = teaching.first(count)
-        return listed, {"teaches": tuple(taught.tolist()), "why": teaching.why(listed)}
+        listed, gain = teaching.first(count)
+        return listed, {"teaches": tuple(gain.tolist()), "why": teaching.why(listed)}
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
+
+        Returns
+        -------
+        Labelling
 
         Examples
         --------
@@ -194,20 +219,22 @@ class Labelling(Drawable):
         """
         listed, reasons = self._review(count)
         items = self.items[listed].tolist()
-        shown = None if texts is None else texts.of(items, taken=_OWN)
-        said = None if votes.counts is not None else votes_on(votes, self._rows_in(votes, listed))
-        return replace(self, listed=listed, votes=said, texts=shown, reasons=reasons)
-
-    def _rows_in(self, votes: Votes, which: NDArray[np.int64]) -> list[int]:
-        """The rows of these items, which are the same where the votes are in the order of the labels."""
-        names = votes.item_names()
-        if len(names) == len(self) and np.array_equal(names[which], self.items[which]):
-            return [int(row) for row in which]
-        place = {name: row for row, name in enumerate(names.tolist())}
-        return [place[item] for item in self.items[which].tolist()]
+        shown = None if texts is None else texts.of(items, taken=_RESERVED)
+        if votes.counts is not None:
+            return replace(self, listed=listed, votes=None, texts=shown, reasons=reasons)
+        names, rows = votes.item_names(), listed.tolist()
+        if len(names) != len(self) or not np.array_equal(names[listed], self.items[listed]):  # in another order
+            place = {name: row for row, name in enumerate(names.tolist())}
+            rows = [place[item] for item in items]
+        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown, reasons=reasons)
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
-        """(item, label, probability) of the items that are listed, or of these positions."""
+        """The items that are listed, or those at these positions.
+
+        Returns
+        -------
+        list of (item, label, probability)
+        """
         at = self._listed() if which is None else which
         return list(zip(self.items[at].tolist(), self.label[at].tolist(), self.probability[at].tolist(), strict=True))
 
@@ -226,40 +253,40 @@ class Labelling(Drawable):
 
     def _columns(self) -> Columns:
         at = self._listed()
-        said = {f"{VOTE_OF}{juror}": votes for juror, votes in (self.votes or {}).items()}
-        return {**self._own_columns(at), **said, **(self.texts or {})}
+        votes = {f"{VOTE_OF}{juror}": column for juror, column in (self.votes or {}).items()}
+        return {**self._label_columns(at), **votes, **(self.texts or {})}
 
-    def _own_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
-        columns = {"item": self.items[at], "label": self.label[at], "probability": self.probability[at]}
-        groups = {} if self.groups is None else {"group": self.groups[at]}
-        return {**columns, **self._level_columns(at), **groups, **(self.reasons or {})}
-
-    def _level_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
-        if self.levels is None:
-            return {}
-        levels = self.levels.take(at)
-        is_known = bool((levels.median >= 0).all())
-        names = _label_array(self.labels) if is_known else _label_array((*self.labels, None))  # -1: the last
-        return {
-            "median": names[levels.median],
-            "expected": levels.expected,
-            "low": names[levels.low],
-            "high": names[levels.high],
-        }
+    def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
+        """The columns without the votes and texts of the items."""
+        columns: dict[str, Any] = {
+            "item": self.items[at], "label": self.label[at], "probability": self.probability[at]
+        }  # fmt: skip
+        if self.levels is not None:
+            levels = self.levels.take(at)
+            is_known = bool((levels.median >= 0).all())
+            names = _label_array(self.labels) if is_known else _label_array((*self.labels, None))  # -1: the last
+            values = (names[levels.median], levels.expected, names[levels.low], names[levels.high])
+            columns |= dict(zip(_LEVELS, values, strict=True))
+        if self.groups is not None:
+            columns["group"] = self.groups[at]
+        return columns | dict(self.reasons or {})
 
     def _blocks(self) -> tuple[Table]:
-        columns = self._own_columns(self._listed())
+        columns = self._label_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         why = columns.pop("why", None)
         if self.reasons:
-            columns["teaches"] = [f"{taught:.2f}" for taught in columns["teaches"]]
+            columns["teaches"] = [f"{gain:.2f}" for gain in columns["teaches"]]
         if self.votes:
             columns["votes"] = short_vote(self.votes)
-        beginnings = {name: [_beginning(text) for text in texts] for name, texts in (self.texts or {}).items()}
-        because = {} if why is None else {"why": why}
-        return (replace(Table.of({**columns, **beginnings, **because}), right=(2,)),)
+        for name, texts in (self.texts or {}).items():
+            lines = [" ".join(text.split()) for text in texts]
+            columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
+        if why is not None:
+            columns["why"] = why
+        return (replace(Table.of(columns), right=(2,)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -272,7 +299,7 @@ class Labelling(Drawable):
         return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
     def __str__(self) -> str:
-        return repr(self)  # the whole list is what to_text gives: it may have millions of lines
+        return repr(self)  # to_text has the whole list, which may be millions of lines
 
     def _repr_html_(self) -> str:
         at = self._listed()
@@ -280,30 +307,49 @@ class Labelling(Drawable):
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
-def _beginning(text: str) -> str:
-    """What fits into a line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
-
-
 def information_gain(
     evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None
 ) -> InformationGain | None:
-    """What labels of these rows would teach; of rows that are `known` (0 or more) already, nothing."""
-    lessons = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
-    if lessons is None:
+    """The information gain of labels of these rows.
+
+    Parameters
+    ----------
+    tuple_of_row
+        (rows,) the decision tuple of each.
+    known
+        (rows,) the label of each where it is known already, and the gain 0; -1 where it is not.
+
+    Returns
+    -------
+    InformationGain or None
+        None where nothing is known about shared errors.
+    """
+    by_tuple = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
+    if by_tuple is None:
         return None
     is_open = np.ones(len(tuple_of_row)) if known is None else np.asarray(known) < 0
-    own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (lessons.own, lessons.others))
-    return InformationGain(own, others, np.maximum(lessons.items[tuple_of_row] - 1, 0), tuple_of_row)
+    own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (by_tuple.own, by_tuple.others))
+    return InformationGain(own, others, np.maximum(by_tuple.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
 def label_rows(
     votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, *, level: float = 0.95, **about: Any
 ) -> Labelling:
-    """Give every row of the votes the label of its decision tuple; of ordered levels also an interval, so sure."""
+    """Give every row of the votes the label of its decision tuple.
+
+    Parameters
+    ----------
+    level
+        Of the intervals of ordered levels.
+    about
+        Further fields of the labelling.
+
+    Returns
+    -------
+    Labelling
+    """
     is_ordered = votes.scale == "ordinal" and not partition.is_sure_of_itself
-    numbered: Any = partial(np.arange, votes.rows)  # and no hold on the votes
+    numbered: Any = partial(np.arange, votes.rows)  # without a reference to the votes
     return Labelling(
         items=numbered if votes.items is None else votes.items,
         labels=votes.labels,
@@ -320,28 +366,26 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     """Labels as an array of their own type, so that integer labels come back as integers."""
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
-    if all(type(label) is int for label in labels) or all(type(label) is bool for label in labels):
-        return np.array(labels)
-    if all(type(label) is str for label in labels):
-        return np.array(labels)
-    return array
-
-
-# `label`: the best label of every item, with the probability that it is right.
+    is_uniform = any(all(type(label) is kind for label in labels) for kind in (int, bool, str))
+    return np.array(labels) if is_uniform else array
 
 
 def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpack[GradeOptions]) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
     With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
-    exists, majority vote labels the items, without probabilities, and an alarm says so.
+    exists, majority vote labels the items, without probabilities and with an alarm.
+
+    Returns
+    -------
+    Labelling
 
     Examples
     --------
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
     ...          ["no", "yes", "yes"]] * 10
-    >>> found = label(votes)
-    >>> str(found.label[0]), len(found)
+    >>> labelling = label(votes)
+    >>> str(labelling.label[0]), len(labelling)
     ('yes', 100)
     """
     grading, reading = split_options(options)
@@ -352,49 +396,35 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
         message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
-        counted = _counted_as(accepted, evaluation)
+        counted, graded = count_rows(accepted), evaluation.sketch
+        votes = counted.votes
+        if (
+            graded is None
+            or (graded.jurors, graded.labels, graded.items) != (votes.jurors, votes.labels, votes.total)
+            or not np.array_equal(graded.counts, counted.sketch.counts)
+        ):
+            raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
     partition = evaluation.labelling_partition
     if partition is None:
-        return _by_majority(counted, evaluation)
+        message = (
+            "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their "
+            "errors"
+        )
+        fallback = Alarm("majority_fallback", "warning", message)
+        by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
+        return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
     later = partial(getattr, evaluation, "alarms")
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     if partition is not evaluation.partition:
         about["basis"] = CALIBRATED
         about["teaching"] = partial(information_gain, evaluation, counted.tuple_of_row, known)
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
-    return labelled if known is None else _with_key(labelled, known)
-
-
-def _counted_as(source: Votes | Sketch, evaluation: Evaluation) -> CountedVotes:
-    """The votes as they were counted for the evaluation; SketchError if they are not the ones that were graded."""
-    counted, graded = count_rows(source), evaluation.sketch
-    votes = counted.votes
-    same = graded is not None and (graded.jurors, graded.labels, graded.items) == (
-        votes.jurors,
-        votes.labels,
-        votes.total,
-    )
-    if graded is None or not same or not np.array_equal(graded.counts, counted.sketch.counts):
-        raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
-    return counted
-
-
-def _by_majority(counted: CountedVotes, evaluation: Evaluation) -> Labelling:
-    fallback = Alarm(
-        "majority_fallback",
-        "warning",
-        "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their errors",
-    )
-    by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
-    return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
-
-
-def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:
-    """Gold items keep their true label, for sure."""
-    given = known >= 0
+    if known is None:
+        return labelled
+    is_gold = known >= 0  # these have their true label, with certainty
     return replace(
         labelled,
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
-        codes=np.where(given, known, labelled.codes).astype(labelled.codes.dtype),
-        probability=np.where(given, 1.0, labelled.probability),
+        codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
+        probability=np.where(is_gold, 1.0, labelled.probability),
     )

@@ -1,4 +1,9 @@
-"""Fit_reference."""
+"""`fit_reference`: measure one jury with its key, for the table of reference juries.
+
+The jury is graded without its key; then the key shows how far its errors were shared (the rho of most evidence, with a
+weak prior), which labels it favours (the bias), and how far its jurors deviate beyond that. The model is that of
+`jurors.uncertainty.calibrate`.
+"""
 
 from __future__ import annotations
 
@@ -19,49 +24,56 @@ from jurors.uncertainty.calibrate import OneHot, ratio_variance
 from jurors.uncertainty.reference import ReferenceJury
 from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, answer_spread, laplace, log_odds, temper_posteriors
 
-# What one jury with a known key shows of shared error: a row of the table of reference juries.
-
-
-_SPREAD_SLANT, _SPREAD_CENTER, _SPREAD_SD = 0.66, -1.2, 1.2  # weak priors under which reference juries are fitted
-_FEWEST = 5  # votes, or items of a label, from which a deviation is measured
+_BIAS_SD, _RHO_CENTER, _RHO_SD = 0.66, -1.2, 1.2  # weak priors: of a label's bias, and of log rho
+_FEWEST = 5  # votes, or items of a label, needed to measure a deviation
 
 
 def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
-    """Measure a jury against its key: (T, R) items of each tuple by true label; only items in the key are used."""
-    key = np.where(jury.weights[:, None] > 0, key, 0.0)  # what weighs nothing was not graded
+    """Measure a jury against its key.
+
+    Parameters
+    ----------
+    key
+        (T, R) items of each tuple by true label; only these are used.
+
+    Returns
+    -------
+    ReferenceJury
+    """
+    key = np.where(jury.weights[:, None] > 0, key, 0.0)  # items without weight were not graded
     known = key.sum(axis=1)
     at = np.flatnonzero(known > 0)
     if not len(at):
         raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
-    odds = log_odds(jury.posterior, jury.voices)
-    seen = GoldTuples(odds[at], jury.voices[at], key[at])
+    odds = log_odds(jury.posterior, jury.distinct)
+    seen = GoldTuples(odds[at], jury.distinct[at], key[at])
     log_rho = _likeliest(seen)
-    slant, precision, _ = laplace(seen, np.array([log_rho]), _SPREAD_SLANT)
-    q = temper_posteriors(seen.odds, seen.voices, np.array([log_rho]), slant)
+    bias, precision, _ = laplace(seen, np.array([log_rho]), _BIAS_SD)
+    q = temper_posteriors(seen.odds, seen.distinct, np.array([log_rho]), bias)
     free = jury.labels - 1
-    slant_square = ((slant**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
+    bias_square = ((bias**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
     deviation, label_deviation = _deviations(OneHot(jury, at), q, key[at])
     return ReferenceJury(
         name=name, kind=kind, source=source, items=int(known.sum()), jurors=jury.jurors, labels=jury.labels,
         votes_per_item=float(jury.weights[jury.row].sum() / jury.weights.sum()), spread=answer_spread(jury),
-        rho=float(np.exp(log_rho)), slant=float(np.sqrt(slant_square)), deviation=deviation,
+        rho=float(np.exp(log_rho)), slant=float(np.sqrt(bias_square)), deviation=deviation,
         label_deviation=label_deviation,
     )  # fmt: skip
 
 
 def _likeliest(seen: GoldTuples) -> float:
-    """The log rho of most evidence, on ever finer grids."""
+    """The log rho of most evidence, on successively finer grids."""
     low, high = -6.0, 3.0
     for _ in range(4):
         nodes = np.linspace(low, high, 19)
-        height = laplace(seen, nodes, _SPREAD_SLANT)[2] - 0.5 * ((nodes - _SPREAD_CENTER) / _SPREAD_SD) ** 2
+        height = laplace(seen, nodes, _BIAS_SD)[2] - 0.5 * ((nodes - _RHO_CENTER) / _RHO_SD) ** 2
         best, step = float(nodes[height.argmax()]), float(nodes[1] - nodes[0])
         low, high = best - step, best + step
     return best
 
 
 def _deviations(votes: OneHot, q: Floats, key: Floats) -> tuple[float, float]:
-    """What is left between true and expected scores and accuracies, beyond chance, on the scale asin(sqrt(share))."""
+    """Variances of true minus expected scores and accuracies, beyond chance, on the scale asin(sqrt(share))."""
     known = key.sum(axis=1)
     right, met = (part[:, :, 0] for part in votes.sums(q * known[:, None, None]))
     true_right, true_met = (part[:, :, 0] for part in votes.sums(key[:, :, None]))
@@ -85,23 +97,24 @@ def _ratio_of_sums(beyond: Floats, share: Floats) -> float:
     return float(beyond.sum()) / size if size > 0 else 0.0
 
 
-# `fit_reference`: one jury with its key becomes a row of the table of reference juries.
-
-
 def fit_reference(
     votes: Any, key: Any, *, name: str, kind: str = "", source: str = "", **reading: Unpack[SourceOptions]
 ) -> ReferenceJury:
     """Measure how far the errors of a jury were shared, now that its key is known.
 
-    The jury is graded as `grade` would without the key; then the key says how far that was off, and in which way. A
-    handful of such juries of your own (`reference=`) tell more of the next one than strangers do.
+    The jury is graded as `grade` would without the key; then the key shows how far that was off, and in which way. A
+    handful of such juries of your own (`reference=`) say more about the next one than other people's.
 
     Parameters
     ----------
     votes, key
         As in `score`.
     name, kind, source
-        What the jury is called, who the jurors are, and where it comes from: free text, for whoever reads the table.
+        What the jury is called, who the jurors are, and where it comes from: free text, for readers of the table.
+
+    Returns
+    -------
+    ReferenceJury
 
     Raises
     ------
@@ -126,7 +139,7 @@ def fit_reference(
 
 @dataclass(frozen=True, eq=False)
 class GradedBlind:
-    """A jury graded without its key, and the key beside it."""
+    """A jury graded without its key, and the key."""
 
     evaluation: Evaluation
     sketch: Sketch
@@ -134,7 +147,12 @@ class GradedBlind:
 
 
 def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]) -> GradedBlind:
-    """Grade a jury as if its key were not known, and count the key by decision tuple."""
+    """Grade a jury as if its key were not known, and count the key by decision tuple.
+
+    Returns
+    -------
+    GradedBlind
+    """
     counted, truth = count_gradable(read_input(source, **reading)).align(key)
     evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
     if has_too_few_jurors(evaluation):

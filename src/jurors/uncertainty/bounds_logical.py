@@ -1,4 +1,27 @@
-"""Linear programs over answer keys."""
+"""Logical bounds: what follows from the counts alone, without any assumption about the jurors' errors.
+
+A sketch and a `Specification` come in; `Bounds` go out, or a `Contradiction` that a person can check by addition.
+
+Answer keys. The answer key is unknown, but it is one of finitely many. Of the n[t] items with decision tuple t it gives
+a[t,l] the true label l:
+    a[t,l] >= 0,  Σ_l a[t,l] = n[t],  and for every demand k  Σ_tl G_k[t,l] a[t,l] <= 0.
+All demands are homogeneous: a floor x for juror i on label l has G[t,l] = x [i voted] - [t_i = l] and 0 elsewhere; a
+least prevalence p of l has G[t,m] = p - [m = l]. An item without i's vote counts neither as right nor as wrong.
+Programs (HiGHS, through scipy) split items at will unless `whole`; that can only widen the bounds. What is returned is
+not the solver's claim but weak duality: for any weights λ >= 0,  min Σ c a >= Σ_t n[t] min_l (c + Σ_k λ_k G_k)[t,l].
+
+Bounds. Over all answer keys that meet a specification,
+    prevalence  Q_l / Q      by two linear programs per label,
+    accuracy    R_il / M_il  by a few linear programs each: the least ratio is the λ with  min R_il - λ M_il = 0, and
+                             λ <- R_il / M_il at the minimiser reaches it in two or three steps (Dinkelbach 1967).
+M_il, the items of true label l that juror i voted on, is a whole number: the accuracy exists if M_il >= 1. An item
+without i's vote counts neither in R_il nor in M_il, but in Q_l it does, whatever its label.
+
+Contradictions. Every demand gives points: with a floor x, being right on the label earns w (1 - x), being wrong costs
+w x, so that a juror who meets the floor ends with 0 or more. If even the best label for every decision tuple adds up to
+less than 0, some juror misses a floor, whatever the answer key (Farkas). The points are whole numbers, and added
+exactly.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +29,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import gcd, lcm
 from typing import Any, NamedTuple
@@ -22,21 +45,10 @@ from jurors.sketch import Sketch
 from jurors.uncertainty.bounds_trio import Bounds, Share, Specification
 from jurors.votes import Label
 
-# `AnswerKeys`: all answer keys that meet a specification, and programs over them (HiGHS, through scipy).
-#
-# An answer key says of the n[t] items with decision tuple t how many have the true label l:
-#     a[t,l] >= 0,  Σ_l a[t,l] = n[t],  and for every demand k  Σ_tl G_k[t,l] a[t,l] <= 0.
-# All demands are homogeneous: a floor x for juror i on label l has G[t,l] = x [i voted] - [t_i = l] and 0 elsewhere; a
-# least prevalence p of l has G[t,m] = p - [m = l]. An item without i's vote counts neither as right nor as wrong.
-#
-# Programs split items at will unless `whole`; that can only widen the bounds. What is returned is no solver's claim but
-# weak duality: for any weights λ >= 0,  min Σ c a >= Σ_t n[t] min_l (c + Σ_k λ_k G_k)[t,l].
-
-
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
 _NONE = np.zeros(0, dtype=np.int64)
-_SECONDS = 5.0  # for one integer program; what is proven by then is used
+_SECONDS = 5.0  # time limit of one integer program; what is proven by then is used
 
 
 class Demand(NamedTuple):
@@ -48,7 +60,12 @@ class Demand(NamedTuple):
     is_most: bool = False  #: the prevalence may be at most this
 
     def shortfall(self, codes: NDArray[Any], labels: int, share: Any) -> NDArray[Any]:
-        """Tuples x labels: how much an item adds to what the demand lacks; `share` exact or as a float."""
+        """G: how much an item adds to the shortfall of the demand; `share` exact or as a float.
+
+        Returns
+        -------
+        ndarray, (T, R)
+        """
         result = np.zeros((len(codes), labels), dtype=object if isinstance(share, Fraction) else float)
         if self.juror is not None:
             votes = codes[:, self.juror]
@@ -60,7 +77,7 @@ class Demand(NamedTuple):
 
 
 class LinearBound(NamedTuple):
-    """What a program gave: a bound that holds whatever the solver rounds, and an answer key that (nearly) has it."""
+    """The result of a program: a bound that holds despite rounding, and an answer key that (nearly) attains it."""
 
     bound: float  #: inf: there is no such answer key
     key: Floats | None  #: tuples x labels
@@ -77,7 +94,7 @@ class AnswerKeys:
 
     @classmethod
     def from_sketch(cls, sketch: Sketch, specification: Specification) -> AnswerKeys:
-        """The answer keys of a sketch; refused where there are too many distinct decision tuples."""
+        """The answer keys of a sketch; SketchError where there are too many distinct decision tuples."""
         if len(sketch.labels) < 2 or not sketch.items:
             raise SketchError(
                 f"bounds need items and at least 2 labels, got {sketch.items} items and {len(sketch.labels)} labels; "
@@ -96,13 +113,16 @@ class AnswerKeys:
         return cls(codes, counts, len(sketch.labels), tuple(demands))
 
     def take(self, jurors: list[int]) -> AnswerKeys:
-        """What is asked of these jurors alone (and of the prevalences): tuples that now look alike are merged."""
-        place = {juror: k for k, juror in enumerate(jurors)}
-        kept = [d for d in self.demands if d.juror is None or d.juror in place]
-        demands = tuple(d if d.juror is None else d._replace(juror=place[d.juror]) for d in kept)
-        return AnswerKeys(*distinct(self.codes[:, jurors], self.counts), self.labels, demands)
+        """The demands on these jurors alone (and on the prevalences); tuples that are now the same are merged.
 
-    # -- what an answer key means -------------------------------------------------------------------------
+        Returns
+        -------
+        AnswerKeys
+        """
+        place = {juror: k for k, juror in enumerate(jurors)}
+        remaining = [d for d in self.demands if d.juror is None or d.juror in place]
+        demands = tuple(d if d.juror is None else d._replace(juror=place[d.juror]) for d in remaining)
+        return AnswerKeys(*distinct(self.codes[:, jurors], self.counts), self.labels, demands)
 
     @property
     def items(self) -> int:
@@ -110,25 +130,47 @@ class AnswerKeys:
         return int(self.counts.sum())
 
     def votes(self, juror: int, label: int) -> tuple[Floats, Floats]:
-        """Tuples x labels: what an item adds to R_il (right on the label) and M_il (voted on the label)."""
+        """What an item adds to R_il (right on the label) and to M_il (voted on the label).
+
+        Returns
+        -------
+        right, voted : ndarray, (T, R)
+        """
         right, voted = np.zeros((2, len(self.codes), self.labels))
         right[:, label] = self.codes[:, juror] == label
         voted[:, label] = self.codes[:, juror] >= 0
         return right, voted
 
-    # -- programs -------------------------------------------------------------------------------------------
-
     def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> LinearBound:
-        """The least Σ cost·a, among keys with Σ voted·a >= 1 if that is given."""
+        """Minimise Σ cost·a, over keys with Σ voted·a >= 1 if that is given.
+
+        Parameters
+        ----------
+        cost, voted
+            (T, R)
+        whole
+            Whether every item has one label, by an integer program.
+
+        Returns
+        -------
+        LinearBound
+        """
+        from scipy import sparse
+
         matrix, side, n = self._matrix, self._side, self.counts
-        if voted is not None:
-            matrix, side = _with_row(matrix, -_without_last(voted)), np.append(side, n @ voted[:, -1] - 1)
+        if voted is not None:  # one row more; sparse.vstack takes longer than a small program
+            row = -_without_last(voted)
+            where = np.flatnonzero(row)
+            data, columns = np.append(matrix.data, row[where]), np.append(matrix.indices, where)
+            ends, shape = np.append(matrix.indptr, len(data)), (matrix.shape[0] + 1, matrix.shape[1])
+            matrix, side = sparse.csr_array((data, columns, ends), shape=shape), np.append(side, n @ voted[:, -1] - 1)
         result = _solve(_without_last(cost), matrix, side, self._most, whole)
         if result.status == 2:
             return LinearBound(np.inf, None)
         if result.x is None:
             return LinearBound(-np.inf, None)
-        key = self._full(result.x)
+        free = np.maximum(0.0, result.x[: len(self._most)].reshape(self.labels - 1, -1).T)
+        key = np.column_stack([free, np.maximum(0.0, self.counts - free.sum(axis=1))])
         if whole:
             proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
             bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
@@ -139,9 +181,14 @@ class AnswerKeys:
         return LinearBound(float(n @ total.min(axis=1)) + extra, key)
 
     def contradiction(self) -> Floats | None:
-        """Weights of the demands that prove them impossible together (Farkas); None where they are possible.
+        """Weights of the demands that prove them jointly impossible (Farkas).
 
         The demands may be missed by v, v is minimised, and the program's dual gives the weights.
+
+        Returns
+        -------
+        ndarray, (demands,), or None
+            None where they are possible.
         """
         from scipy import sparse
 
@@ -164,11 +211,6 @@ class AnswerKeys:
     def _weighted(self, weights: Floats) -> Floats:
         return np.asarray(self._rows.T @ weights).reshape(len(self.codes), self.labels)
 
-    def _full(self, free: Floats) -> Floats:
-        """The answer key of the free variables, all labels but the last."""
-        key = np.maximum(0.0, free[: len(self._most)].reshape(self.labels - 1, -1).T)
-        return np.column_stack([key, np.maximum(0.0, self.counts - key.sum(axis=1))])
-
     @cached_property
     def _rows(self) -> Any:
         """Demands x (tuples x labels), sparse."""
@@ -183,7 +225,7 @@ class AnswerKeys:
 
     @cached_property
     def _matrix(self) -> Any:
-        """The rows on all labels but the last, whose items are the rest: with two labels only bounds remain."""
+        """The constraints on all labels but the last, whose items are the rest: with two labels only bounds remain."""
         from scipy import sparse
 
         last = self._rows[:, self.labels - 1 :: self.labels]
@@ -204,7 +246,13 @@ class AnswerKeys:
 
 
 def distinct(codes: NDArray[Any], counts: Integers) -> tuple[NDArray[Any], Integers]:
-    """Each decision tuple that was seen once, with all its items."""
+    """Merge equal decision tuples, and drop those without items.
+
+    Returns
+    -------
+    codes : ndarray, (T, N)
+    counts : ndarray of int, (T,)
+    """
     codes, counts = codes[counts > 0], counts[counts > 0]
     if not codes.shape[1]:
         return codes[:1], counts.sum(keepdims=True)
@@ -219,16 +267,6 @@ def _without_last(cost: Floats) -> Floats:
     return np.asarray((cost[:, :-1] - cost[:, -1:]).T.ravel())
 
 
-def _with_row(matrix: Any, row: Floats) -> Any:
-    """One row more; sparse.vstack takes longer than a small program."""
-    from scipy import sparse
-
-    where = np.flatnonzero(row)
-    data, columns = np.append(matrix.data, row[where]), np.append(matrix.indices, where)
-    ends = np.append(matrix.indptr, len(data))
-    return sparse.csr_array((data, columns, ends), shape=(matrix.shape[0] + 1, matrix.shape[1]))
-
-
 def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats, whole: bool) -> Any:
     from scipy.optimize import linprog
 
@@ -238,20 +276,15 @@ def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats, whole: bool) -
     return linprog(cost, A_ub=matrix, b_ub=side, bounds=bounds, method="highs", integrality=integers, options=options)
 
 
-# Why no answer key meets a specification: few jurors, few decision tuples, and points that a person can add up.
-#
-# Every demand gives points: with a floor x, being right on the label earns w (1 - x), being wrong costs w x, so that
-# whoever meets the floor ends with 0 or more. If even the best label for every decision tuple adds up to less than 0,
-# somebody misses a floor, whatever the answer key (Farkas). The points are whole numbers, and added up exactly.
+# -- contradictions ----------------------------------------------------------------------------------------------------
 
-
-_MOST_PAIRS = 45
-_SHOWN = 8
+_MOST_PAIRS = 45  # tried one by one for a small contradiction
+_SHOWN = 8  # decision tuples in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Contradiction:
-    """Jurors whose demands exclude each other on these counts; none could be left out."""
+    """Jurors whose demands exclude each other on these counts; none of them can be left out."""
 
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -259,7 +292,12 @@ class Contradiction:
     weights: tuple[int, ...]  #: points for each demand; all 0 where only whole items contradict
 
     def points(self) -> NDArray[Any]:
-        """Tuples x labels: what an item scores with each true label, exactly."""
+        """What an item scores with each true label, exactly.
+
+        Returns
+        -------
+        ndarray of Fraction, (T, R)
+        """
         shape = (len(self.keys.codes), self.keys.labels)
         total = np.full(shape, Fraction(0), dtype=object)
         for weight, demand in zip(self.weights, self.keys.demands, strict=True):
@@ -273,7 +311,13 @@ class Contradiction:
         return Fraction(sum(int(n) * best for n, best in zip(self.keys.counts, self.points().max(axis=1), strict=True)))
 
     def to_dict(self) -> dict[str, Any]:
-        """The certificate by name: jurors, rules, tuples with what they score at best, and the total."""
+        """The certificate by name.
+
+        Returns
+        -------
+        dict
+            `jurors`, `rules`, `tuples` with what they score at best, and the `total`.
+        """
         points = self.points()
         names = (*self.labels, None)
         rows = zip(self.keys.codes.tolist(), self.keys.counts.tolist(), points.tolist(), strict=True)
@@ -301,11 +345,18 @@ class Contradiction:
         }
 
     def to_alarm(self, highest: float | None) -> Alarm:
-        """The alarm in words; `highest` is the highest floor possible, where that was worked out."""
+        """The alarm `specification_impossible`, with the proof; `highest` is the highest floor possible, if computed.
+
+        Returns
+        -------
+        Alarm
+        """
         who = ", ".join(map(repr, self.jurors)) or "the prevalences"
-        message = f"no answer key gives {who} what is asked" + (
-            self._proof() if any(self.weights) else _CONTRADICTION_WHOLE
-        )
+        message = f"no answer key gives {who} what is asked"
+        if any(self.weights):
+            message += self._proof()
+        else:
+            message += ": it takes items that are partly one label and partly another, and every item has one label"
         if highest is not None:
             message += f". The highest floor possible for everybody on every label is {highest:.4f}"
         return Alarm("specification_impossible", "alarm", message, highest, self.jurors)
@@ -314,65 +365,79 @@ class Contradiction:
         document = self.to_dict()
         tuples = sorted(document["tuples"], key=lambda row: -abs(row["items"] * row["points"]))
         votes = [", ".join("-" if a is None else str(a) for a in row["decisions"]) for row in tuples[:_SHOWN]]
-        said = [f"{row['items']:,} × ({v}) {row['points']:+,}" for row, v in zip(tuples, votes, strict=False)]
+        points = [f"{row['items']:,} × ({v}) {row['points']:+,}" for row, v in zip(tuples, votes, strict=False)]
         more = f" and {len(tuples) - _SHOWN} more tuples" if len(tuples) > _SHOWN else ""
+        rules, statements = document["rules"], []
+        of_votes = [rule for rule in rules if rule["juror"] is not None]
+        for right, wrong in dict.fromkeys((rule["right"], rule["wrong"]) for rule in of_votes):  # equal ones once
+            same = [f"{r['juror']} on {r['label']}" for r in of_votes if (r["right"], r["wrong"]) == (right, wrong)]
+            statements.append(f"{', '.join(same)}: right {right:+,}, wrong {wrong:+,}")
+        statements += [
+            f"every item of {rule['label']} {rule['true']:+,}, every other {rule['other']:+,}"
+            for rule in rules
+            if rule["juror"] is None
+        ]
         return (
-            f". Count points: {_rules(document['rules'])}; where the specification is met, no sum is below 0. But "
+            f". Count points: {'; '.join(statements)}; where the specification is met, no sum is below 0. But "
             f"whatever its true label, an item scores at most, by the votes of {', '.join(self.jurors)}: "
-            f"{'; '.join(said)}{more}. That is {document['total']:,} points at best"
+            f"{'; '.join(points)}{more}. That is {document['total']:,} points at best"
         )
-
-
-_CONTRADICTION_WHOLE = ": it takes items that are partly one label and partly another, and every item has one label"
 
 
 def find_contradiction(
     keys: AnswerKeys, jurors: Sequence[str], labels: Sequence[Label], *, whole: bool = False
 ) -> Contradiction | None:
-    """A small set of jurors who cannot all meet the demands; None where some answer key satisfies everybody."""
+    """Find a small set of jurors who cannot all meet the demands.
+
+    Parameters
+    ----------
+    whole
+        Whether every item has one label.
+
+    Returns
+    -------
+    Contradiction or None
+        None where some answer key meets all demands.
+    """
     if whole:
         if not keys.is_impossible_whole():
             return None
-        chosen = _smallest(keys, list(range(len(jurors))), AnswerKeys.is_impossible_whole)
-        part = keys.take(chosen)
-        return Contradiction(tuple(jurors[k] for k in chosen), tuple(labels), part, (0,) * len(part.demands))
+        members = _smallest(keys, list(range(len(jurors))), AnswerKeys.is_impossible_whole)
+        part = keys.take(members)
+        return Contradiction(tuple(jurors[k] for k in members), tuple(labels), part, (0,) * len(part.demands))
     weights = keys.contradiction()
     if weights is None:
         return None
     involved = sorted({d.juror for d, w in zip(keys.demands, weights, strict=True) if w > 0 and d.juror is not None})
-    if _possible(keys.take(involved)):  # a weight that was rounded away
+    if keys.take(involved).contradiction() is None:  # a weight was rounded to 0
         involved = list(range(len(jurors)))
-    chosen = _smallest(keys, involved, lambda part: not _possible(part))
-    part = keys.take(chosen)
+    members = _smallest(keys, involved, lambda part: part.contradiction() is not None)
+    part = keys.take(members)
     proof = part.contradiction()
     whole_weights = None if proof is None else _whole_weights(part, proof)
     if whole_weights is None:  # so close to possible that the proof would be rounding
         return None
-    return Contradiction(tuple(jurors[k] for k in chosen), tuple(labels), part, whole_weights)
-
-
-def _possible(keys: AnswerKeys) -> bool:
-    return keys.contradiction() is None
+    return Contradiction(tuple(jurors[k] for k in members), tuple(labels), part, whole_weights)
 
 
 def _smallest(keys: AnswerKeys, jurors: list[int], is_impossible: Callable[[AnswerKeys], bool]) -> list[int]:
-    """Nobody, one or two of the jurors if they suffice; otherwise those left when nobody more can be dropped."""
-    pairs = sorted(combinations(jurors, 2), key=lambda pair: -_disagreement(keys, *pair))
+    """None, one or two of the jurors if they suffice; otherwise those left when no further one can be dropped."""
+
+    def disagreement(pair: tuple[int, int]) -> int:
+        first, second = keys.codes[:, pair[0]], keys.codes[:, pair[1]]
+        return int(keys.counts[(first != second) & (first >= 0) & (second >= 0)].sum())
+
+    pairs = sorted(combinations(jurors, 2), key=disagreement, reverse=True)
     alone = [[], *([k] for k in jurors)] if any(d.juror is None for d in keys.demands) else []
     for few in [*alone, *map(list, pairs[:_MOST_PAIRS])]:
         if len(few) < len(jurors) and is_impossible(keys.take(few)):
             return few
-    kept = list(jurors)
+    members = list(jurors)
     for juror in jurors:
-        rest = [k for k in kept if k != juror]
+        rest = [k for k in members if k != juror]
         if is_impossible(keys.take(rest)):
-            kept = rest
-    return kept
-
-
-def _disagreement(keys: AnswerKeys, i: int, j: int) -> int:
-    first, second = keys.codes[:, i], keys.codes[:, j]
-    return int(keys.counts[(first != second) & (first >= 0) & (second >= 0)].sum())
+            members = rest
+    return members
 
 
 def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
@@ -388,27 +453,7 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
     return None
 
 
-def _rules(rules: list[dict[str, Any]]) -> str:
-    """The rules in words, those that are the same for every juror and label said once."""
-    votes = [rule for rule in rules if rule["juror"] is not None]
-    said = []
-    for right, wrong in dict.fromkeys((rule["right"], rule["wrong"]) for rule in votes):
-        same = [f"{r['juror']} on {r['label']}" for r in votes if (r["right"], r["wrong"]) == (right, wrong)]
-        said.append(f"{', '.join(same)}: right {right:+,}, wrong {wrong:+,}")
-    said += [f"every item of {r['label']} {r['true']:+,}, every other {r['other']:+,}" for r in rules if r not in votes]
-    return "; ".join(said)
-
-
-# Logical bounds: what follows from the counts alone, with no assumption about the jurors.
-#
-# The answer key is unknown, but it is one of finitely many. Over all those that meet a specification (answer_keys.py),
-#     prevalence  Q_l / Q      by two linear programs per label,
-#     accuracy    R_il / M_il  by a few linear programs each: the least ratio is the λ with  min R_il - λ M_il = 0, and
-#                              λ <- R_il / M_il at the minimiser reaches it in two or three steps (Dinkelbach).
-# M_il, the items of true label l that juror i voted on, is a whole number: the accuracy exists if M_il >= 1. An item
-# without i's vote counts neither in R_il nor in M_il, but in Q_l it does, whatever its label.
-# What needs no program stands at the end.
-
+# -- bounds ------------------------------------------------------------------------------------------------------------
 
 Interval = tuple[float, float]
 _CLOSE = 1e-9
@@ -423,7 +468,7 @@ def logical_bounds(
     *,
     exact: bool = False,
 ) -> Bounds:
-    """Between which numbers every prevalence and accuracy lies, whatever the jurors' errors have in common.
+    """Bound every prevalence and accuracy, whatever the jurors' errors have in common.
 
     Without a specification hardly anything follows: any answer key is possible. With one, such as "every juror is
     right at least 60% of the time on every label", quite a lot may, up to the fact that no answer key meets it: then
@@ -442,6 +487,10 @@ def logical_bounds(
         64 pairs of tuple and label. Otherwise items may be split between labels, which widens the bounds by about
         an item. A program that takes longer than 5 seconds gives what it has proven by then.
 
+    Returns
+    -------
+    Bounds
+
     Raises
     ------
     SketchError
@@ -457,25 +506,42 @@ def logical_bounds(
     >>> logical_bounds(sketch, "ann:0.95, bob:0.95").alarms[0].jurors
     ('ann', 'bob')
     """
-    asked = Specification.of(specification)
-    keys = AnswerKeys.from_sketch(sketch, asked)
-    if not keys.demands:
-        return _bounds(sketch, asked, [(0.0, 1.0)] * keys.labels, _free_accuracies(keys), {"method": "closed form"})
-    against = find_contradiction(keys, sketch.jurors, sketch.labels)
-    if against is None and exact:
-        against = find_contradiction(keys, sketch.jurors, sketch.labels, whole=True)
-    if against is not None:
-        return _impossible(sketch, asked, against)
-    search = _Search(keys)
-    prevalences, accuracies = search.prevalences(), search.accuracies()
-    whole = ["prevalence"] * exact
-    if exact:
-        search = _Search(keys, whole=True)
-        prevalences = _common(prevalences, search.prevalences())
-        if len(keys.codes) * keys.labels <= _MOST_WHOLE_CELLS:
-            whole.append("accuracy")
-            accuracies = [_common(*rows) for rows in zip(accuracies, search.accuracies(), strict=True)]
-    return _bounds(sketch, asked, prevalences, accuracies, {"method": "linear programs", "whole_items": whole})
+    demanded = Specification.of(specification)
+    keys = AnswerKeys.from_sketch(sketch, demanded)
+    named = partial(
+        Bounds, items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, assumption=str(demanded)
+    )  # fmt: skip
+    details: dict[str, Any] = {"method": "closed form"}
+    if not keys.demands:  # any key is possible: 0 to 1 for a juror who gives the label and others too
+        prevalences = [(0.0, 1.0)] * keys.labels
+        used = [[bool((votes == a).any()) for a in range(keys.labels)] for votes in keys.codes.T]
+        accuracies = [
+            [(float(sum(row) == is_used), float(is_used)) if any(row) else (math.nan,) * 2 for is_used in row]
+            for row in used
+        ]
+    else:
+        contradiction = find_contradiction(keys, sketch.jurors, sketch.labels)
+        if contradiction is None and exact:
+            contradiction = find_contradiction(keys, sketch.jurors, sketch.labels, whole=True)
+        if contradiction is not None:
+            highest = highest_floor(sketch) if demanded.is_uniform and any(contradiction.weights) else None
+            details = {"method": "linear programs", "certificate": contradiction.to_dict()}
+            alarms = (contradiction.to_alarm(highest),)
+            return named(prevalence=None, accuracy=None, alarms=alarms, details=details)
+        search = _Search(keys)
+        prevalences, accuracies = search.prevalences(), search.accuracies()
+        whole = ["prevalence"] * exact
+        if exact:
+            search = _Search(keys, whole=True)
+            prevalences = _common(prevalences, search.prevalences())
+            if len(keys.codes) * keys.labels <= _MOST_WHOLE_CELLS:
+                whole.append("accuracy")
+                accuracies = [_common(*rows) for rows in zip(accuracies, search.accuracies(), strict=True)]
+        details = {"method": "linear programs", "whole_items": whole}
+    rows = [NamedMapping(zip(sketch.labels, row, strict=True)) for row in (prevalences, *accuracies)]
+    return named(
+        prevalence=rows[0], accuracy=NamedMapping(zip(sketch.jurors, rows[1:], strict=True)), details=details
+    )  # fmt: skip
 
 
 def highest_floor(sketch: Sketch) -> float:
@@ -483,6 +549,11 @@ def highest_floor(sketch: Sketch) -> float:
 
     Items may be split between labels, so that the x* of whole items may be lower by about an item. A pair who disagree
     on a share d of the items make at least d errors on them: x* <= 1 - d/2 for every pair.
+
+    Returns
+    -------
+    float
+        A share from 0 to 1.
 
     Examples
     --------
@@ -492,7 +563,7 @@ def highest_floor(sketch: Sketch) -> float:
     """
     low, high = 0.0, pair_bound(sketch)
     for step in range(_STEPS):
-        guess = (low + high) / 2 if step % 2 else high  # what was proven last may be x* itself
+        guess = (low + high) / 2 if step % 2 else high  # the last proof may be tight
         keys = AnswerKeys.from_sketch(sketch, Specification(floor=guess))
         weights = keys.contradiction()
         if weights is None:
@@ -505,9 +576,9 @@ def highest_floor(sketch: Sketch) -> float:
 
 
 def _proven_floor(keys: AnswerKeys, weights: Floats, above: float) -> float:
-    """No higher floor is possible, by these weights: Σ_t n[t] min_l (x Σ_i λ_il [voted] - Σ_i λ_il [t_i = l]) > 0.
+    """The x from which these weights prove x impossible: Σ_t n[t] min_l (x Σ_i λ_il [voted] - Σ_i λ_il [t_i = l]) > 0.
 
-    That grows with x; the floor where it is 0 is the next to try.
+    The sum grows with x, so the root is found by bisection.
     """
     by_label = weights.reshape(-1, keys.labels)
     voted = (keys.codes >= 0) @ by_label
@@ -522,17 +593,14 @@ def _proven_floor(keys: AnswerKeys, weights: Floats, above: float) -> float:
     return high
 
 
-# -- linear programs ------------------------------------------------------------------------------------------------
-
-
 class _Search:
-    """The extremes over all answer keys. What was right under those met on the way starts the next search."""
+    """The extremes over all answer keys. The keys of earlier programs are the starting points of later searches."""
 
     def __init__(self, keys: AnswerKeys, *, whole: bool = False) -> None:
         self.keys = keys
         self.whole = whole
         self.floors = {(d.juror, d.label): float(d.share) for d in keys.demands}
-        self.met: list[tuple[Floats, Floats]] = []  # jurors x labels: R and M
+        self.visited: list[tuple[Floats, Floats]] = []  # jurors x labels: R and M
 
     def prevalences(self) -> list[Interval]:
         """By label; with two labels the second is the rest."""
@@ -552,15 +620,17 @@ class _Search:
 
     def _accuracy(self, juror: int, label: int) -> Interval:
         right, voted = self.keys.votes(juror, label)
-        if not any(m[juror, label] >= 1 for _, m in self.met) and -self._least(-voted) < 1 - _CLOSE:
+        if not any(m[juror, label] >= 1 for _, m in self.visited) and -self._least(-voted) < 1 - _CLOSE:
             return math.nan, math.nan
-        low = self._least_share(right, voted, [(r[juror, label], m[juror, label]) for r, m in self.met])
-        wrong = self._least_share(voted - right, voted, [((m - r)[juror, label], m[juror, label]) for r, m in self.met])
+        low = self._least_share(right, voted, [(r[juror, label], m[juror, label]) for r, m in self.visited])
+        wrong = self._least_share(
+            voted - right, voted, [((m - r)[juror, label], m[juror, label]) for r, m in self.visited]
+        )
         return max(self.floors.get((juror, label), 0.0), low), 1 - max(0.0, wrong)
 
-    def _least_share(self, part: Floats, voted: Floats, met: list[tuple[float, float]]) -> float:
-        """The least Σ part / Σ voted over the answer keys with Σ voted >= 1, from those that were `met`."""
-        share, gap, slack = min((r / m for r, m in met if m >= 1), default=1.0), 0.0, _WHOLE if self.whole else 0.0
+    def _least_share(self, part: Floats, voted: Floats, starts: list[tuple[float, float]]) -> float:
+        """The least Σ part / Σ voted over the answer keys with Σ voted >= 1; `starts` are both sums of known keys."""
+        share, gap, slack = min((r / m for r, m in starts if m >= 1), default=1.0), 0.0, _WHOLE if self.whole else 0.0
         for _ in range(_STEPS):
             if share <= _CLOSE:
                 return 0.0
@@ -586,70 +656,25 @@ class _Search:
     def _remember(self, key: Floats) -> None:
         codes, labels = self.keys.codes, range(self.keys.labels)
         right = np.column_stack([key[:, a] @ (codes == a) for a in labels])
-        self.met.append((right, (codes >= 0).T @ key))
+        self.visited.append((right, (codes >= 0).T @ key))
 
 
 def _common(first: list[Interval], second: list[Interval]) -> list[Interval]:
-    """Both hold: the second is of fewer answer keys (NaN where none is left), the first proven without time limits."""
+    """The intersection: the second is over fewer keys (NaN where none is left), the first without time limits."""
     return [b if math.isnan(b[0]) else (max(a[0], b[0]), min(a[1], b[1])) for a, b in zip(first, second, strict=True)]
 
 
-# -- results --------------------------------------------------------------------------------------------------------
-
-
-def _bounds(
-    sketch: Sketch,
-    asked: Specification,
-    prevalences: list[Interval],
-    accuracies: list[list[Interval]],
-    details: dict[str, Any],
-) -> Bounds:
-    return Bounds(
-        items=sketch.items,
-        jurors=sketch.jurors,
-        labels=sketch.labels,
-        assumption=str(asked),
-        prevalence=NamedMapping(zip(sketch.labels, prevalences, strict=True)),
-        accuracy=NamedMapping(
-            (j, NamedMapping(zip(sketch.labels, row, strict=True)))
-            for j, row in zip(sketch.jurors, accuracies, strict=True)
-        ),
-        details=details,
-    )
-
-
-def _impossible(sketch: Sketch, asked: Specification, against: Contradiction) -> Bounds:
-    highest = highest_floor(sketch) if asked.is_uniform and any(against.weights) else None
-    return Bounds(
-        items=sketch.items,
-        jurors=sketch.jurors,
-        labels=sketch.labels,
-        assumption=str(asked),
-        prevalence=None,
-        accuracy=None,
-        alarms=(against.to_alarm(highest),),
-        details={"method": "linear programs", "certificate": against.to_dict()},
-    )
-
-
-# -- without a program: no specification at all, and a pair that bounds everybody's floor ------------------------------
-
-
-def _free_accuracies(keys: AnswerKeys) -> list[list[Interval]]:
-    """Any key is possible: 0 to 1 for a juror who says the label and others too."""
-    rows = []
-    for i in range(keys.codes.shape[1]):
-        said = [bool((keys.codes[:, i] == a).any()) for a in range(keys.labels)]
-        rows.append([(float(sum(said) == yes), float(yes)) if any(said) else (math.nan,) * 2 for yes in said])
-    return rows
-
-
 def pair_bound(sketch: Sketch) -> float:
-    """No floor for everybody is higher: a disagreement is an error, d_ij <= (1 - x)(votes of i + votes of j)."""
+    """An upper bound of `highest_floor`: a disagreement is an error, d_ij <= (1 - x)(votes of i + votes of j).
+
+    Returns
+    -------
+    float
+    """
     codes, counts = distinct(sketch.tuples.codes, sketch.counts)
     voted = (codes >= 0).astype(np.int64)
     votes = counts @ voted
     both = voted.T @ (counts[:, None] * voted)
-    said = [(codes == a).astype(np.int64) for a in range(len(sketch.labels))]
-    apart = both - sum(s.T @ (counts[:, None] * s) for s in said)
-    return float(1 - (apart / np.maximum(1, votes[:, None] + votes[None, :])).max(initial=0.0))
+    by_label = [(codes == a).astype(np.int64) for a in range(len(sketch.labels))]
+    disagreed = both - sum(votes_for.T @ (counts[:, None] * votes_for) for votes_for in by_label)
+    return float(1 - (disagreed / np.maximum(1, votes[:, None] + votes[None, :])).max(initial=0.0))

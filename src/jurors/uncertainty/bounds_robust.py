@@ -1,4 +1,19 @@
-"""Panels, curve."""
+"""Robust bounds: every prevalence and accuracy of binary jurors if errors correlate by at most ε.
+
+A sketch and ε come in; `Bounds` go out, guaranteed whatever the correlations are: for three jurors by the closed form
+of `bounds_trio` or, tighter and slower, by the branch and bound of `bounds_search`; for more by intersecting the bounds
+of their trios. The counts determine an evaluation up to its mirror (the labels swapped), so an orientation is assumed:
+the jurors are not worse than coins in sum, Σ d_i >= 0. Where that does not decide between the two, both are included.
+
+Panels. Every separated trio determines which of its jurors err alike and which the other way round, up to its mirror.
+Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
+remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
+
+Sensitivities. To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute
+coefficients of
+    dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
+in the differentials of s, P_A, P_iA and P_iB.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +50,6 @@ from jurors.uncertainty.bounds_trio import (
     smallest_correlation,
 )
 
-# What the trios of a panel say together: intervals intersected, and an orientation for jurors who are tied together.
-#
-# Every separated trio fixes which of its jurors err alike and which the other way round, up to its mirror. Trios that
-# share a juror must agree, so a group of tied trios has two sides: one evaluation and its mirror. A side stays if no
-# interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
-
-
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]
 
@@ -51,7 +59,7 @@ ALL: Interval = (0.0, 1.0)
 
 
 class TrioBounds(NamedTuple):
-    """What one separated trio says as it is (+1) and in the mirror (-1); None where that side is impossible."""
+    """The bounds by one separated trio as it is (+1) and in the mirror (-1); None where that side is impossible."""
 
     place: Place
     signs: tuple[int, int, int]
@@ -59,7 +67,7 @@ class TrioBounds(NamedTuple):
 
 
 class JointBounds(NamedTuple):
-    """What all trios allow: the prevalence of the first label, and accuracies of the jurors that are bounded at all."""
+    """Bounds by all trios: of the prevalence of the first label, and of the accuracies that are bounded at all."""
 
     prevalence: Interval
     accuracy: Accuracies
@@ -73,7 +81,13 @@ class RobustContradiction(NamedTuple):
 
 
 def chosen_trios(width: int) -> tuple[list[Place], int]:
-    """All trios, or neighbours and a seeded draw, MOST_TRIOS in all; and how many there are.
+    """Select all trios, or neighbours and a seeded draw, MOST_TRIOS in all.
+
+    Returns
+    -------
+    trios : list of (int, int, int)
+    total : int
+        How many trios there are.
 
     Examples
     --------
@@ -91,33 +105,49 @@ def chosen_trios(width: int) -> tuple[list[Place], int]:
 
 
 def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None) -> list[int]:
-    """The eight counts of three jurors on the items that all three answered; `codes` where they are at hand."""
+    """Count the eight decision tuples of three jurors, on the items that all three answered.
+
+    Parameters
+    ----------
+    codes
+        The decision tuples as a matrix, where that is made already.
+
+    Returns
+    -------
+    list of int
+        From AAA to BBB.
+    """
     codes = (sketch.tuples.codes if codes is None else codes)[:, list(place)].astype(np.int64)
-    kept = (codes >= 0).all(axis=1)
+    is_complete = (codes >= 0).all(axis=1)
     counts = np.zeros(8, dtype=np.int64)
-    np.add.at(counts, codes[kept] @ np.array([4, 2, 1]), sketch.counts[kept])
+    np.add.at(counts, codes[is_complete] @ np.array([4, 2, 1]), sketch.counts[is_complete])
     return [int(n) for n in counts]
 
 
 def intersect_trios(trios: Iterable[TrioBounds]) -> JointBounds | RobustContradiction:
-    """The intervals that no trio contradicts."""
+    """Intersect the bounds of all trios.
+
+    Returns
+    -------
+    JointBounds or RobustContradiction
+    """
     prevalence = ALL
     accuracy: Accuracies = {}
     mirror_kept = False
     for group in _groups(trios):
         members = tuple(sorted({k for trio in group for k in trio.place}))
         signs = _signs(group)
-        sides = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
-        kept = [side for side in sides if side is not None]
-        if not kept:
+        both = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
+        sides = [side for side in both if side is not None]
+        if not sides:
             return RobustContradiction(members)
-        mirror_kept |= len(kept) > 1
-        shared = common(prevalence, _hull([side[0] for side in kept]))
+        mirror_kept |= len(sides) > 1
+        shared = common(prevalence, _hull([side[0] for side in sides]))
         if shared is None:
             return RobustContradiction(members)
         prevalence = shared
         for k in members:
-            accuracy[k] = _hull([side[1][k][0] for side in kept]), _hull([side[1][k][1] for side in kept])
+            accuracy[k] = _hull([side[1][k][0] for side in sides]), _hull([side[1][k][1] for side in sides])
     return JointBounds(prevalence, accuracy, mirror_kept)
 
 
@@ -174,19 +204,30 @@ def _on_side(group: list[TrioBounds], signs: dict[int, int], side: int) -> tuple
 
 
 def greatest_sum(spread: Sequence[Interval], signs: Sequence[int]) -> float:
-    """The most that Σ ± b_i can be, rounded up."""
+    """The greatest possible Σ ± b_i, rounded up.
+
+    Returns
+    -------
+    float
+    """
     return nextafter(fsum(b[1] if sign > 0 else -b[0] for b, sign in zip(spread, signs, strict=True)), inf)
 
 
 def common(first: Interval | None, second: Interval) -> Interval | None:
-    """What two intervals share; None for nothing."""
+    """The intersection of two intervals.
+
+    Returns
+    -------
+    (low, high) or None
+        None where it is empty.
+    """
     if first is None:
         return None
     low, high = max(first[0], second[0]), min(first[1], second[1])
     return (low, high) if low <= high else None
 
 
-def _tightened(start: Branch, hull: Hull) -> Branch | None:
+def _narrow(start: Branch, hull: Hull) -> Branch | None:
     """The intervals of a search, never wider than those it started from."""
     if hull.ends is None:
         return None
@@ -195,12 +236,6 @@ def _tightened(start: Branch, hull: Hull) -> Branch | None:
     rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
     accuracy = tuple((_overlap(was[0], on_a), _overlap(was[1], on_b)) for was, on_a, on_b in rights)
     return start._replace(prevalence=(first, _overlap(start.prevalence[1], complement(first))), accuracy=accuracy)
-
-
-def _widths(branch: Branch) -> Floats:
-    """How wide the seven statistics are, in the order of a search."""
-    pairs = [branch.prevalence[0], *(on_a for on_a, _ in branch.accuracy), *(on_b for _, on_b in branch.accuracy)]
-    return np.array([high - low for low, high in pairs])
 
 
 def _overlap(first: Interval, second: Interval) -> Interval:
@@ -212,20 +247,25 @@ def _hull(intervals: Sequence[Interval]) -> Interval:
 
 
 def part(progress: Progress | None, done: int, count: int) -> Progress | None:
-    """How to report the share of one step of several."""
+    """The progress of one step of several.
+
+    Returns
+    -------
+    callable or None
+    """
     return None if progress is None else lambda share: progress((done + share) / count)
 
 
 @dataclass
 class TrioWork:
-    """The trios seen so far, and what they say one by one."""
+    """The trios of a panel, added one by one, and the bounds by each."""
 
     sketch: Sketch
     epsilon: float
     tight: bool
     separated: list[TrioBounds] = field(default_factory=list)
-    open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
-    impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
+    open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that bound nothing
+    impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and its jurors
     searched: JointBounds | None = None  #: of three jurors who are not separated
     items: int = 0
     boxes: int = 0
@@ -242,7 +282,7 @@ class TrioWork:
         return len(self.sketch.jurors) == 3
 
     def add(self, place: Place, progress: Progress | None) -> None:
-        """One more trio."""
+        """Add one trio."""
         counts = trio_counts(self.sketch, place, self.codes)
         self.items = sum(counts)
         if not self.items:
@@ -258,7 +298,12 @@ class TrioWork:
         else:
             self.open.append((outcome, place, trio))
             if self.tight and self.is_trio and outcome == "epsilon_too_large":
-                self._search_open(place, trio, progress)
+                hull = self._search(Unseparated(trio, self.epsilon), np.ones(7), progress)
+                if hull.ends is None:
+                    self.impossible = "not_explainable", place
+                    return
+                ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+                self.searched = JointBounds(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
 
     def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
         box = closed_box(case)
@@ -266,32 +311,26 @@ class TrioWork:
             self.impossible = "not_explainable", place
             return
         start = branch_of(case, box)
-        sides: dict[int, Branch | None] = {1: start, -1: start}
+        branches: dict[int, Branch | None] = {1: start, -1: start}
         if self.tight:
+            on_a, on_b = zip(*start.accuracy, strict=True)
+            widths = np.array([high - low for low, high in (start.prevalence[0], *on_a, *on_b)])
             allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
-            chosen = allowed if self.is_trio else [0]
-            for done, side in enumerate(chosen):
-                hull = search_hull(
-                    Separated(case, box, side), _widths(start), progress=part(progress, done, len(chosen))
-                )
-                self.boxes += hull.boxes
-                self.unfinished += not hull.finished
-                narrowed = _tightened(start, hull)
-                sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
-        self.separated.append(TrioBounds(place, case.signs, sides))
+            sides = allowed if self.is_trio else [0]
+            for done, side in enumerate(sides):
+                hull = self._search(Separated(case, box, side), widths, part(progress, done, len(sides)))
+                narrowed = _narrow(start, hull)
+                branches = {1: narrowed, -1: narrowed} if side == 0 else branches | {side: narrowed}
+        self.separated.append(TrioBounds(place, case.signs, branches))
 
-    def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
-        hull = search_hull(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
+    def _search(self, region: Separated | Unseparated, widths: Floats, progress: Progress | None) -> Hull:
+        hull = search_hull(region, widths, progress=progress)
         self.boxes += hull.boxes
         self.unfinished += not hull.finished
-        if hull.ends is None:
-            self.impossible = "not_explainable", place
-            return
-        ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-        self.searched = JointBounds(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
+        return hull
 
-    def together(self) -> JointBounds | None:
-        """What all trios allow together."""
+    def intersect(self) -> JointBounds | None:
+        """The bounds by all trios; None where these contradict each other."""
         result = self.searched or (None if self.impossible else intersect_trios(self.separated))
         if isinstance(result, RobustContradiction):
             self.impossible = "not_explainable", result.place
@@ -299,17 +338,7 @@ class TrioWork:
         return result
 
 
-# Robust bounds: between what every prevalence and accuracy of binary jurors must lie if errors correlate by at most ε.
-#
-# Guaranteed, whatever the correlations are: for three jurors by the closed form of `robust_trio` or, tighter and
-# slower, by the branch and bound of `robust_search`; for more by intersecting what their trios say (`robust_panel`).
-# The counts fix an evaluation up to its mirror (the labels swapped), so an orientation is assumed: the jurors are not
-# worse than coins in sum, Σ d_i >= 0. Where that does not settle which of the two it is, both are kept.
-#
-# To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute coefficients of
-#     dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
-# in the differentials of s, P_A, P_iA and P_iB.
-
+# -- bounds ------------------------------------------------------------------------------------------------------------
 
 Column: TypeAlias = "Floats | NDArray[np.object_]"
 
@@ -322,14 +351,18 @@ def robust_bounds(
     Parameters
     ----------
     sketch
-        Two labels, three jurors or more; each trio is judged on the items that all three answered.
+        Two labels, three jurors or more; each trio is evaluated on the items that all three answered.
     correlation
-        ε: the largest |Γ| to be feared.
+        ε: the largest |Γ| to allow for.
     tight
         Search for the narrowest intervals (up to a second per trio) instead of the closed form; never wider. Of three
         jurors also where ε is too large for the closed form, which then bounds nothing.
     progress
         Called with the share of the work that is done.
+
+    Returns
+    -------
+    Bounds
 
     Examples
     --------
@@ -349,20 +382,45 @@ def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress |
     """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
     _check(sketch, correlation)
     places, total = chosen_trios(len(sketch.jurors))
-    work = TrioWork(sketch, _at_least(correlation), tight)
+    epsilon = float(correlation)
+    if epsilon < correlation:  # a fraction
+        epsilon = nextafter(epsilon, inf)
+    work = TrioWork(sketch, epsilon, tight)
     for done, place in enumerate(places):
         work.add(place, part(progress, done, len(places)))
         if progress is not None:
             progress((done + 1) / len(places))
         if work.impossible is not None:
             break
-    result = work.together()
+    result = work.intersect()
     details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
     details |= {"separated_trios": len(work.separated), "open_trios": len(work.open)}
     details |= {"mirror_kept": result.mirror_kept} if result else {}
     details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
-    return _bounds(work, result, _alarms(work, result, advise=advise), details)
+    assumption = (
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
+        "than coins (their accuracies, over both labels, average at least 1/2)"
+    )
+    if not work.is_trio:
+        assumption += ", in every group of jurors that trios tie together"
+        if not sketch.is_complete:
+            assumption += (
+                "; votes are missing, and the items that three jurors answered are taken to be like all others"
+            )
+    a, b = sketch.labels
+    prevalence = accuracy = None
+    if result is not None:
+        prevalence = NamedMapping({a: result.prevalence, b: complement(result.prevalence)})
+        rights = [result.accuracy.get(k, (ALL, ALL)) for k in range(len(sketch.jurors))]
+        accuracy = NamedMapping(
+            (j, NamedMapping({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True)
+        )
+    return Bounds(
+        items=work.items if work.is_trio else sketch.items, jurors=sketch.jurors, labels=sketch.labels,
+        assumption=assumption, prevalence=prevalence, accuracy=accuracy,
+        alarms=_alarms(work, result, advise=advise), details=details,
+    )  # fmt: skip
 
 
 def _check(sketch: Sketch, correlation: float) -> None:
@@ -374,54 +432,20 @@ def _check(sketch: Sketch, correlation: float) -> None:
         raise OptionError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
 
 
-def _at_least(correlation: float) -> float:
-    """The correlation as a float, not below it where it is given as a fraction."""
-    value = float(correlation)
-    return value if value >= correlation else nextafter(value, inf)
-
-
-def _bounds(work: TrioWork, result: JointBounds | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
-    sketch = work.sketch
-    a, b = sketch.labels
-    prevalence = accuracy = None
-    if result is not None:
-        prevalence = NamedMapping({a: result.prevalence, b: complement(result.prevalence)})
-        rights = [result.accuracy.get(k, (ALL, ALL)) for k in range(len(sketch.jurors))]
-        accuracy = NamedMapping(
-            (j, NamedMapping({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True)
-        )
-    return Bounds(
-        items=work.items if work.is_trio else sketch.items,
-        jurors=sketch.jurors,
-        labels=sketch.labels,
-        assumption=_assumption(work),
-        prevalence=prevalence,
-        accuracy=accuracy,
-        alarms=alarms,
-        details=details,
-    )
-
-
-def _assumption(work: TrioWork) -> str:
-    text = (
-        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
-        "than coins (their accuracies, over both labels, average at least 1/2)"
-    )
-    if not work.is_trio:
-        text += ", in every group of jurors that trios tie together"
-        if not work.sketch.is_complete:
-            text += "; votes are missing, and the items that three jurors answered are taken to be like all others"
-    return text
-
-
 def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tuple[Alarm, ...]:
-    """The named outcomes, in words."""
+    """The outcomes as alarms."""
     jurors = work.sketch.jurors
     if work.impossible is not None:
         kind, place = work.impossible
         names = tuple(jurors[k] for k in place)
         start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
-        end = f": some errors are more correlated than that. {_way_out(work, place, advise)}"
+        advice = "Assume more correlation, or leave out a juror who copies another"
+        if len(place) == 3 and advise:
+            table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
+            least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
+            more = f"about {least:.2g} or more" if least > work.epsilon else "more"
+            advice = f"Assume {more}, or evaluate other jurors"
+        end = f": some errors are more correlated than that. {advice}"
         if kind == "sign_contradiction":
             signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
             return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
@@ -458,14 +482,6 @@ def _too_large(work: TrioWork) -> Alarm:
     return Alarm("epsilon_too_large", "warning", message, float(size), (i, j))
 
 
-def _way_out(work: TrioWork, place: Place, advise: bool) -> str:
-    if len(place) != 3 or not advise:
-        return "Assume more correlation, or leave out a juror who copies another"
-    table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
-    least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
-    return f"Assume {f'about {least:.2g} or more' if least > work.epsilon else 'more'}, or evaluate other jurors"
-
-
 class CorrelationCurve(Result, dict[str, Column]):
     """The columns of `correlation_curve`; to read, how the bounds of the first label's prevalence widen."""
 
@@ -493,7 +509,13 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
 
     One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
     juror, label, low, high, width. The ends are NaN where nothing explains the counts. Without `epsilons`: 0, and 24
-    steps up to the correlation at which hardly anything is bounded any more.
+    steps up to the correlation at which hardly anything is bounded any more: the weakest pair of the trio whose weakest
+    pair is strongest.
+
+    Returns
+    -------
+    CorrelationCurve
+        A dict of columns.
 
     Examples
     --------
@@ -503,8 +525,17 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     >>> curve["width"][shown].round(2).tolist(), curve["outcome"][shown][-1]
     ([0.0, 0.14, 0.83, 1.0], 'epsilon_too_large')
     """
+    if epsilons is None:
+        _check(sketch, 0.0)
+        work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are listed as open
+        for place in chosen_trios(len(sketch.jurors))[0]:
+            work.add(place, None)
+        largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
+        epsilons = [0.0]
+        if largest:
+            epsilons += np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()
     rows: list[tuple[Any, ...]] = []
-    for epsilon in _default_epsilons(sketch) if epsilons is None else epsilons:
+    for epsilon in epsilons:
         bounds = _solve(sketch, epsilon, False, None, advise=False)
         outcome = bounds.alarms[0].kind if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
@@ -518,16 +549,6 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
         (name, np.array([row[k] for row in rows], dtype=float if name in numbers else object))
         for k, name in enumerate(names)
     )
-
-
-def _default_epsilons(sketch: Sketch) -> list[float]:
-    """0, then steps up to the weakest pair of the trio whose weakest pair is strongest."""
-    _check(sketch, 0.0)
-    work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are kept
-    for place in chosen_trios(len(sketch.jurors))[0]:
-        work.add(place, None)
-    largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
-    return [0.0, *np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()] if largest else [0.0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -552,7 +573,11 @@ class Sensitivities(Result):
 
 
 def sensitivities(sketch: Sketch) -> Sensitivities:
-    """First-order sensitivities of a binary trio; infinite where the counts fix no real evaluation.
+    """First-order sensitivities of a binary trio; infinite where the counts determine no real evaluation.
+
+    Returns
+    -------
+    Sensitivities
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """Branch and bound: the narrowest guaranteed intervals of a trio whose error correlations are at most ε.
 
-Boxes that provably hold no evaluation are dropped; boxes whose statistics lie within what real points already reach
-(the incumbent hull, and a tolerance) need no further look; the others are halved. The answer is the hull of all boxes
-that were never dropped, so it is guaranteed whatever the incumbent is worth, and also where the search stops early.
+Boxes that provably hold no evaluation are dropped; boxes whose statistics lie within what real points already attain
+(the incumbent hull, and a tolerance) are done; the others are halved. The answer is the hull of all boxes that were
+never dropped, so it is guaranteed however good the incumbent is, and also where the search stops early.
 
 Separated trios are searched over (r, c_23, c_13, c_12), all others over (P_A, d_1, d_2, d_3): letters as in
-`robust_trio`. Rounding: positive chains are widened by 2⁻⁴⁹ as there; over (P_A, d) no number exceeds 2 before it is
+`bounds_trio`. Rounding: positive chains are widened by 2⁻⁴⁹ as there; over (P_A, d) no number exceeds 2 before it is
 compared, so 1e-13 covers the few dozen roundings of 2⁻⁵³.
 """
 
@@ -41,7 +41,7 @@ class Narrowed(NamedTuple):
 
 
 class Hull(NamedTuple):
-    """What a search found: None for the ends means that no evaluation explains the counts."""
+    """The result of a search; `ends` None means that no evaluation explains the counts."""
 
     ends: Ends | None
     boxes: int
@@ -66,7 +66,23 @@ class SearchRegion(Protocol):
 def search_hull(
     problem: SearchRegion, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None
 ) -> Hull:
-    """The hull of the seven statistics over a region, to a hundredth of the given widths where it finishes."""
+    """Bound the seven statistics over a region.
+
+    Parameters
+    ----------
+    problem
+        The region.
+    widths
+        (7,) of what is known already: the search is precise to a hundredth of them if it finishes.
+    most_boxes
+        After so many boxes it stops.
+    progress
+        Called with the share of the work done.
+
+    Returns
+    -------
+    Hull
+    """
     tolerance = _TOLERANCE * widths + 1e-12
     reached = _sample(problem)
     hull = (np.full(7, np.inf), np.full(7, -np.inf))
@@ -81,12 +97,16 @@ def search_hull(
         open_ = box.alive & (outside & (box.most - box.least > tolerance)).any(axis=1)
         if seen + 2 * int(open_.sum()) > most_boxes:
             return Hull(_extend(hull, box.least[box.alive], box.most[box.alive]), seen, False)
-        kept = box.alive & ~open_
-        hull = _extend(hull, box.least[kept], box.most[kept])
+        done_with = box.alive & ~open_
+        hull = _extend(hull, box.least[done_with], box.most[done_with])
         done += float(weight[~open_].sum())
         if progress is not None:
             progress(min(1.0, done))
-        low, high = _cut(problem, box.low[open_], box.high[open_])
+        low, high = box.low[open_], box.high[open_]
+        rows, (axis, at) = np.arange(len(low)), problem.halve(low, high)
+        left, right = high.copy(), low.copy()
+        left[rows, axis] = right[rows, axis] = at
+        low, high = np.concatenate([low, right]), np.concatenate([left, high])
         weight = np.tile(weight[open_] / 2, 2)
     return Hull(hull if np.isfinite(hull[0]).all() else None, seen, True)
 
@@ -97,17 +117,8 @@ def _extend(hull: Ends, least: Floats, most: Floats) -> Ends:
     return np.minimum(hull[0], least.min(axis=0)), np.maximum(hull[1], most.max(axis=0))
 
 
-def _cut(problem: SearchRegion, low: Floats, high: Floats) -> Ends:
-    rows = np.arange(len(low))
-    axis, at = problem.halve(low, high)
-    left, right = high.copy(), low.copy()
-    left[rows, axis] = at
-    right[rows, axis] = at
-    return np.concatenate([low, right]), np.concatenate([left, high])
-
-
 def _sample(problem: SearchRegion) -> Ends:
-    """A first incumbent: random points, then points near whichever reached farthest."""
+    """A first incumbent: random points, then points near those that attained the extremes."""
     rng = np.random.default_rng(0)
     low, high = problem.start
     hull = (np.full(7, np.inf), np.full(7, -np.inf))
@@ -139,14 +150,14 @@ class Separated:
 
     def __init__(self, case: FlippedTrio, closed: ClosedBox, side: int = 0) -> None:
         self.epsilon, self.third = case.epsilon, case.third
-        self.m, self.n = _ends(case.said_b), _ends(case.said_a)
+        self.m, self.n = _ends(case.share_b), _ends(case.share_a)
         self.below, self.above = np.array(case.low), np.array(case.high)
         self.b = np.array(closed.low), np.array(closed.high)
         self.signs = side * np.array(case.signs)
         self.start = np.array([closed.r[0], *self.below]), np.array([closed.r[1], *self.above])
 
     def narrow(self, low: Floats, high: Floats) -> Narrowed:
-        """The lines of the closed form, on every box at once."""
+        """The lines of the closed form, on all boxes at once."""
         r, c = (low[:, :1], high[:, :1]), (low[:, 1:], high[:, 1:])
         b_low = np.maximum(self.b[0], np.sqrt(product_of_others(c[0]) / c[1]) * LESS)
         b_high = np.minimum(self.b[1], np.sqrt(product_of_others(c[1]) / c[0]) * MORE)
@@ -181,7 +192,7 @@ class Separated:
         )
 
     def _tau(self, r: Ends, c: Ends, b: Ends) -> Ends:
-        """Between what (r - 1/r) b_1 b_2 b_3 must lie: T but for what correlations can add."""
+        """The interval of (r - 1/r) b_1 b_2 b_3: T up to what correlations can add."""
         middle = np.minimum(np.maximum(1.0, r[0]), r[1])
         cap = 2 * self.epsilon * middle / (1 + middle * middle)
         room_up, room_down = np.maximum(self.above - c[0], 0.0), np.maximum(c[1] - self.below, 0.0)

@@ -1,9 +1,35 @@
-"""Specification, Bounds."""
+"""`Specification` and `Bounds`; and for one binary trio the least error correlation and the closed bounds.
+
+Specification. Every statement must hold, so that of several floors for one juror on one label the highest counts. A
+floor demands
+    R_il >= x M_il,  R_il: items of true label l that juror i called l;  M_il: items of true label l i voted on,
+and nothing (0 >= 0) where no item of that label was voted on. Numbers are exact: 0.6 is 3/5.
+
+Least correlation ε* (`smallest_correlation`): how correlated the errors of a trio must be for its counts to be possible
+at all. With error correlations Γ (pairs and trio, on each label) no larger than ε, exact identities relate the moments:
+    C_jk = P_A P_B d_j d_k + e_jk,  e_jk = P_A Γ^A_jk + P_B Γ^B_jk,
+    T    = P_A P_B (P_A - P_B) d_1 d_2 d_3 + P_A P_B Σ d_i (Γ^B_jk - Γ^A_jk) + P_B Γ^B_123 - P_A Γ^A_123.
+At a point (P_A, d) the least ε is where |T - P_A P_B (P_A - P_B) d_1 d_2 d_3| can just be made up by correlations that
+also give every e_jk. ε* is the least over all points whose accuracies lie in [0, 1]: 0 where the independent solution
+does, and never more than max(|C|, |T|).
+
+Closed outer bound (`closed_box`, `branch_of`) of all evaluations that explain a trio if error correlations are at most
+ε. With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
+Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
+    b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
+    |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
+Each line narrows the interval of one letter from those of the others; four rounds are enough.
+
+Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
+float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in a
+line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, nextafter, sqrt
@@ -21,16 +47,6 @@ from jurors.sketch import Sketch
 from jurors.sketch.moments import TrioMoments, WholeMoments, product_of_others
 from jurors.votes import Label
 
-# Specification, Bounds.
-
-
-# `Specification`: what is asked of the jurors and of the test, such as "everybody at least 60% right on every label".
-#
-# Every statement must hold, so that of several floors for one juror on one label the highest counts. A floor asks for
-#     R_il >= x M_il,  R_il: items of true label l that juror i called l;  M_il: items of true label l i voted on,
-# and for nothing (0 >= 0) where no item of that label was voted on. Numbers are kept exactly: 0.6 is 3/5.
-
-
 Share: TypeAlias = Fraction | float | str
 _TERM = re.compile(r"^(?:(?P<name>.*?)\s*(?P<sign>>=|≥|<=|≤|=|:))?\s*(?P<share>[0-9.eE+/-]+\s*%?)$", re.DOTALL)
 _FORMS = '"0.6" (everybody on every label), "A>=0.6", "gpt-4:0.6", "gpt-4:A>=0.6", "prevalence:A>=0.1"'
@@ -42,13 +58,13 @@ class Specification:
 
     Examples
     --------
-    >>> asked = Specification(floor=0.5, labels={"A": 0.6}, jurors={"ann": {"B": 0.9}}, prevalence={"A": 0.1})
-    >>> asked == Specification.parse("0.5, A>=0.6, ann:B>=0.9, prevalence:A>=0.1")
+    >>> demands = Specification(floor=0.5, labels={"A": 0.6}, jurors={"ann": {"B": 0.9}}, prevalence={"A": 0.1})
+    >>> demands == Specification.parse("0.5, A>=0.6, ann:B>=0.9, prevalence:A>=0.1")
     True
-    >>> print(asked)
+    >>> print(demands)
     every juror at least 50% right on every label, every juror at least 60% right on A, ann at least 90% right on B, \
 prevalence of A at least 10%
-    >>> [[str(x) for x in row] for row in asked.floors(("ann", "bob"), ("A", "B"))]
+    >>> [[str(x) for x in row] for row in demands.floors(("ann", "bob"), ("A", "B"))]
     [['3/5', '9/10'], ['3/5', '1/2']]
     """
 
@@ -58,20 +74,27 @@ prevalence of A at least 10%
     prevalence: Mapping[Label, Share | tuple[Share, Share]] = field(default_factory=dict)  #: least, or (least, most)
 
     def __post_init__(self) -> None:
-        rows = {j: _shares(x) if isinstance(x, Mapping) else _share(x) for j, x in self.jurors.items()}
-        limits = {a: _limits(x) for a, x in self.prevalence.items()}
-        for name, value in (("floor", _share(self.floor)), ("labels", _shares(self.labels)), ("jurors", rows)):
+        exact = {
+            "floor": _share(self.floor),
+            "labels": _shares(self.labels),
+            "jurors": {j: _shares(x) if isinstance(x, Mapping) else _share(x) for j, x in self.jurors.items()},
+            "prevalence": {a: _limits(x) for a, x in self.prevalence.items()},
+        }
+        for name, value in exact.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "prevalence", limits)
 
     @classmethod
     def parse(cls, text: str) -> Specification:
-        """Statements with commas between them.
+        """Parse statements separated by commas.
 
         "0.6" is a floor for everybody on every label, "A>=0.6" for everybody on A, "gpt-4:0.6" for one juror,
         "gpt-4:A>=0.6" for one juror on A; "prevalence:A>=0.1" is about how often A is true, where also <= and = may
         stand. Shares may be percentages, "60%". The last colon ends a juror's name. Names with commas, and a juror
         called prevalence, need the constructor.
+
+        Returns
+        -------
+        Specification
 
         Examples
         --------
@@ -99,11 +122,17 @@ prevalence of A at least 10%
                 floor.append(share)
         if not text.strip(" ,\n\t"):
             raise OptionError(f"an empty specification; write {_FORMS}")
-        return cls(max(floor), labels, {j: _plain_row(row) for j, row in jurors.items()}, dict(limits))
+        rows: Any = {j: row[None] if set(row) == {None} else row for j, row in jurors.items()}  # one for every label
+        return cls(max(floor), labels, rows, dict(limits))
 
     @classmethod
     def of(cls, value: Specification | Mapping[Label, Share] | Share | None) -> Specification:
-        """A specification as people give it: text to parse, one floor for everything, floors by label, or nothing."""
+        """A specification from text to parse, one floor for everything, floors by label, or None.
+
+        Returns
+        -------
+        Specification
+        """
         if isinstance(value, Specification):
             return value
         if isinstance(value, str):
@@ -114,41 +143,52 @@ prevalence of A at least 10%
 
     @property
     def is_uniform(self) -> bool:
-        """Whether one floor for everybody on every label is all that is asked."""
+        """Whether one floor for every juror on every label is the only demand."""
         return not (self.labels or self.jurors or self.prevalence)
 
     def floors(self, jurors: Sequence[str], labels: Sequence[Label]) -> list[list[Fraction]]:
-        """Juror x label: the highest floor that is asked for. A name that is not there is an error with a hint."""
+        """The highest floor demanded of each juror on each label. An unknown name is an error with a hint.
+
+        Returns
+        -------
+        list of list of Fraction
+            Jurors x labels.
+        """
         result = [[_share(self.floor)] * len(labels) for _ in jurors]
         where = {a: k for k, a in enumerate(labels)}
-        asked = [(i, match_name(a, labels, "label"), x) for i in range(len(jurors)) for a, x in self.labels.items()]
+        demands = [(i, match_name(a, labels, "label"), x) for i in range(len(jurors)) for a, x in self.labels.items()]
         for name, row in self.jurors.items():
             i = list(jurors).index(match_name(name, jurors, "juror"))
             rows = row.items() if isinstance(row, Mapping) else [(a, row) for a in labels]
-            asked += [(i, match_name(a, labels, "label"), x) for a, x in rows if a is not None]
-            asked += [(i, b, x) for a, x in rows if a is None for b in labels]
-        for i, label, x in asked:
+            demands += [(i, match_name(a, labels, "label"), x) for a, x in rows if a is not None]
+            demands += [(i, b, x) for a, x in rows if a is None for b in labels]
+        for i, label, x in demands:
             result[i][where[label]] = max(result[i][where[label]], _share(x))
         return result
 
     def limits(self, labels: Sequence[Label]) -> list[tuple[Fraction, Fraction]]:
-        """The least and the most prevalence of every label."""
-        asked = {match_name(a, labels, "label"): _limits(pair) for a, pair in self.prevalence.items()}
-        return [asked.get(a, (Fraction(0), Fraction(1))) for a in labels]
+        """The least and the largest prevalence demanded of each label.
+
+        Returns
+        -------
+        list of (Fraction, Fraction)
+        """
+        limits = {match_name(a, labels, "label"): _limits(pair) for a, pair in self.prevalence.items()}
+        return [limits.get(a, (Fraction(0), Fraction(1))) for a in labels]
 
     def __str__(self) -> str:
-        said = [f"every juror at least {_percent(self.floor)} right on every label"] * bool(self.floor)
-        said += [f"every juror at least {_percent(x)} right on {a}" for a, x in self.labels.items()]
+        statements = [f"every juror at least {_percent(self.floor)} right on every label"] * bool(self.floor)
+        statements += [f"every juror at least {_percent(x)} right on {a}" for a, x in self.labels.items()]
         for juror, row in self.jurors.items():
             for a, x in row.items() if isinstance(row, Mapping) else [(None, row)]:
-                said.append(f"{juror} at least {_percent(x)} right on {'every label' if a is None else a}")
+                statements.append(f"{juror} at least {_percent(x)} right on {'every label' if a is None else a}")
         for a, (least, most) in ((a, _limits(x)) for a, x in self.prevalence.items()):
             if least == most:
-                said.append(f"prevalence of {a} {_percent(least)}")
+                statements.append(f"prevalence of {a} {_percent(least)}")
                 continue
-            said += [f"prevalence of {a} at least {_percent(least)}"] * (least > 0)
-            said += [f"prevalence of {a} at most {_percent(most)}"] * (most < 1)
-        return ", ".join(said) or "nothing but the counts"
+            statements += [f"prevalence of {a} at least {_percent(least)}"] * (least > 0)
+            statements += [f"prevalence of {a} at most {_percent(most)}"] * (most < 1)
+        return ", ".join(statements) or "nothing but the counts"
 
 
 def _parsed(term: str) -> tuple[str | None, str | None, str, Fraction]:
@@ -165,11 +205,6 @@ def _parsed(term: str) -> tuple[str | None, str | None, str, Fraction]:
     if not (juror or label) or (colon and not juror):
         raise OptionError(f"{term!r} in the specification names nobody; write {_FORMS}")
     return juror.strip() or None, label.strip() or None, sign, _share(match["share"])
-
-
-def _plain_row(row: dict[Any, Fraction]) -> Fraction | dict[Any, Fraction]:
-    """One floor where it is for every label alike."""
-    return row[None] if set(row) == {None} else row
 
 
 def _share(value: Any) -> Fraction:
@@ -197,12 +232,9 @@ def _percent(value: Any) -> str:
     return f"{float(value) * 100:.6g}%"
 
 
-# `Bounds`: between which numbers every prevalence and accuracy must lie, given what is assumed.
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bounds(Drawable):
-    """Guaranteed intervals, all of them at once; None where the assumption contradicts the counts."""
+    """Guaranteed intervals, simultaneously; None where the assumption contradicts the counts."""
 
     items: int
     jurors: tuple[str, ...]
@@ -219,7 +251,14 @@ class Bounds(Drawable):
         return self.prevalence is not None
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """statistic, juror, label, low, high."""
+        """The bounds as a long table.
+
+        Returns
+        -------
+        names : tuple of str
+            statistic, juror, label, low, high.
+        rows : list of tuple
+        """
         rows: list[tuple[Any, ...]] = []
         if self.prevalence is not None and self.accuracy is not None:
             rows += [("prevalence", None, a, low, high) for a, (low, high) in self.prevalence.items()]
@@ -232,11 +271,7 @@ class Bounds(Drawable):
         """The rows in percent, to read."""
         _, rows = self.rows()
         shown = tuple(
-            (
-                f"prevalence of {a}" if j is None else f"accuracy of {j} on {a}",
-                percent(low),
-                percent(high),
-            )
+            (f"prevalence of {a}" if j is None else f"accuracy of {j} on {a}", percent(low), percent(high))
             for _, j, a, low, high in rows
         )
         return Table(("statistic", "at least", "at most"), shown, right=(1, 2))
@@ -263,18 +298,7 @@ class Bounds(Drawable):
         return [head, body, *([Notes(alarm_lines(self.alarms))] if self.alarms else [])]
 
 
-# Closed outer bound, minimal correlation.
-
-
-# How correlated the errors of a trio must be, at the least, for its counts to be possible at all: ε*.
-#
-# With error correlations Γ (pairs and trio, on each label) no larger than ε, exact identities tie the moments together:
-#     C_jk = P_A P_B d_j d_k + e_jk,  e_jk = P_A Γ^A_jk + P_B Γ^B_jk,
-#     T    = P_A P_B (P_A - P_B) d_1 d_2 d_3 + P_A P_B Σ d_i (Γ^B_jk - Γ^A_jk) + P_B Γ^B_123 - P_A Γ^A_123.
-# At a point (P_A, d) the least ε is where |T - P_A P_B (P_A - P_B) d_1 d_2 d_3| can just be made up by correlations
-# that also give every e_jk. ε* is the least over all points whose accuracies lie in [0, 1]: 0 where the independent
-# solution does, and never more than max(|C|, |T|).
-
+# -- least correlation -------------------------------------------------------------------------------------------------
 
 _POINTS = 1_200
 _ROUNDS = 36
@@ -283,8 +307,12 @@ _ROUNDS = 36
 def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None, seed: int = 0) -> float:
     """ε* of a complete binary trio: exactly 0 where the independent solution is in range.
 
-    Elsewhere found by a seeded search that closes in on the best point; what it returns is reached by a real point,
-    so it is never below ε*, and settles a little above it at most.
+    Elsewhere by a seeded search that contracts around the best point; the result is attained by a real point, so it is
+    never below ε*, and at most a little above it.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -293,8 +321,11 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     0.00021
     """
     decoded = evaluate_trios(sketch.table()) if decoded is None else decoded
-    if decoded.outcome == 0 or _is_exactly_in_range(sketch):
+    if decoded.outcome == 0:
         return 0.0
+    with suppress(DegenerateSketchError):  # floats put an accuracy of exactly 0 or 1 on either side of the border
+        if evaluate_trio(sketch)[0].is_in_range:
+            return 0.0
     m = decoded.moments
     rng = np.random.default_rng(seed)
     points = rng.random((_POINTS, 4))
@@ -309,18 +340,10 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     return least
 
 
-def _is_exactly_in_range(sketch: Sketch) -> bool:
-    """Floats put an accuracy of exactly 0 or 1 on either side of the border; the exact solution does not."""
-    try:
-        return evaluate_trio(sketch)[0].is_in_range
-    except DegenerateSketchError:
-        return False
-
-
 def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) -> Floats:
-    """The least ε at each point; a point is P_A and, for each juror, where d lies between the ends its range allows.
+    """The least ε at each point; a point is P_A and, for each juror, the position of d in the range it may have.
 
-    Infinite where it is above one that is known already: then nobody asks how far.
+    Infinite where it is above `known`: how far does not matter then.
     """
     p = 1e-6 + (1 - 2e-6) * points[:, :1]
     q = 1 - p
@@ -331,23 +354,29 @@ def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) ->
     e = m.pair - p * q * product_of_others(d)
     floor = np.abs(e).max(axis=1)
     least = np.full(len(points), np.inf)
-    kept = np.flatnonzero(floor <= known)
-    explained = _Explained.of(m, *(array[kept] for array in (p, q, d, e)))
+    at = np.flatnonzero(floor <= known)
+    residual = _Residual.of(m, *(array[at] for array in (p, q, d, e)))
     if np.isfinite(known):
-        enough = explained.by(np.full(len(kept), known))
-        kept, explained = kept[enough], _Explained(*(array[enough] for array in explained))
-    if len(kept):
-        least[kept] = _bisected(explained, floor[kept])
+        enough = residual.is_explained_by(np.full(len(at), known))
+        at, residual = at[enough], _Residual(*(array[enough] for array in residual))
+    if len(at):
+        low = floor[at]
+        high = np.maximum(low, residual.left)
+        for _ in range(40):  # bisection
+            middle = (low + high) / 2
+            enough = residual.is_explained_by(middle)
+            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+        least[at] = high
     return least
 
 
-class _Explained(NamedTuple):
-    """What the correlations of a point must make up, and how far each juror's can."""
+class _Residual(NamedTuple):
+    """What correlations must make up at some points, and how far each juror's can."""
 
     p: Floats
     q: Floats
     d: Floats  #: |d|
-    lean: Floats
+    signed: Floats  #: e, with the sign of each juror's contribution
     left: Floats  #: |what is left of T|
 
     @classmethod
@@ -356,42 +385,20 @@ class _Explained(NamedTuple):
         left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
         return cls(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
 
-    def by(self, correlation: Floats) -> Flags:
-        """Whether correlations up to this suffice, point by point; more of it never suffices less."""
-        each = correlation[:, None]
-        reach = np.minimum(self.p * (each + self.lean), self.q * (each - self.lean))
+    def is_explained_by(self, correlation: Floats) -> Flags:
+        """Whether correlations up to this suffice, point by point; monotone in the correlation."""
+        epsilon = correlation[:, None]
+        reach = np.minimum(self.p * (epsilon + self.signed), self.q * (epsilon - self.signed))
         return np.asarray(correlation + (self.d * reach).sum(axis=1) >= self.left)
 
 
-def _bisected(explained: _Explained, floor: Floats) -> Floats:
-    """The least correlation, from `floor` on, that suffices."""
-    ceiling = np.maximum(floor, explained.left)
-    for _ in range(40):
-        middle = (floor + ceiling) / 2
-        enough = explained.by(middle)
-        ceiling, floor = np.where(enough, middle, ceiling), np.where(enough, floor, middle)
-    return np.asarray(ceiling)
-
-
-# One binary trio whose error correlations are at most ε: the closed outer bound of all evaluations that explain it.
-#
-# With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
-# Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
-#     b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
-#     |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
-# Each line narrows the interval of one letter from those of the others; four rounds are enough.
-#
-# Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
-# float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in
-# a line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
-
+# -- closed bounds of a trio -------------------------------------------------------------------------------------------
 
 Interval: TypeAlias = tuple[float, float]
 Three: TypeAlias = tuple[float, float, float]
 Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
 
 LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
-_ROBUST_TRIO_ROUNDS = 4
 _OTHERS = ((1, 2), (0, 2), (0, 1))
 
 
@@ -417,13 +424,18 @@ class Branch(NamedTuple):
 
 
 def complement(interval: Interval) -> Interval:
-    """1 - interval, rounded outwards."""
+    """1 - interval, rounded outwards.
+
+    Returns
+    -------
+    low, high : float
+    """
     low, high = interval
     return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
 
 
 class ExactTrio(WholeMoments):
-    """The moments of a trio as whole numbers, and what ε makes of them."""
+    """The moments of a trio as whole numbers, and which case they are for a given ε."""
 
     __slots__ = ()
 
@@ -438,7 +450,12 @@ class ExactTrio(WholeMoments):
         return Fraction(self.trio, self.items**3)
 
     def outcome(self, epsilon: float) -> Outcome:
-        """Which case ε makes of this trio, decided exactly."""
+        """The case of this trio for ε, decided exactly.
+
+        Returns
+        -------
+        str
+        """
         top, bottom = Fraction(epsilon).as_integer_ratio()
         square = top * self.items**2
         sizes = [abs(pair) * bottom for pair in self.pair]
@@ -451,7 +468,12 @@ class ExactTrio(WholeMoments):
 
 
 def ratio(top: int, bottom: int) -> Interval:
-    """The floats around a quotient of whole numbers."""
+    """The floats around a quotient of whole numbers.
+
+    Returns
+    -------
+    low, high : float
+    """
     value = top / bottom
     return nextafter(value, -inf), nextafter(value, inf)
 
@@ -462,15 +484,15 @@ class FlippedTrio:
 
     epsilon: float
     signs: tuple[int, int, int]
-    said_b: tuple[Interval, ...]  #: m_i
-    said_a: tuple[Interval, ...]  #: 1 - m_i
+    share_b: tuple[Interval, ...]  #: m_i, how often each votes for the second label
+    share_a: tuple[Interval, ...]  #: 1 - m_i
     low: Three  #: L = C - ε, by the juror left out
     high: Three  #: U = C + ε
     third: Interval  #: T
 
     @classmethod
     def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
-        """Turn jurors around until all covariances are positive."""
+        """Flip jurors until all covariances are positive."""
         q, square = trio.items, trio.items**2
         signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
         top, bottom = Fraction(epsilon).as_integer_ratio()
@@ -491,7 +513,7 @@ class FlippedTrio:
 
 @dataclass
 class ClosedBox:
-    """What the closed form knows: outer intervals of r and of each b."""
+    """Outer intervals of r and of each b."""
 
     r: Interval
     low: list[float]
@@ -504,16 +526,22 @@ class ClosedBox:
 
 
 def closed_box(case: FlippedTrio) -> ClosedBox | None:
-    """Four rounds of narrowing; None where nothing is left."""
+    """Narrow r and b of a separated trio in four rounds.
+
+    Returns
+    -------
+    ClosedBox or None
+        None where nothing is left: no evaluation explains the counts.
+    """
     low, high = case.low, case.high
-    shares = [(case.said_b[i][1], case.said_a[i][1]) for i in range(3)]
+    shares = [(case.share_b[i][1], case.share_a[i][1]) for i in range(3)]
     above = [
         min(sqrt(high[j] * high[k] / low[i]), sqrt(shares[i][0] * shares[i][1])) * MORE
         for i, (j, k) in enumerate(_OTHERS)
     ]
     below = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
     box = ClosedBox((0.0, inf), below, above)
-    for _ in range(_ROBUST_TRIO_ROUNDS):
+    for _ in range(4):
         _narrow_b(case, box)
         _narrow_r(case, box)
         if box.is_empty:
@@ -533,8 +561,8 @@ def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
         box.low[i] = max(box.low[i], max(low[k] / box.high[j], low[j] / box.high[k]) * LESS)
     for i, (j, k) in enumerate(_OTHERS):
         box.high[i] = min(box.high[i], min(high[k] / box.low[j], high[j] / box.low[k]) * MORE)
-    from_ = max(b / m[1] for b, m in zip(box.low, case.said_b, strict=True)) * LESS
-    to = min(n[1] / b for b, n in zip(box.low, case.said_a, strict=True)) * MORE
+    from_ = max(b / m[1] for b, m in zip(box.low, case.share_b, strict=True)) * LESS
+    to = min(n[1] / b for b, n in zip(box.low, case.share_a, strict=True)) * MORE
     box.r = max(box.r[0], from_), min(box.r[1], to)
 
 
@@ -568,6 +596,10 @@ def _ratio_of(difference: float) -> float:
 def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
     """The guaranteed intervals of a separated trio: the statistics of all evaluations in the box.
 
+    Returns
+    -------
+    Branch
+
     Examples
     --------
     Table 1 of the paper at ε = 0.0001, prevalence of the first label:
@@ -583,34 +615,25 @@ def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
         (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
         (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
     )
-    rights = [
-        (
-            _bounds_trio_share(a, (b_low / to, b_high / from_), wrong),
-            _bounds_trio_share(b, (from_ * b_low, to * b_high), right),
-        )
-        for a, b, b_low, b_high, (right, wrong) in zip(
-            case.said_a, case.said_b, box.low, box.high, _products(case, box), strict=True
-        )
-    ]
-    return Branch(case.signs, prevalence, tuple(rights), tuple(zip(box.low, box.high, strict=True)))
-
-
-def _bounds_trio_share(base: Interval, first: Interval, second: Interval) -> Interval:
-    low, high = max(first[0], second[0]), min(first[1], second[1])
-    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
-
-
-def _products(case: FlippedTrio, box: ClosedBox) -> list[tuple[Interval, Interval]]:
-    """r b_i and b_i/r of each juror: with x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ."""
+    # With x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ.
     low, high = case.low, case.high
     bottom, top = _tau(case, box)
-    products = []
+    accuracy = []
     for i, (j, k) in enumerate(_OTHERS):
         least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
         right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
         wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
-        products.append((right, wrong))
-    return products
+        b_low, b_high = box.low[i], box.high[i]
+        on_a = _outer_sum(case.share_a[i], (b_low / to, b_high / from_), wrong)
+        on_b = _outer_sum(case.share_b[i], (from_ * b_low, to * b_high), right)
+        accuracy.append((on_a, on_b))
+    return Branch(case.signs, prevalence, tuple(accuracy), tuple(zip(box.low, box.high, strict=True)))
+
+
+def _outer_sum(base: Interval, first: Interval, second: Interval) -> Interval:
+    """base + the intersection of two intervals, rounded outwards; a share is at most 1."""
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
 
 
 def _root(c: float, tau: float, product: float) -> float:

@@ -1,4 +1,30 @@
-"""Calibrated posterior and intervals."""
+"""Calibration: what grades and labels are worth when jurors share errors, as all real juries do.
+
+`JuryVotes` (votes with one method's posterior) and a `Population` of reference juries come in; `CalibratedShares`
+(posterior, labels, prevalences, accuracies and scores with their intervals) go out.
+
+Every method that takes errors for independent is overconfident: a mistake that jurors share looks like truth, and
+counts again with every juror who shares it (docs/calibration.md). Three things distinguish a real jury from what its
+votes imply. They cannot be seen in the votes; their distribution over juries with known keys (`reference`) can be
+measured, and a few gold items identify them.
+
+    q_i(rho, b)[l] ∝ exp(tau_i log q_i[l] + b_l),      tau_i = 1 / (1 + rho (n_i - 1))
+
+rho     the *shared error*: n_i jurors whose errors have intraclass correlation rho are worth n_i tau_i independent ones
+        (the design effect of survey sampling).
+b       the *label bias*: which labels the jury as a whole gives too often or too rarely, in log-odds. It moves
+        prevalences, accuracies and scores alike, so that a juror who always gives the same answer has the interval of
+        that label's prevalence.
+delta   a juror's own *deviation* from what q implies, of constant size on the scale asin(sqrt(share)).
+
+A scenario (`scenarios`) is one draw of (rho, b). The statistics of every scenario (`expected_sums`), spread by what
+stays unknown in it (each item's label, the juror's deviation, the noise of the fit), make up the distribution whose
+quantiles are the intervals (`CalibratedShares`). The spread is added on the scale asin(sqrt(share)), where shares of n
+items have constant variance and whose inverse, sin², never leaves [0, 1]. A share of n items is a multiple of 1/n, so
+ends are rounded to the nearest one.
+
+Letters in shapes: T decision tuples, R labels, N jurors, K scenarios.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +52,17 @@ from jurors.uncertainty.scenarios import (
     temper_posteriors,
 )
 
-# What every scenario expects of the jurors: sums over items of a tempered posterior, and of what stays unknown.
-
+# -- sums over items of each scenario's posterior, and of what stays unknown -------------------------------------------
 
 _DENSE_CELLS = 200_000  # cells of the one-hot matrix up to which an ordinary array is faster
-_BLOCK_CELLS = 6_000_000  # tuples x labels x scenarios held at once
+_BLOCK_CELLS = 6_000_000  # tuples x labels x scenarios in memory at once
 
 
 @dataclass(frozen=True)
 class ExpectedSums:
-    """Sums over items, by scenario (last axis) or on the average of them; the last juror says the best labels."""
+    """Sums over items, by scenario (last axis) or averaged over them; the last juror gives the best labels."""
 
-    right: Floats  # (N, R, K) items of true label l on which the juror said l
+    right: Floats  # (N, R, K) items of true label l on which the juror voted l
     met: Floats  # (N, R, K) items of true label l on which the juror voted
     votes: Floats  # (N,)
     prevalence: Floats  # (R, K) items by label
@@ -46,14 +71,14 @@ class ExpectedSums:
     posterior: Floats  # (T, R)
     best: Integers  # (T,)
     doubt_right: Floats  # (N, R) variance of `right` left by unknown labels
-    doubt_met: Floats  # (N, R) the same of `met`
-    doubt: Floats  # (R,) of prevalence
+    doubt_met: Floats  # (N, R) of `met`
+    doubt: Floats  # (R,) of `prevalence`
     gold: GoldSums | None
 
 
 @dataclass(frozen=True)
 class GoldSums:
-    """How gold votes differ from what was expected of them."""
+    """How votes on gold items differ from what the scenarios expect of them."""
 
     votes: Floats  # (N,) gold votes
     right: Floats  # (N, R, K) observed - expected
@@ -64,32 +89,38 @@ class GoldSums:
 
 
 class OneHot:
-    """The one-hot matrix of votes, dense or sparse: jurors x labels said, by tuples."""
+    """The one-hot matrix of votes, dense or sparse: (jurors x labels voted) by tuples."""
 
     def __init__(self, jury: JuryVotes, rows: Integers | None = None, best: Integers | None = None) -> None:
         size, width = jury.labels, len(jury.weights)
         cell = jury.juror * size + jury.label
         votes = [(jury.row[run], cell[run]) for run in _runs(jury.row)]
-        if best is not None:  # beside the votes, of which a hundred million need not be copied
+        if best is not None:  # a run of its own: a hundred million votes need not be copied
             votes.append((np.arange(width), jury.jurors * size + best))
         self.shape = jury.jurors + (best is not None), size
         if rows is not None:
             place = np.full(width, -1)
             place[rows] = np.arange(len(rows))
-            votes = [(place[row[kept]], said[kept]) for row, said in votes for kept in [place[row] >= 0]]
+            votes = [(place[row[is_in]], cells[is_in]) for row, cells in votes for is_in in [place[row] >= 0]]
             width = len(rows)
-        cells = self.shape[0] * size
-        self.matrices: list[tuple[int, Any]]  # they add up, each from its first cell on
-        if cells * width <= _DENSE_CELLS:
-            dense = np.zeros((cells, width))
-            for row, said in votes:
-                dense[said, row] = 1.0
+        height = self.shape[0] * size
+        self.matrices: list[tuple[int, Any]]  # (first cell, matrix from that cell on): the whole is their sum
+        if height * width <= _DENSE_CELLS:
+            dense = np.zeros((height, width))
+            for row, cells in votes:
+                dense[cells, row] = 1.0
             self.matrices = [(0, dense)]
         else:
-            self.matrices = [_sparse(row, said, width) for row, said in votes if len(row)]
+            self.matrices = [_sparse(row, cells, width) for row, cells in votes if len(row)]
 
     def sums(self, mass: Floats) -> tuple[Floats, Floats]:
-        """(T, R, K) masses by true label, summed over votes that said it and over all votes: (N, R, K) each."""
+        """Sum masses by true label (T, R, K) over votes.
+
+        Returns
+        -------
+        right, met : ndarray, (N, R, K)
+            Over the votes for the true label, and over all votes.
+        """
         jurors, labels = self.shape
         matrices = self.matrices if mass.dtype == np.float64 else self._single
         flat = mass.reshape(len(mass), -1)
@@ -108,15 +139,15 @@ class OneHot:
 
 
 def _runs(row: Integers) -> list[slice]:
-    """The votes in runs that are sorted by tuple: those of the jurors, then those of each labelling."""
+    """Runs of votes sorted by tuple: those of the jurors, then those of each labelling."""
     ends = (np.flatnonzero(row[1:] < row[:-1]) + 1).tolist()
     return [slice(start, end) for start, end in zip([0, *ends], [*ends, len(row)], strict=True)]
 
 
 def _sparse(row: Integers, cell: Integers, rows: int) -> tuple[int, Any]:
-    """Cells x tuples, of votes that are sorted by tuple, and the first cell that has some.
+    """The first cell with a vote, and the matrix cells x tuples from it on, of votes sorted by tuple.
 
-    Ones are as exact in single precision, which is half of it.
+    Ones are exact in single precision, which takes half the memory.
     """
     from scipy.sparse import csr_array
 
@@ -131,9 +162,28 @@ def _sparse(row: Integers, cell: Integers, rows: int) -> tuple[int, Any]:
 
 
 def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> ExpectedSums:
-    """The sums of all scenarios, for every juror and for one more who says the best labels."""
+    """Sum every scenario's posterior over items, for every juror and for one more who gives the best labels.
+
+    Parameters
+    ----------
+    jury, gold
+        As in `calibrate`.
+    odds, drawn
+        As `drawn_scenarios` returns them.
+
+    Returns
+    -------
+    ExpectedSums
+    """
     tuples, size = jury.posterior.shape
-    best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
+    best = odds[0].argmax(axis=1)
+    if gold is not None:  # the likeliest labels over the modes, whose methods gold has weighted
+        total = np.zeros(jury.posterior.shape)
+        for k in range(len(odds)):
+            modes = DRAWS + np.flatnonzero(drawn.method[DRAWS:] == k)
+            if len(modes):
+                total += temper_posteriors(odds[k], jury.distinct, drawn.log_rho[modes], drawn.bias[modes]).sum(axis=2)
+        best = np.asarray(total.argmax(axis=1))
     count, methods = len(drawn.log_rho), _by_method(drawn)
     free = jury.weights - (0.0 if gold is None else gold.sum(axis=1))
     right, met = np.zeros((jury.jurors + 1, size, count)), np.zeros((jury.jurors + 1, size, count))
@@ -143,7 +193,7 @@ def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: F
     for rows, part in _parts(jury, size * count):
         votes, shares = OneHot(part, best=best[rows]), np.zeros((2, *part.posterior.shape))  # Σ q and Σ q² over draws
         for k, at in methods:
-            q = temper_posteriors(odds[k][rows], part.voices, drawn.log_rho[at], drawn.slant[at])
+            q = temper_posteriors(odds[k][rows], part.distinct, drawn.log_rho[at], drawn.bias[at])
             draws = q[:, :, : int((np.arange(count)[at] < DRAWS).sum())]  # they come first
             shares[0] += draws @ np.ones(draws.shape[2], dtype=q.dtype)
             shares[1] += np.einsum("trk,trk->tr", draws, draws)
@@ -151,15 +201,15 @@ def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: F
                 q *= free[rows, None, None].astype(q.dtype)
             if gold is not None:
                 q += gold[rows, :, None].astype(q.dtype)
-            said_right, all_said = votes.sums(q)
-            right[:, :, at] += said_right
-            met[:, :, at] += all_said
+            of_right, of_met = votes.sums(q)
+            right[:, :, at] += of_right
+            met[:, :, at] += of_met
             prevalence[:, at] += q.sum(axis=0)
         posterior[rows] = shares[0] / DRAWS
         unknown = (shares[0] - shares[1]) * (free[rows] / DRAWS)[:, None]
-        said_right, all_said = votes.sums(unknown[:, :, None].astype(q.dtype))  # as precise as the scenarios
-        open_right += said_right[:, :, 0]
-        open_met += all_said[:, :, 0]
+        of_right, of_met = votes.sums(unknown[:, :, None].astype(q.dtype))  # as precise as the scenarios
+        open_right += of_right[:, :, 0]
+        open_met += of_met[:, :, 0]
         doubt += unknown.sum(axis=0)
     caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
     return ExpectedSums(
@@ -169,7 +219,7 @@ def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: F
 
 
 def _parts(jury: JuryVotes, cells: int) -> Iterator[tuple[slice, JuryVotes]]:
-    """Some tuples at a time with their votes, as many as fit where each has so many cells."""
+    """Blocks of tuples with their votes, as many as fit into memory if each has so many cells."""
     tuples, step = len(jury.weights), max(_BLOCK_CELLS // max(cells, 1), 1)
     if tuples <= step:
         yield slice(0, tuples), jury
@@ -185,29 +235,14 @@ def _parts(jury: JuryVotes, cells: int) -> Iterator[tuple[slice, JuryVotes]]:
         yield (
             rows,
             replace(
-                jury, posterior=jury.posterior[rows], weights=jury.weights[rows], voices=jury.voices[rows],
+                jury, posterior=jury.posterior[rows], weights=jury.weights[rows], distinct=jury.distinct[rows],
                 row=row - rows.start, juror=juror, label=label,
             ),
         )  # fmt: skip
 
 
-def mean_posterior(jury: JuryVotes, odds: Floats, drawn: Scenarios) -> Floats:
-    """(T, R) the posterior of every tuple on the average of the draws, as `expected_sums` has it, and nothing else."""
-    return mean_tempered_posterior(odds, jury.voices, drawn.log_rho[:DRAWS], drawn.slant[:DRAWS])
-
-
-def _best_labels(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Integers:
-    """The likeliest label of each tuple on the average of the modes, once gold has had its say."""
-    total = np.zeros(jury.posterior.shape)
-    for k in range(len(odds)):
-        at = DRAWS + np.flatnonzero(drawn.method[DRAWS:] == k)
-        if len(at):
-            total += temper_posteriors(odds[k], jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
-    return np.asarray(total.argmax(axis=1))
-
-
 def _by_method(drawn: Scenarios, cells: int = 1) -> list[tuple[int, slice | Integers]]:
-    """Every method with its scenarios in their order, as many at a time as fit where each has so many cells."""
+    """(method, its scenarios), as many scenarios at a time as fit into memory if each has so many cells."""
     step, count = max(_BLOCK_CELLS // max(cells, 1), 1), len(drawn.method)
     if len(drawn.weights) == 1:
         return [(0, slice(start, min(start + step, count))) for start in range(0, count, step)]
@@ -225,7 +260,7 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
     right, met = (np.empty((*votes.shape, count)) for _ in range(2))
     expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
     for k, at in _by_method(drawn, counts.size):
-        q = temper_posteriors(odds[k][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
+        q = temper_posteriors(odds[k][rows], jury.distinct[rows], drawn.log_rho[at], drawn.bias[at])
         expected += q.sum(axis=2) * (known / count)[:, None]
         doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
         right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])
@@ -234,18 +269,14 @@ def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floa
     return GoldSums(all_expected.sum(axis=1), right, met, all_expected, right_doubt[:, :, 0], met_doubt[:, :, 0])
 
 
-# `CalibratedShares`: grades from the sums of all scenarios, and how far what stays unknown in them spreads each.
-#
-# The spread is added on the scale asin(sqrt(share)), where shares of n items have constant variance and whose way back,
-# sin², never leaves [0, 1]. A share of n items is a multiple of 1/n, so ends are rounded to the nearest one.
-
+# -- distributions and intervals ---------------------------------------------------------------------------------------
 
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
-_NOISE = 7  # points of noise that every scenario is spread by
+_NOISE = 7  # values that every scenario is spread to
 
 
 def _noise_points() -> Floats:
-    """(DRAWS, _NOISE) equally likely points of heavy-tailed noise of variance 1; no two scenarios have the same."""
+    """(DRAWS, _NOISE) equally likely values of heavy-tailed noise of variance 1; no two scenarios have the same."""
     start = (np.arange(DRAWS)[:, None] * (np.sqrt(5.0) - 1.0) / 2.0) % 1.0
     start = (np.argsort(np.argsort(start, axis=0), axis=0) + 0.5) / DRAWS
     points = student_quantile((np.arange(_NOISE) + start) / _NOISE)
@@ -266,7 +297,7 @@ class FitNoise:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedShares:
-    """Grades as real juries go; each is worked out when first asked for: often only the scores are."""
+    """Calibrated grades. Each is computed on first access: often only the scores are needed."""
 
     sums: ExpectedSums
     population: Population
@@ -285,7 +316,7 @@ class CalibratedShares:
 
     @property
     def score(self) -> Floats:
-        """(N,) the share of its items that a juror has right."""
+        """(N,) the share of its votes that a juror has right."""
         return _of_modes(self._score_parts[0][:-1])
 
     @property
@@ -310,22 +341,22 @@ class CalibratedShares:
 
     @property
     def method_weights(self) -> Floats:
-        """How far gold trusts each method's posterior."""
+        """(methods,) the probability of each method's posterior, given gold."""
         return self.drawn.weights
 
     @property
     def score_draws(self) -> Floats:
-        """(N, DRAWS) the scores of every scenario: what moves all jurors together."""
+        """(N, DRAWS) the scores of every scenario: what is common to all jurors."""
         return self._score_parts[0][:-1, :DRAWS]
 
     @property
     def score_doubt(self) -> Floats:
-        """(N,) the variance of what stays unknown of a juror in each of them."""
+        """(N,) the variance of what stays unknown about a juror within a scenario."""
         return self._score_parts[1][:-1]
 
     @cached_property
     def values(self) -> Floats:
-        """(statistics, values) equally likely ones, sorted: prevalence, accuracy, score, wrong labels."""
+        """(statistics, values) equally likely values, sorted, of prevalence, accuracy, score and wrong labels."""
         (accuracy, accuracy_doubt), (score, score_doubt) = self._accuracy_parts, self._score_parts
         cells = accuracy[:-1, :, :DRAWS].reshape(-1, DRAWS)
         share = np.concatenate([self._prevalences[:, :DRAWS], cells, score[:, :DRAWS]])
@@ -350,7 +381,14 @@ class CalibratedShares:
         return np.exp([quantile(self.log_rho, tail) for tail in _tails(level)])
 
     def interval(self, level: float = 0.95) -> dict[str, Floats]:
-        """(low, high) of `prevalence`, `accuracy`, `score`, `wrong_labels` and `shared_error`, last axis."""
+        """Intervals of all statistics.
+
+        Returns
+        -------
+        dict of ndarray
+            `prevalence` (R, 2), `accuracy` (N, R, 2), `score` (N, 2), `wrong_labels` (2,) and `shared_error` (2,), with
+            (low, high) on the last axis.
+        """
         ends = np.stack([quantile(self.values, tail) for tail in _tails(level)], axis=1, dtype=np.float64)
         size = np.maximum(np.rint(self.items), 1.0)[:, None]
         ends = np.rint(ends * size) / size
@@ -372,7 +410,7 @@ class CalibratedShares:
 
     @cached_property
     def _score_parts(self) -> tuple[Floats, Floats]:
-        """Of every juror, and last the share of wrong labels; each by scenario, and the variance left in it."""
+        """Scores (N + 1, K), the last the share of wrong labels, and the variance (N + 1,) within a scenario."""
         with np.errstate(divide="ignore", invalid="ignore"):
             score, doubt = _scores(self.sums, self.population, self.noise)
             score[-1] = np.maximum(1.0 - score[-1] - self.sums.caught / self.sums.items, 0.0)
@@ -380,13 +418,13 @@ class CalibratedShares:
 
     @cached_property
     def _accuracy_parts(self) -> tuple[Floats, Floats]:
-        """The same of the accuracies of every juror, and of one who says the best labels."""
+        """Accuracies (N + 1, R, K), the last of the best labels, and the variance (N + 1, R) within a scenario."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return _accuracies(self.sums, self.population, self.noise)
 
 
 def _of_modes(values: Floats) -> Floats:
-    """The estimate: the mean over the modes, which stand behind the draws."""
+    """The estimate: the mean over the modes, which follow the draws."""
     modes = values[..., DRAWS:]
     return np.asarray(modes.sum(axis=-1) / modes.shape[-1])
 
@@ -396,16 +434,32 @@ def _tails(level: float) -> tuple[float, float]:
 
 
 def quantile(values: Floats, share: float) -> Any:
-    """The quantile along the last axis of sorted values."""
+    """A quantile of sorted values along the last axis, interpolated linearly.
+
+    Returns
+    -------
+    float or ndarray
+        Without the last axis.
+    """
     place = share * (values.shape[-1] - 1)
     k = min(int(place), values.shape[-1] - 2)
     return values[..., k] + (place - k) * (values[..., k + 1] - values[..., k])
 
 
 def spread_shares(share: Floats, variance: Floats) -> Floats:
-    """Equally likely values of every statistic, sorted: each scenario's share, spread by its noise.
+    """Spread each scenario's share by its noise, on the scale asin(sqrt(share)).
 
-    The noise is added on the scale asin(sqrt(share)).
+    Parameters
+    ----------
+    share
+        (statistics, DRAWS)
+    variance
+        (statistics,) of the noise.
+
+    Returns
+    -------
+    ndarray, (statistics, DRAWS x points)
+        Equally likely values of every statistic, sorted.
     """
     mean = share.sum(axis=1) / share.shape[1]
     sd = np.minimum(np.sqrt(variance / np.maximum(4.0 * mean * (1.0 - mean), 1e-12)), _WIDEST)
@@ -419,7 +473,7 @@ def spread_shares(share: Floats, variance: Floats) -> Floats:
 
 
 def _scores(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
-    """(N, K) scores, and the variance (N,) of what stays unknown in each scenario."""
+    """Scores (N, K), and the variance (N,) of what stays unknown within a scenario."""
     score = sums.right.sum(axis=1) / sums.votes[:, None]
     unit = _unit_variance(score.sum(axis=1) / score.shape[1])
     doubt = sums.doubt_right.sum(axis=1) / sums.votes**2 + _and_labels(noise.score)
@@ -429,21 +483,15 @@ def _scores(sums: ExpectedSums, population: Population, noise: FitNoise) -> tupl
     size = np.maximum(gold.votes, 1e-9)
     gaps = gold.right.sum(axis=1) / size[:, None]
     left = 1.0 - gold.votes / sums.votes
-    shift, own = _own_deviation(
-        gaps,
-        gold.doubt_right.sum(axis=1) / size**2,
-        unit,
-        gold.votes > 0,
-        population.deviation,
-        population.unevenness,
-    )
-    return _shifted(score, shift * left[:, None]), doubt + own * left**2
+    variance = gold.doubt_right.sum(axis=1) / size**2
+    shift, rest = _own_deviation(gaps, variance, unit, gold.votes > 0, population.deviation, population.unevenness)
+    return _shifted(score, shift * left[:, None]), doubt + rest * left**2
 
 
 def _accuracies(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
-    """(N, R, K) accuracies by label, and the variance (N, R) of what stays unknown in each scenario.
+    """Accuracies (N, R, K) by label, and the variance (N, R) of what stays unknown within a scenario.
 
-    An item moves the accuracy a by (says it - a)(is it - q) / items of the label: what gold items are compared by.
+    An item moves the accuracy a by (voted l - a)(is l - q) / items of the label: gold items are compared on that.
     """
     accuracy = sums.right / sums.met
     count = accuracy.shape[2]
@@ -457,40 +505,45 @@ def _accuracies(sums: ExpectedSums, population: Population, noise: FitNoise) -> 
     gaps = (gold.right - accuracy * gold.met) / size[:, :, None]
     left = np.clip(1.0 - gold.expected / met, 0.0, 1.0)
     variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
-    shift, own = _own_deviation(
-        gaps, variance, unit, gold.expected > 1e-6, population.label_deviation, population.unevenness
-    )
-    return _shifted(accuracy, shift * left[..., None]), doubt + own * left**2
+    is_seen = gold.expected > 1e-6
+    shift, rest = _own_deviation(gaps, variance, unit, is_seen, population.label_deviation, population.unevenness)
+    return _shifted(accuracy, shift * left[..., None]), doubt + rest * left**2
 
 
 def _own_deviation(
     gaps: Floats, variance: Floats, unit: Floats, seen: Flags, usual: float, unevenness: float
 ) -> tuple[Floats, Floats]:
-    """What gold tells of each juror's deviation: the part of what was found that is believed, and the variance left.
+    """Each juror's deviation given gold: the shrunken estimate, and the variance that remains.
 
-    First all jurors together tell how far the jurors of this jury deviate (not less than in other juries: they saw the
-    same gold items, so that their agreement proves little), then each tells of itself by the usual shrinkage,
-    weight = own variance / (own variance + variance of what was found).
+    First the variance of deviations in this jury is estimated from all jurors (not less than in other juries: they saw
+    the same gold items, so that their agreement proves little); then each deviation is shrunk as usual,
+    weight = prior variance / (prior variance + variance of the observed gap).
     """
     seen = seen & np.isfinite(variance) & (unit > 0)
     square, variance = np.where(seen, gaps.mean(axis=-1) ** 2, 0.0), np.where(seen, variance, 1.0)
     unit = np.where(seen, unit, np.nan_to_num(unit))
     prior = unevenness * usual**2
-    sure = np.where(seen, unit / (prior * unit + variance) ** 2, 0.0) / 2.0
-    gained, before = float((sure * unit).sum()), 1.0 / max(prior, 1e-12) ** 2
-    learned = (float((sure * (square - variance)).sum()) + before * prior) / (gained + before)
-    own = max(learned, prior) * unit
-    weight = np.where(seen, own / (own + variance), 0.0)
-    return weight[..., None] * gaps, own * (1.0 - weight)
+    precision = np.where(seen, unit / (prior * unit + variance) ** 2, 0.0) / 2.0
+    gained, before = float((precision * unit).sum()), 1.0 / max(prior, 1e-12) ** 2
+    estimate = (float((precision * (square - variance)).sum()) + before * prior) / (gained + before)
+    deviation = max(estimate, prior) * unit
+    weight = np.where(seen, deviation / (deviation + variance), 0.0)
+    return weight[..., None] * gaps, deviation * (1.0 - weight)
 
 
 def _and_labels(noise: Floats | float) -> Floats | float:
-    """The noise of every juror, and of one who says the best labels: none."""
+    """The noise of every juror, and of the one who gives the best labels: none."""
     return noise if isinstance(noise, float) else np.concatenate([noise, np.zeros_like(noise[:1])])
 
 
 def ratio_variance(right: Floats, met: Floats, ratio: Floats) -> Floats:
-    """The variance of right - ratio met, where `right` and the rest of `met` have these variances."""
+    """The variance of right - ratio met, where `right` and the rest of `met` have these variances.
+
+    Returns
+    -------
+    ndarray
+        Shaped as the arguments.
+    """
     return np.asarray(right * (1.0 - ratio) ** 2 + (met - right) * ratio**2)
 
 
@@ -500,33 +553,14 @@ def _unit_variance(share: Floats) -> Floats:
 
 
 def _shifted(share: Floats, shift: Floats) -> Floats:
-    """Move a share; no step leads out of [0, 1]: it goes at most nine tenths of the way to the border."""
+    """Move a share, at most nine tenths of the way to the border of [0, 1]."""
     room = np.where(shift > 0, 1.0 - share, share)
     return np.asarray(share + np.sign(shift) * np.minimum(np.abs(shift), 0.9 * room))
 
 
-# Shared error: what grades and labels are worth when jurors err together, as all real juries do.
-#
-# Every method that takes errors for independent believes itself too much: a mistake that jurors share looks like truth,
-# and counts again with every juror who shares it (MATHS §11). Three things tell a real jury from what its votes
-# promise. They cannot be seen in the votes; their spread over juries with known keys (`reference`) can be measured,
-# and a few gold items identify them.
-#
-#     q_i(rho, b)[l] ∝ exp(tau_i log q_i[l] + b_l),      tau_i = 1 / (1 + rho (n_i - 1))
-#
-# rho     the *shared error*: n_i voices whose errors have intraclass correlation rho are worth n_i tau_i independent
-#         ones (the design effect of survey sampling).
-# b       the *slant*: which labels the jury as a whole says too often or too seldom, in log-odds. It moves
-#         prevalences, accuracies and scores together, so that a juror who always says the same gets the interval of
-#         that label's prevalence.
-# delta   a juror's own *deviation* from what q says of it, of constant size on the scale asin(sqrt(share)).
-#
-# A scenario (`scenarios`) is one draw of (rho, b). The statistics of every scenario (`expected`), spread by what stays
-# unknown in it (each item's label, the juror's deviation, the noise of the fit), make the distribution that intervals
-# are quantiles of (`shares`).
+# -- calibration -------------------------------------------------------------------------------------------------------
 
-
-FIRST_METHOD = 0.5  #: the weight of the method asked for, before gold; its rivals share the rest
+FIRST_METHOD = 0.5  #: prior probability of the requested method; with gold, its rivals share the rest
 LEAST_RHO = 1e-4  # a shared error that makes no difference
 
 
@@ -540,7 +574,7 @@ def calibrate(
     noise: FitNoise | None = None,
     spread: float | None = None,
 ) -> CalibratedShares:
-    """Grade a jury as real juries go.
+    """Grade a jury, allowing for shared errors as reference juries have them.
 
     Parameters
     ----------
@@ -551,14 +585,18 @@ def calibrate(
     rho
         The shared error, where you know it; by default it is drawn from the population.
     gold
-        (T, R): how many items of each tuple are known to have each true label. They may be chosen at random or by
-        anything that depends on votes alone: given an item's votes, whether it was chosen says nothing of its label.
+        (T, R): how many items of each tuple are known to have each true label. They may be selected at random or by
+        anything that depends on votes alone: given an item's votes, its selection must say nothing about its label.
     rivals
-        Other methods' posteriors; gold decides how far each is heard. Without gold they are not.
+        Other methods' posteriors, weighted by how well they predict gold; unused without gold.
     noise
         How far the estimates move when items are drawn again; matters for few items and few jurors only.
     spread
         `answer_spread` of all votes, where `jury` is about some of the items only.
+
+    Returns
+    -------
+    CalibratedShares
     """
     odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, spread=spread)
     return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
@@ -568,31 +606,47 @@ def drawn_scenarios(
     jury: JuryVotes, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
     spread: float | None = None,
 ) -> tuple[list[Floats], Scenarios]:  # fmt: skip
-    """Each method's log-odds, and the scenarios that the reference juries and gold leave; as in `calibrate`."""
-    center, sd = _believed(jury, population, rho, spread)
-    odds = [log_odds(jury.posterior, jury.voices)]
+    """Draw scenarios given the reference juries and gold; arguments as in `calibrate`.
+
+    Returns
+    -------
+    odds : list of ndarray, (T, R)
+        Each method's log-odds.
+    drawn : Scenarios
+    """
+    center, sd = _prior_of_rho(jury, population, rho, spread)
+    odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
     else:
-        odds += [log_odds(posterior, jury.voices) for posterior in rivals]
+        odds += [log_odds(posterior, jury.distinct) for posterior in rivals]
         at = gold.sum(axis=1) > 0
-        seen = [GoldTuples(part[at], jury.voices[at], gold[at]) for part in odds]
-        trust = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
-        trust[0] = FIRST_METHOD if rivals else 1.0
-        drawn = gold_scenarios(seen, trust, center, sd, population.slant)
+        seen = [GoldTuples(part[at], jury.distinct[at], gold[at]) for part in odds]
+        prior = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
+        prior[0] = FIRST_METHOD if rivals else 1.0
+        drawn = gold_scenarios(seen, prior, center, sd, population.slant)
     return odds, drawn
 
 
 def expected_labels(jury: JuryVotes, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
-    """Posterior (T, R) and best label (T,) as `calibrate` has them without gold: all that labelling needs."""
-    center, sd = _believed(jury, population, rho, None)
-    odds = log_odds(jury.posterior, jury.voices)
+    """The posterior and best labels of `calibrate` without gold: all that labelling needs.
+
+    Returns
+    -------
+    posterior : ndarray, (T, R)
+    labels : ndarray of int, (T,)
+    """
+    center, sd = _prior_of_rho(jury, population, rho, None)
+    odds = log_odds(jury.posterior, jury.distinct)
     drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
-    return mean_posterior(jury, odds, drawn), np.asarray(odds.argmax(axis=1))
+    mean = mean_tempered_posterior(odds, jury.distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
+    return mean, np.asarray(odds.argmax(axis=1))
 
 
-def _believed(jury: JuryVotes, population: Population, rho: float | None, spread: float | None) -> tuple[float, float]:
-    """The middle of log rho and its standard deviation."""
+def _prior_of_rho(
+    jury: JuryVotes, population: Population, rho: float | None, spread: float | None
+) -> tuple[float, float]:
+    """Mean and standard deviation of log rho."""
     if rho is not None:
         return float(np.log(max(rho, LEAST_RHO))), 0.0
     return population.shared_error(answer_spread(jury) if spread is None else spread)

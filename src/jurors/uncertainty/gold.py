@@ -1,4 +1,26 @@
-"""Gold forecasts, active learning, paired change."""
+"""What labels of a few items would tell and do tell: gold forecasts, information gain, paired changes, key checks.
+
+- `forecast_half_widths`: how far gold items would narrow the scores, before any is labelled. Gold items as they are to
+  be expected (of every tuple its share, by true label as in the jury's calibrated posterior) are given to the
+  calibration that real ones would be given to. On six real juries the mean half width that 20 or 100 gold items left,
+  drawn at random, was off by 1 to 5 points, to either side (benchmarks/gold_widths.py).
+- `labelling_errors`: how often a labelling is wrong: it is graded as one more juror whose votes prove nothing.
+- `label_information`: the information gain of one more label, in wrong labels fewer. A label decides its own item, and
+  it discriminates between scenarios of shared error and bias: those that expected it gain weight,
+      w_k ∝ q_tk[y],      Q_u(y) = Σ_k w_k q_uk,
+  and where that changes the best label of other items, fewer of them are wrong: mostly items with the same votes.
+- `paired_change`: how far a juror improved between two runs on the same items. Where a juror votes alike twice, nothing
+  changed, whatever the truth is: only the items on which it changed its vote count, and what is uncertain is which vote
+  was right on those,
+      change = Σ (q_i[now] - q_i[before]) / items,
+  with q_i calibrated from both runs alike (the mean of their log-odds), so that exchanging the runs changes the sign.
+  Its scenarios are those of `calibrate`: shared error, bias, labels still unknown, and the juror's own deviation and
+  the noise of the fit, whose parts on a share c of the items have 1 / c times their variance. It never leaves [-c, c].
+  Measured by replacing a juror by another, 90 times in 26 real juries: 90% intervals held 80% of the changes.
+- `check_with_key`: whether the grades hold against an answer key, and whose labels make fewer errors.
+
+Letters in shapes as in `calibrate`; U distinct pairs of decision tuples in two runs.
+"""
 
 from __future__ import annotations
 
@@ -27,188 +49,160 @@ from jurors.uncertainty.scenarios import (
     temper_posteriors,
 )
 
-# Gold forecasts, active learning, paired change.
+_MOST_CELLS = 400  # posteriors that suffice to forecast a width
 
 
-# How far gold items would narrow the scores, before anybody has labelled one.
-#
-# Gold items as they are to be expected (of every tuple its share, by true label as the jury's calibrated posterior has
-# it) are given to the very calibration that real ones would be given to. On six real juries the mean half width that 20
-# or 100 gold items left, drawn at random, was off by 1 to 5 points, to either side (benchmarks/gold_widths.py).
+def forecast_half_widths(
+    jury: JuryVotes, population: Population, rho: float | None, gold: Floats | None, posterior: Floats,
+    noise: FitNoise, level: float, gold_items: int,
+) -> Floats:  # fmt: skip
+    """Forecast the half widths of the score intervals, were so many more items gold.
 
+    Parameters
+    ----------
+    jury, population, rho, gold, noise
+        As they were given to `calibrate`.
+    posterior
+        (T, R) calibrated.
+    level
+        Of the intervals.
+    gold_items
+        How many more gold items there would be, drawn at random.
 
-_MOST_CELLS = 400  # posteriors that are enough to foretell a width
-
-
-@dataclass(frozen=True)
-class GoldForecast:
-    """All that `calibrate` was given, and the posterior it gave: what widths are foretold from."""
-
-    jury: JuryVotes
-    population: Population
-    rho: float | None
-    gold: Floats | None
-    posterior: Floats  #: (T, R) calibrated
-    noise: FitNoise
-    level: float
-
-    def half_widths(self, gold_items: int) -> Floats:
-        """(N,) the ± of every score, were so many more items gold; NaN where that cannot be told."""
-        jury, posterior = self.jury, self.posterior
-        if posterior.size > _MOST_CELLS:
-            if self.gold is not None:  # a sample of tuples would lose the few items that are known
-                return np.full(jury.jurors, np.nan)
-            jury, at = _sampled(jury)
-            posterior = posterior[at]
-        free = jury.weights if self.gold is None else jury.weights - self.gold.sum(axis=1)
-        share = min(gold_items / max(float(free.sum()), 1.0), 1.0)
-        gold = share * free[:, None] * posterior
-        if self.gold is not None:
-            gold += self.gold
-        spread = answer_spread(self.jury)
-        shares = calibrate(jury, self.population, rho=self.rho, gold=gold, noise=self.noise, spread=spread)
-        ends = shares.interval(self.level)["score"]
-        return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
-
-
-def _sampled(jury: JuryVotes) -> tuple[JuryVotes, Integers]:
-    """Every so many-th item stands for those before it: fewer tuples, as many items; and which tuples these are."""
-    total, count = float(jury.weights.sum()), max(_MOST_CELLS // jury.labels, 2)
-    points = (np.arange(count) + 0.5) * (total / count)
-    at, times = np.unique(np.searchsorted(np.cumsum(jury.weights), points), return_counts=True)
-    is_kept = np.zeros(len(jury.weights), dtype=np.bool_)
-    is_kept[at] = True
-    kept = np.flatnonzero(is_kept[jury.row])
-    weights: Floats = times.astype(np.float64) * (total / count)
-    part = replace(
-        jury, posterior=jury.posterior[at], weights=weights, voices=jury.voices[at],
-        row=np.searchsorted(at, jury.row[kept]), juror=jury.juror[kept], label=jury.label[kept],
-    )  # fmt: skip
-    return part, at
-
-
-# How often labellings are wrong, as real juries go: each is graded as one more juror whose votes prove nothing.
-
-
-@dataclass(frozen=True, eq=False)
-class Labellings:
-    """All that calibrated the jurors, to judge labels of the same tuples by it."""
-
-    jury: JuryVotes
-    population: Population
-    rho: float | None
-    gold: Floats | None
-    rivals: Sequence[Floats]
-    noise: FitNoise
-    level: float
-
-    def wrong(self, chosen: Sequence[Integers]) -> list[tuple[float, tuple[float, float]]]:
-        """The share of wrong labels of each labelling (a label for each tuple), with its interval.
-
-        Gold items keep the label of the labelling: it is judged by them, not mended.
-        """
-        jury = self.jury
-        for labels in chosen:
-            jury = add_label_juror(jury, labels)
-        shares = calibrate(
-            jury, self.population, rho=self.rho, gold=self.gold, rivals=self.rivals,
-            noise=_with_silence(self.noise, len(chosen)), spread=answer_spread(self.jury),
+    Returns
+    -------
+    ndarray, (N,)
+        NaN where that cannot be forecast.
+    """
+    spread = answer_spread(jury)
+    if posterior.size > _MOST_CELLS:
+        if gold is not None:  # a sample of tuples would lose the few items that are known
+            return np.full(jury.jurors, np.nan)
+        # A systematic sample: every so many-th item represents those before it, so tuples are fewer, items as many.
+        total, count = float(jury.weights.sum()), max(_MOST_CELLS // jury.labels, 2)
+        points = (np.arange(count) + 0.5) * (total / count)
+        at, times = np.unique(np.searchsorted(np.cumsum(jury.weights), points), return_counts=True)
+        is_sampled = np.zeros(len(jury.weights), dtype=np.bool_)
+        is_sampled[at] = True
+        votes = np.flatnonzero(is_sampled[jury.row])
+        weights: Floats = times.astype(np.float64) * (total / count)
+        posterior, jury = posterior[at], replace(
+            jury, posterior=jury.posterior[at], weights=weights, distinct=jury.distinct[at],
+            row=np.searchsorted(at, jury.row[votes]), juror=jury.juror[votes], label=jury.label[votes],
         )  # fmt: skip
-        first = self.jury.jurors
-        ends = shares.interval(self.level)["score"][first:].tolist()
-        scores = shares.score[first:].tolist()
-        return [(1 - score, (1 - high, 1 - low)) for score, (low, high) in zip(scores, ends, strict=True)]
+    free = jury.weights if gold is None else jury.weights - gold.sum(axis=1)
+    share = min(gold_items / max(float(free.sum()), 1.0), 1.0)
+    expected = share * free[:, None] * posterior
+    if gold is not None:
+        expected += gold
+    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, spread=spread)
+    ends = shares.interval(level)["score"]
+    return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
 
 
-def _with_silence(noise: FitNoise, labellings: int) -> FitNoise:
-    """The noise of the fit, of which a labelling has none of its own."""
-    accuracy, score = (_and_zeros(part, labellings) for part in (noise.accuracy, noise.score))
-    return FitNoise(noise.prevalence, accuracy, score)
+def labelling_errors(
+    jury: JuryVotes, population: Population, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
+    noise: FitNoise, level: float, labellings: Sequence[Integers],
+) -> list[tuple[float, tuple[float, float]]]:  # fmt: skip
+    """Estimate how often labellings are wrong.
+
+    Gold items keep the label of the labelling: it is tested on them, not corrected by them.
+
+    Parameters
+    ----------
+    jury, population, rho, gold, rivals, noise
+        As they were given to `calibrate`.
+    labellings
+        Each (T,): a label for each tuple.
+
+    Returns
+    -------
+    list of (share, (low, high))
+        The share of wrong labels of each labelling, with its interval.
+    """
+    more, graded = len(labellings), jury
+    for labels in labellings:
+        graded = add_label_juror(graded, labels)
+    accuracy, score = (  # the fit's noise is the jurors' own
+        part if isinstance(part, float) else np.concatenate([part, np.zeros((more, *part.shape[1:]))])
+        for part in (noise.accuracy, noise.score)
+    )
+    shares = calibrate(
+        graded, population, rho=rho, gold=gold, rivals=rivals, noise=FitNoise(noise.prevalence, accuracy, score),
+        spread=answer_spread(jury),
+    )  # fmt: skip
+    ends = shares.interval(level)["score"][jury.jurors :].tolist()
+    scores = shares.score[jury.jurors :].tolist()
+    return [(1 - score, (1 - high, 1 - low)) for score, (low, high) in zip(scores, ends, strict=True)]
 
 
-def _and_zeros(part: Floats | float, more: int) -> Floats | float:
-    return part if isinstance(part, float) else np.concatenate([part, np.zeros((more, *part.shape[1:]))])
+# -- information gain of labels ----------------------------------------------------------------------------------------
 
-
-# What a person's label of one more item would teach: how many labels fewer are wrong, its own and those of others.
-#
-# The label settles its own item. And it tells scenarios of shared error and slant apart: those that expected it weigh
-# more,
-#
-#     w_k ∝ q_tk[y],      Q_u(y) = Σ_k w_k q_uk,
-#
-# and where that changes the best label of other items, fewer of them are wrong: mostly many items with the same votes.
-
-
-_MOST_STEPS = 1e9  # multiplications; where tuples are many, fewer of them are asked what they teach of others
-_FEWEST_ASKED, _MOST_ASKED = 20, 400
+_MOST_STEPS = 1e9  # multiplications; where tuples are many, the gain for others is computed for fewer of them
+_FEWEST_CANDIDATES, _MOST_CANDIDATES = 20, 400
 _BLOCK = 2_000  # tuples at a time,
-_STRIP = 128  # of which so many are asked about by all others at a time: tables that stay in the processor's cache
+_STRIP = 128  # of which so many at a time meet all candidates: tables that stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
 class LabelInformation:
-    """By tuple, what the label of one of its items teaches."""
+    """By tuple, the information gain of a label of one of its items."""
 
-    own: Floats  #: how probably the item's own label is wrong
-    others: Floats  #: how many labels fewer of all other items are expected to be wrong
-    items: Integers  #: how many items have the tuple
+    own: Floats  #: (T,) the probability that the item's own label is wrong
+    others: Floats  #: (T,) how many labels fewer of all other items are expected to be wrong
+    items: Integers  #: (T,) how many items without a known label have the tuple
 
 
 def label_information(
     jury: JuryVotes, population: Population, *, rho: float | None = None, gold: Floats | None = None,
     rivals: list[Floats] | None = None,
 ) -> LabelInformation:  # fmt: skip
-    """What labels teach, by tuple; arguments as in `calibrate`."""
+    """Compute the information gain of one more label, by tuple; arguments as in `calibrate`.
+
+    Returns
+    -------
+    LabelInformation
+    """
     odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals or [])
     known = 0.0 if gold is None else gold.sum(axis=1)
     left = np.maximum(jury.weights - known, 0.0)
     mean = np.concatenate([q.mean(axis=2) for q in _in_blocks(jury, odds, drawn)])
     own = 1.0 - mean.max(axis=1)
-    asked = _asked(own, left, jury.labels)
+    # Candidates for the largest gain: half of them uncertain tuples, half those with many uncertain items.
+    room = _MOST_STEPS / (jury.labels**2 * len(own) * DRAWS)
+    most = int(np.clip(room, _FEWEST_CANDIDATES, _MOST_CANDIDATES))
+    uncertain = np.where(left > 0, own, -1.0)
+    candidates = np.union1d(np.argsort(-uncertain)[: most // 2], np.argsort(-uncertain * left)[: most // 2])
     others = np.zeros(len(own))
-    others[asked] = _of_others(jury, odds, drawn, asked, mean, left)
+    others[candidates] = _gain_of_others(jury, odds, drawn, candidates, mean, left)
     return LabelInformation(own, others, np.rint(left).astype(np.int64))
 
 
-def _asked(own: Floats, left: Floats, labels: int) -> Integers:
-    """The tuples whose items may teach most: half of them doubtful ones, half those of many doubtful items."""
-    room = _MOST_STEPS / (labels**2 * len(own) * DRAWS)
-    most = int(np.clip(room, _FEWEST_ASKED, _MOST_ASKED))
-    open_ = np.where(left > 0, own, -1.0)
-    return np.union1d(np.argsort(-open_)[: most // 2], np.argsort(-open_ * left)[: most // 2])
-
-
-def _of_others(
-    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, asked: Integers, mean: Floats, left: Floats
+def _gain_of_others(
+    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, candidates: Integers, mean: Floats, left: Floats
 ) -> Floats:
-    """Σ_u items_u (Σ_y max_l mean_k q_tk[y] q_uk[l] - max_l mean_k q_uk[l]), the item itself left out."""
-    by = _posteriors(jury, odds, drawn, asked).reshape(len(asked) * jury.labels, DRAWS) / DRAWS
-    total, start = np.zeros(len(asked)), 0
+    """Σ_u items_u (Σ_y max_l mean_k q_tk[y] q_uk[l] - max_l mean_k q_uk[l]), without the labelled item itself."""
+    labels = jury.labels
+    weights = _posteriors(jury, odds, drawn, candidates).reshape(len(candidates) * labels, DRAWS) / DRAWS
+    total, start = np.zeros(len(candidates)), 0
     for block in _in_blocks(jury, odds, drawn):
         for q in (block[k : k + _STRIP] for k in range(0, len(block), _STRIP)):
             end = start + len(q)
-            gain = _gain(by, q, mean[start:end])
+            likeliest = weights @ q[:, 0].T
+            last = weights.sum(axis=1)[:, None] - likeliest  # the labels' probabilities add up to one
+            for label in range(1, labels - 1):  # a maximum over a short last axis takes four times as long
+                by_label = weights @ q[:, label].T
+                last -= by_label
+                np.maximum(likeliest, by_label, out=likeliest)
+            np.maximum(likeliest, last, out=likeliest)
+            gain = likeliest.reshape(-1, labels, len(q)).sum(axis=1)  # (candidates, tuples)
+            gain -= mean[start:end].max(axis=1)
+            np.maximum(gain, 0.0, out=gain)
             total += gain @ left[start:end]
-            own = np.flatnonzero((asked >= start) & (asked < end))
-            total[own] -= gain[own, asked[own] - start] * np.minimum(left[asked[own]], 1.0)
+            inside = np.flatnonzero((candidates >= start) & (candidates < end))
+            total[inside] -= gain[inside, candidates[inside] - start] * np.minimum(left[candidates[inside]], 1.0)
             start = end
     return total
-
-
-def _gain(by: Floats, q: Floats, mean: Floats) -> Floats:
-    """(asked, tuples): by how much an item of each tuple is labelled better after a label of each asked one."""
-    labels = q.shape[1]
-    likeliest = by @ q[:, 0].T
-    last = by.sum(axis=1)[:, None] - likeliest  # the labels' chances add up to one
-    for label in range(1, labels - 1):  # a maximum over a short last axis takes four times as long
-        each = by @ q[:, label].T
-        last -= each
-        np.maximum(likeliest, each, out=likeliest)
-    np.maximum(likeliest, last, out=likeliest)
-    gain = likeliest.reshape(-1, labels, len(q)).sum(axis=1)
-    gain -= mean.max(axis=1)
-    return np.asarray(np.maximum(gain, 0.0, out=gain))
 
 
 def _in_blocks(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:
@@ -222,25 +216,13 @@ def _posteriors(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, at: Integ
     method = drawn.method[:DRAWS]
     for k in np.unique(method):
         which = np.flatnonzero(method == k)
-        q[:, :, which] = temper_posteriors(odds[k][at], jury.voices[at], drawn.log_rho[which], drawn.slant[which])
+        q[:, :, which] = temper_posteriors(odds[k][at], jury.distinct[at], drawn.log_rho[which], drawn.bias[which])
     return q
 
 
-# How far a juror became better or worse between two runs on the same items, as real juries go.
-#
-# Where a juror says the same twice, nothing changed, whatever the truth is: only the items on which it changed its vote
-# count, and what is uncertain is who was right on those,
-#
-#     change = Σ (q_i[now] - q_i[before]) / items,
-#
-# with q_i calibrated from both runs alike (the mean of their log-odds), so that trading the runs turns the sign. Its
-# scenarios are those of `calibrate`: shared error, slant, labels still unknown, and the juror's own deviation and the
-# noise of the fit, whose parts on a share c of the items have 1 / c times their variance. It never leaves [-c, c].
-#
-# Measured by replacing a juror by another, 90 times in 26 real juries: 90% intervals held 80% of the changes.
+# -- paired changes ----------------------------------------------------------------------------------------------------
 
-
-_PAIRED_BLOCK = 20_000  # posteriors whose scenarios are held at once
+_PAIRED_BLOCK = 20_000  # posteriors whose scenarios are in memory at once
 
 
 @dataclass(frozen=True)
@@ -248,10 +230,10 @@ class PairedRuns:
     """Items that both runs have, by the votes of both; -1 is no vote."""
 
     odds: Floats  #: (U, R) mean of both runs' log-odds
-    voices: Floats  #: (U,)
+    distinct: Floats  #: (U,) how many distinct jurors voted, mean of both runs
     weights: Floats  #: (U,) how many items
-    now: Integers  #: (U, N) what each juror says
-    before: Integers  #: (U, N)
+    now: Integers  #: (U, N) each juror's vote
+    before: Integers  #: (U, N) each juror's vote in the earlier run
     noise: Floats  #: (N,) variance of both runs' scores from the sampling of items
 
 
@@ -261,14 +243,28 @@ class PairedChange:
 
     value: float
     interval: tuple[float, float]
-    items: int  #: voted on in both runs
-    changed: int  #: on which the vote is another
+    items: int  #: with a vote in both runs
+    changed: int  #: with a different vote
 
 
 def scenarios_of(
     population: Population, labels: int, *, rho: float | None, spread: float, known: tuple[float, float] | None
 ) -> Scenarios:
-    """The scenarios of both runs; `known` are the mean and standard deviation of log rho where gold told of it."""
+    """Draw the scenarios of both runs.
+
+    Parameters
+    ----------
+    rho
+        The shared error, where it is given.
+    spread
+        `answer_spread` of the votes.
+    known
+        Mean and standard deviation of log rho, where gold has identified them.
+
+    Returns
+    -------
+    Scenarios
+    """
     if rho is not None:
         return prior_scenarios(float(np.log(max(rho, LEAST_RHO))), 0.0, population.slant, labels)
     center, sd = population.shared_error(spread) if known is None else known
@@ -278,7 +274,20 @@ def scenarios_of(
 def paired_change(
     runs: PairedRuns, juror: int, drawn: Scenarios, deviation: float, level: float
 ) -> PairedChange | None:
-    """The change of one juror; None where no item has its vote in both runs."""
+    """Estimate how far one juror improved between two runs.
+
+    Parameters
+    ----------
+    deviation
+        Standard deviation of a juror's own deviation in score (`Population.deviation`).
+    level
+        Of the interval.
+
+    Returns
+    -------
+    PairedChange or None
+        None where no item has the juror's vote in both runs.
+    """
     now, before = runs.now[:, juror], runs.before[:, juror]
     items = float(runs.weights[(now >= 0) & (before >= 0)].sum())
     at = np.flatnonzero((now >= 0) & (before >= 0) & (now != before))
@@ -286,11 +295,11 @@ def paired_change(
     if not items or not changed:
         return PairedChange(0.0, (0.0, 0.0), int(items), 0) if items else None
     gain, doubt = _gains(runs, at, now[at], before[at], drawn)
-    share = (gain / changed + 1.0) / 2.0  # of the changed items, on the way from all lost to all won
+    share = (gain / changed + 1.0) / 2.0  # of the changed items, from 0 (all lost) to 1 (all won)
     mean = float(share[:DRAWS].mean())
     part = changed / items
-    own = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / part
-    values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + own]))[0]
+    of_juror = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / part
+    values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + of_juror]))[0]
     ends = [float(quantile(values, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2)]
     low, high, value = ((2.0 * x - 1.0) * changed / items for x in (*ends, float(share[DRAWS:].mean())))
     return PairedChange(value, (low, high), round(items), round(changed))
@@ -302,19 +311,18 @@ def _gains(runs: PairedRuns, at: Integers, now: Integers, before: Integers, draw
     for start in range(0, len(at), _PAIRED_BLOCK):
         part = slice(start, start + _PAIRED_BLOCK)
         rows, weights = np.arange(len(at[part])), runs.weights[at[part]]
-        q = temper_posteriors(runs.odds[at[part]], runs.voices[at[part]], drawn.log_rho, drawn.slant)
+        q = temper_posteriors(runs.odds[at[part]], runs.distinct[at[part]], drawn.log_rho, drawn.bias)
         won, lost = q[rows, now[part]], q[rows, before[part]]
         gain += weights @ (won - lost)
         doubt += float((weights @ (won + lost - (won - lost) ** 2))[:DRAWS].mean())
     return gain, doubt
 
 
-# What an answer key says about the grades beside it: do they hold, and whose labels make fewer errors.
+# -- grades against an answer key --------------------------------------------------------------------------------------
 
-
-_SIGNIFICANT = 0.001  # the intervals of one panel miss together, so the test must be stricter than usual
-_SMALL = 0.01  # a miss by less is no reason for a headline
-_LARGE = 0.05  # a score off by more is no grade
+_SIGNIFICANT = 0.001  # the intervals of one panel miss jointly, so the test must be stricter than usual
+_SMALL = 0.01  # a smaller difference is not worth a warning
+_LARGE = 0.05  # a score off by more is useless
 _RATIO = 1.5  # of actual to expected errors
 _CLEARLY = 2.0  # standard errors between two rules' errors
 
@@ -325,10 +333,10 @@ class Labels:
 
     items: int
     wrong: int
-    expected: float  #: NaN where the method does not say
+    expected: float  #: NaN where the method has no probabilities
     majority: float
     z: float  #: how much better the best labels are than majority vote's, in standard errors
-    unsure: float = 0.0  #: how many more errors the grades' own intervals allow for
+    unsure: float = 0.0  #: how many more errors the intervals of the grades allow for
 
     @property
     def are_far_off(self) -> bool:
@@ -350,11 +358,11 @@ class Labels:
 
 @dataclass(frozen=True)
 class KeyCheck:
-    """The grades beside the key."""
+    """The grades against the key."""
 
-    items: int
-    held: int
-    known: int
+    items: int  #: in the key
+    held: int  #: score intervals that hold the actual score
+    known: int  #: of so many
     level: float
     worst: tuple[str, float, float]  #: the juror whose score is furthest off: estimated, actual
     is_contradicted: bool  #: clearly fewer intervals hold than promised
@@ -363,59 +371,60 @@ class KeyCheck:
 
     @property
     def is_alarming(self) -> bool:
-        """Whether the key speaks against acting on the grades."""
+        """Whether the grades should not be acted on, by the key."""
         far = self.labels is not None and self.labels.are_far_off
         return far or (self.is_contradicted and abs(self.worst[1] - self.worst[2]) >= _LARGE)
 
     @property
     def speaks_against(self) -> bool:
-        """Whether the key contradicts anything that the grades promise."""
+        """Whether the key contradicts anything that the grades claim."""
         return self.is_alarming or self.is_contradicted
 
 
 def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | None:
-    """None where there is no key, or nobody has both scores."""
+    """Compare grades with an answer key.
+
+    Returns
+    -------
+    KeyCheck or None
+        None where there is no key, or no juror has both an estimated and an actual score.
+    """
     if keyed is None or (e.solution is None and e.as_real is None):
         return None
     actual, score = actual_scores(keyed), e.leading.score
     pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
     if not pairs:
         return None
-    held, known = intervals_held(e.leading, keyed)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-    return KeyCheck(
-        keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_truth(e, keyed),
-        None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
-    )  # fmt: skip
-
-
-def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
-    """A binomial test of the intervals. A key of some items only knows the actual scores up to its own chance."""
-    from scipy.special import bdtr
-
-    actual, votes = actual_scores(keyed), votes_of(keyed)
-    left_out = 1 - keyed.items / max(e.items, 1)
+    # A binomial test of the intervals. A key of some items only determines the actual scores up to sampling error.
+    votes, left_out = votes_of(keyed), 1 - keyed.items / max(e.items, 1)
     reach = NormalDist().inv_cdf(0.5 + e.level / 2)
-    gaps = []
+    is_inside = []
     for j in e.jurors:
         low, high = e.leading.interval_of("score", j)
         true: Any = actual.get(j)
         if low == low and is_number(true) and votes.get(j):
             chance = reach * float(binomial_error(true, votes[j])) * max(left_out, 0) ** 0.5
-            gaps.append(max(low - true - chance, true - high - chance, 0.0))
-    held = sum(gap == 0 for gap in gaps)
-    score = e.leading.score
-    if not gaps or max(abs(score[j] - actual[j]) for j in e.jurors if _both(e, actual, j)) < _SMALL:
-        return False
-    return bool(bdtr(held, len(gaps), e.level) < _SIGNIFICANT)
+            is_inside.append(max(low - true - chance, true - high - chance, 0.0) == 0)
+    is_contradicted = False
+    if is_inside and abs(worst[1] - worst[2]) >= _SMALL:
+        from scipy.special import bdtr
 
-
-def _both(e: Evaluation, actual: dict[str, Any], juror: str) -> bool:
-    return is_number(e.leading.score[juror]) and is_number(actual.get(juror))
+        is_contradicted = bool(bdtr(sum(is_inside), len(is_inside), e.level) < _SIGNIFICANT)
+    return KeyCheck(
+        keyed.items, *intervals_held(e.leading, keyed), e.level, worst, is_contradicted, labels_beside_truth(e, keyed),
+        None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
+    )  # fmt: skip
 
 
 def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
-    """None where partition and key do not speak of the same decision tuples."""
+    """Count the errors of the best labels and of majority vote.
+
+    Returns
+    -------
+    Labels or None
+        None where partition and key are not about the same decision tuples.
+    """
     partition = e.labelling_partition
     if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
         return None
@@ -428,33 +437,41 @@ def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     expected = float(((1 - partition.probability) * keyed_items)[keyed_items > 0].sum())
     best_only = float((true[rows, chosen] * (1 - shares[rows, chosen])).sum())
     majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
-    apart = best_only + majority_only
-    z = (best_only - majority_only) / apart**0.5 if apart else 0.0  # McNemar's test
-    unsure = keyed.items * _half_width(e)  # what is expected is known no better than the scores it comes from
+    discordant = best_only + majority_only
+    z = (best_only - majority_only) / discordant**0.5 if discordant else 0.0  # McNemar's test
+    # The expected number is known no better than the scores it comes from: by half the width of the typical interval.
+    ends = [e.leading.interval_of("score", j) for j in e.jurors]
+    widths = [high - low for low, high in ends if low == low]
+    unsure = keyed.items * (float(np.median(widths)) / 2 if widths else 0.0)
     return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z, unsure)
 
 
-def _half_width(e: Evaluation) -> float:
-    """Of the typical score interval; 0 where there are none."""
-    ends = [e.leading.interval_of("score", j) for j in e.jurors]
-    widths = [high - low for low, high in ends if low == low]
-    return float(np.median(widths)) / 2 if widths else 0.0
-
-
 def intervals_held(e: Evaluation | Calibrated, keyed: KeyedEvaluation) -> tuple[int, int]:
-    """How many score intervals hold the actual score, of how many."""
+    """Count the score intervals that hold the actual score.
+
+    Returns
+    -------
+    held, known : int
+        Of `known` intervals with an actual score, `held` hold it.
+    """
     actual = actual_scores(keyed)
-    held = [
+    is_inside = [
         low <= actual[j] <= high
         for j in e.score
         for low, high in [e.interval_of("score", j)]
         if low == low and is_number(actual.get(j))
     ]
-    return sum(held), len(held)
+    return sum(is_inside), len(is_inside)
 
 
 def key_alarms(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Alarm]:
-    """The warning of grades that an answer key contradicts."""
+    """Warn of grades that an answer key contradicts.
+
+    Returns
+    -------
+    list of Alarm
+        One `key_contradicts_grades`, or none.
+    """
     check = check_with_key(e, keyed)
     if check is None or not check.speaks_against:
         return []

@@ -1,4 +1,33 @@
-"""Fieller, delta method."""
+"""Standard errors and intervals of grades: Fieller and delta method for a trio, bootstrap for panels.
+
+Two questions are often confused.
+
+*population*: if another test were drawn, how far would the grades move?
+*test*: how far may the grades be from the truth on the very items that were answered? The second is smaller: with IF
+the influence function of the estimate, Var(estimate - statistic) = Var(IF) - Var(statistic), because the part of IF
+that the true label and the juror's own vote explain is the statistic's own influence.
+
+Trios (`trio_intervals`): intervals that stay valid for weak jurors are the values that the counts do not contradict
+(Fieller 1954). The decode divides by pair moments and by s. Where those are small, a symmetric interval around the
+quotient is far too narrow. But each statistic is also the root of an equation without any division,
+    prevalence of A   (2y - 1) s = T,
+    score of i        (2y - 1) s = T (1 - 2 m_i) + 4 C_ij C_ik,
+    accuracy of i     C_jk E² ∓ T E = C_ij C_ik   with E = y - (1 - m_i) on A (lower sign: +), y - m_i on B (upper: -),
+so a value y is included unless the two sides differ by more than z standard errors. The ends are where they differ by
+exactly that: roots of a quadratic or a quartic. With much evidence this is the usual interval; with little it is wide,
+up to all of [0, 1]. It always holds the estimate, even one outside [0, 1]: that must be seen. Differentiated at the
+estimate, the same equations give its influence function, and so its standard error.
+
+Panels (`panel_intervals`): each replicate draws as many items as there were, with replacement, and refits the models
+from where the fit ended. A sparse panel, of many votes and many jurors, is not refitted: how its grades move with the
+weights of items is known to first order (`evaluate.latent.sensitivity`), which is enough where items are many. For the
+population, the variance is that of the replicates' own statistics. For the test, the replicates' parameters are applied
+to the items that were answered, so that only what is unknown about these items counts: the variance of the expected
+statistic plus what stays unknown about each item's label even if the parameters were known. `interval_around` makes
+intervals of these: symmetric on the logit scale inside (0, 1), plain and unclipped outside.
+
+Coverage of both: benchmarks/coverage.py. `DependenceSpread` uses the same replicates for error correlations.
+"""
 
 from __future__ import annotations
 
@@ -29,23 +58,7 @@ from jurors.progress import report_progress
 from jurors.sketch.moments import covariances, moment_influences, pair_sums, product_of_others
 from jurors.sketch.pairs import Incidence
 
-# Fieller, delta method.
-
-
-# Intervals that stay honest when the jurors are weak: the values that the counts do not contradict (Fieller, 1954).
-#
-# The decode divides by pair moments and by s. Where those are small, a symmetric interval around the quotient is far
-# too sure of itself. But each statistic is also the root of an equation without any division,
-#     prevalence of A   (2y - 1) s = T,
-#     score of i        (2y - 1) s = T (1 - 2 m_i) + 4 C_ij C_ik,
-#     accuracy of i     C_jk E² ∓ T E = C_ij C_ik   with E = y - (1 - m_i) on A (lower sign: +), y - m_i on B (upper:
-#     -),
-# so a value y is kept unless the two sides differ by more than z standard errors. The ends are where they differ by
-# just that: roots of a quadratic or a quartic. With much evidence this is the usual interval; with little it is wide,
-# up to all of [0, 1].
-#
-# Differentiated at the estimate, the same equations give its influence function, and so its standard error.
-
+# -- trios -------------------------------------------------------------------------------------------------------------
 
 _SIGMA = np.array([-1.0, 1.0])
 #: C (9) -> (3, 3): the moment C of the third juror wherever two different ones meet.
@@ -57,22 +70,22 @@ _ANTIDIAGONALS = np.array([[float(i + j == k) for k in range(5)] for i in range(
 class TrioEquations:
     """The equations of the ten statistics: prevalence, three scores, and the accuracies by juror and label.
 
-    Wherever a last axis has ten places, this is their order. A pull is an influence function: how each of the eight
-    decision tuples moves a number, tuples last. To be used where numpy's warnings about NaN are off.
+    Wherever a last axis has ten elements, this is their order. Names with `d_` are influence functions: how each of the
+    eight decision tuples (last axis) moves a number. To be used where numpy's warnings about NaN are off.
     """
 
     def __init__(self, shares: Floats, decoded: DecodedTrios) -> None:
         m = decoded.moments
-        self.weight = (shares / m.items[..., None])[..., None]  # Σ weight · pull² is a variance
+        self.weight = (shares / m.items[..., None])[..., None]  # Σ weight · influence² is a variance
         t, self.root = m.trio[..., None], decoded.root[..., None]
         others = product_of_others(m.pair)  # C_ij C_ik
         z, d_pair, d_trio = moment_influences(m)
         d_others = (m.pair @ _THIRD).reshape((*m.pair.shape, 3)) @ d_pair
         t_z = t[..., None] * z
         # (2y - 1) s = goal, for prevalence and scores
-        turned = 1 - 2 * m.single
-        self.goal = np.concatenate([t, t * turned + 4 * others], axis=-1)
-        d_scores = turned[..., None] * d_trio - 2 * t_z + 4 * d_others
+        factor = 1 - 2 * m.single
+        self.goal = np.concatenate([t, t * factor + 4 * others], axis=-1)
+        d_scores = factor[..., None] * d_trio - 2 * t_z + 4 * d_others
         self.d_goal = np.concatenate([d_trio, d_scores], axis=-2)
         self.d_root = (t[..., None] * d_trio + 2 * (others[..., None, :] @ d_pair)) / self.root[..., None]
         # In e = -E on A and e = E on B, both labels have C e² - T e - C_ij C_ik = 0: coefficients (…, 3, 3).
@@ -86,20 +99,34 @@ class TrioEquations:
         self.base[..., 0], self.base[..., 1] = 1 - m.single, m.single
 
     def variances(self, estimate: Floats) -> Floats:
-        """The delta-method variances of the ten estimates: each equation's pull by its slope, 2s or ±s."""
-        pulls = np.empty((*estimate.shape, 8))
+        """Delta-method variances: each equation's influence function divided by its slope, 2s or ±s.
+
+        Returns
+        -------
+        ndarray, (…, 10)
+        """
+        influence = np.empty((*estimate.shape, 8))
         u = 2 * estimate[..., :4, None] - 1
-        pulls[..., :4, :] = (self.d_goal - u * self.d_root) / 2
-        e = self._deviations(estimate)
+        influence[..., :4, :] = (self.d_goal - u * self.d_root) / 2
+        e = np.asarray((estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA)
         powers = np.ones((*e.shape, 3))
         powers[..., 0], powers[..., 1] = e * e, e
-        pulls[..., 4:, :] = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
-        return np.asarray((pulls * pulls @ self.weight)[..., 0] / self.root**2)
+        influence[..., 4:, :] = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
+        return np.asarray((influence * influence @ self.weight)[..., 0] / self.root**2)
 
     def ends(self, estimate: Floats, own: Floats, z: float) -> tuple[Floats, Floats]:
-        """(low, high) of the values that the counts do not contradict by more than z standard errors.
+        """The values that the counts do not contradict by more than z standard errors.
 
-        `own` is the sampling variance of each statistic itself: zero where the population is the target.
+        Parameters
+        ----------
+        estimate
+            (…, 10)
+        own
+            (…, 10) the sampling variance of each statistic itself: zero where the population is the target.
+
+        Returns
+        -------
+        low, high : ndarray, (…, 10)
         """
         roots = np.full((*estimate.shape, 4), np.nan)
         roots[..., :4, :2] = self._linear_roots(own[..., :4], z)
@@ -108,15 +135,11 @@ class TrioEquations:
         at = estimate[..., None]
         low = np.where(roots <= at, roots, -np.inf).max(axis=-1)
         high = np.where(roots >= at, roots, np.inf).min(axis=-1)
-        nothing = 0.0 * estimate  # NaN where there is no estimate
-        return low + nothing, high + nothing
-
-    def _deviations(self, estimate: Floats) -> Floats:
-        """The e of each accuracy."""
-        return np.asarray((estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA)
+        zero = 0.0 * estimate  # NaN where there is no estimate
+        return low + zero, high + zero
 
     def _linear_roots(self, own: Floats, z: float) -> Floats:
-        """Where ((2y - 1) s - goal)² meets z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
+        """Where ((2y - 1) s - goal)² equals z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
         s, goal, weight = self.root, self.goal, z**2 * self.weight
         spread = (self.d_root * self.d_root @ weight)[..., 0]
         shared = (self.d_root * self.d_goal @ weight)[..., 0]
@@ -130,7 +153,7 @@ class TrioEquations:
         return (roots + 1) / 2
 
     def _accuracy_roots(self, own: Floats, z: float) -> Floats:
-        """Where (C e² - T e - C_ij C_ik)² meets z² times its variance; `own` is weighed by (2 C e - T)²."""
+        """Where (C e² - T e - C_ij C_ik)² equals z² times its variance; `own` has the weight (2 C e - T)²."""
         q = self.quadratic
         slope = np.zeros_like(q)
         slope[..., 1], slope[..., 2] = 2 * q[..., 0], q[..., 1]
@@ -142,7 +165,18 @@ class TrioEquations:
 
 
 def real_roots(coefficients: Floats) -> Floats:
-    """The real roots of polynomials (highest power first), NaN for each that is complex or not to be found."""
+    """Real roots of polynomials, by the eigenvalues of their companion matrices.
+
+    Parameters
+    ----------
+    coefficients
+        (…, degree + 1) highest power first.
+
+    Returns
+    -------
+    ndarray, (…, degree)
+        NaN for each root that is complex or cannot be computed.
+    """
     degree = coefficients.shape[-1] - 1
     monic = -coefficients[..., 1:] / coefficients[..., :1]
     usable = np.isfinite(monic).all(axis=-1, keepdims=True)
@@ -154,20 +188,7 @@ def real_roots(coefficients: Floats) -> Floats:
     return np.where(real, roots.real, np.nan)
 
 
-# Standard errors and intervals of a trio's grades, for two questions that are often mixed up.
-#
-# *population*: if another test were drawn, how far would the grades move?
-# *test*: how far may the grades be from the truth on the very items that were answered? The second is smaller: with
-# IF the influence function of the estimate, Var(estimate - statistic) = Var(IF) - Var(statistic), because the part of
-# IF that the true label and the juror's own vote explain is the statistic's own influence.
-#
-# A trio's intervals hold every value that the counts do not contradict (`inversion.py`): the usual ones with much
-# evidence, all of [0, 1] with hardly any. They always hold the estimate, even where it lies outside [0, 1]: it must be
-# seen to. Methods without such equations take `interval_around`: symmetric on the logit scale inside (0, 1), plain and
-# unclipped outside. Coverage of both: benchmarks/coverage.py.
-
-
-_EXACT = 1e-6  # a standard error below this on the border is none
+_EXACT = 1e-6  # a standard error below this, of an estimate on the border, counts as zero
 _SMALL = 1e-5  # below this the plain interval is the same, and the roots would be lost in rounding
 
 
@@ -181,7 +202,20 @@ class TrioErrors:
 
 
 def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Target = "test") -> TrioErrors:
-    """Delta-method standard errors of many trios at once; NaN where there is no real evaluation."""
+    """Delta-method standard errors of many trios at once.
+
+    Parameters
+    ----------
+    tables
+        (…, 2, 2, 2) counts.
+    decoded
+        Their decode.
+
+    Returns
+    -------
+    TrioErrors
+        NaN where there is no real evaluation.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate, items = _estimates(decoded)
         whole = _equations(tables, decoded).variances(estimate)
@@ -194,7 +228,7 @@ def _equations(tables: ArrayLike, decoded: DecodedTrios) -> TrioEquations:
 
 
 def _estimates(decoded: DecodedTrios) -> tuple[Floats, Floats]:
-    """(…, 10) prevalence, scores and accuracies, and how many items each is about."""
+    """(…, 10) prevalence, scores and accuracies, and the number of items of each."""
     p, accuracy, items = decoded.prevalence, decoded.accuracy, decoded.moments.items
     q = 1 - p
     estimate, about = np.empty((*p.shape, 10)), np.empty((*p.shape, 10))
@@ -207,27 +241,38 @@ def _estimates(decoded: DecodedTrios) -> tuple[Floats, Floats]:
 
 
 def _by_statistic(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Ten statistics apart: prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
+    """Ten statistics split into prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
     return values[..., 0], values[..., 4:].reshape((*values.shape[:-1], 3, 2)), values[..., 1:4]
 
 
 def _spread(whole: Floats, estimate: Floats, items: Floats, target: Target) -> Floats:
-    """The variance of what the target leaves open, from that of the estimates."""
-    return whole if target == "population" else _difference(whole, estimate * (1 - estimate) / items)
+    """The variance for a target, from that of the estimates.
 
-
-def _difference(whole: Floats, own: Floats) -> Floats:
-    """Var(estimate - statistic); where the plug-in difference is not positive, the larger population variance."""
-    # An own variance below zero belongs to an estimate outside [0, 1]; it must not make the interval wider.
-    left = whole - np.maximum(own, 0.0)
+    On the test, Var(estimate - statistic); where the plug-in difference is not positive, the larger population
+    variance.
+    """
+    if target == "population":
+        return whole
+    # A variance below zero belongs to an estimate outside [0, 1]; it must not make the interval wider.
+    left = whole - np.maximum(estimate * (1 - estimate) / items, 0.0)
     return np.where(left > 1e-9 * whole, left, whole)
 
 
 def interval_around(estimate: Floats, error: Floats, items: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The interval of each estimate: on the logit scale inside (0, 1), plain outside.
+    """Intervals around estimates: on the logit scale inside (0, 1), plain outside.
 
-    An estimate exactly on the border with no error of its own gets what so many items can promise: if all of n were
+    An estimate exactly on the border with no standard error gets what so many items can guarantee: if all of n were
     right, a share as low as (1 - level)^(1/n) would still have done that once in 1/(1 - level) times.
+
+    Parameters
+    ----------
+    estimate, error, items
+        Of the same shape: shares, their standard errors, and how many items each is a share of.
+
+    Returns
+    -------
+    low, high : ndarray
+        Shaped as `estimate`.
     """
     z = _z(level)
     inside = (estimate > 0) & (estimate < 1)
@@ -237,21 +282,21 @@ def interval_around(estimate: Floats, error: Floats, items: Floats, level: float
         reach = z * error / (safe * (1 - safe))
         low = np.where(inside, _expit(logit - reach), estimate - z * error)
         high = np.where(inside, _expit(logit + reach), estimate + z * error)
-    return _promised(estimate, error, items, level, low, high)
+    return _with_border(estimate, error, items, level, low, high)
 
 
-def _promised(
+def _with_border(
     estimate: Floats, error: Floats, items: Floats, level: float, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
-    """(low, high), but what so many items can promise where an estimate on the border has no error of its own."""
+    """(low, high), but what so many items can guarantee for an estimate on the border without a standard error."""
     on_border = (np.minimum(np.abs(estimate), np.abs(1 - estimate)) < 1e-12) & (error < _EXACT)
     if not on_border.any():
         return low, high
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        promised = (1 - level) ** (1 / np.maximum(items, 1e-9))
+        least = (1 - level) ** (1 / np.maximum(items, 1e-9))
     top, bottom = on_border & (estimate > 0.5), on_border & (estimate < 0.5)
-    low = np.where(top, promised, np.where(bottom, 0.0, low))
-    high = np.where(bottom, 1 - promised, np.where(top, 1.0, high))
+    low = np.where(top, least, np.where(bottom, 0.0, low))
+    high = np.where(bottom, 1 - least, np.where(top, 1.0, high))
     return low, high
 
 
@@ -266,9 +311,20 @@ def _expit(x: Floats) -> Floats:
 def trio_interval_ends(
     tables: ArrayLike, decoded: DecodedTrios, *, target: Target = "test", level: float = 0.95
 ) -> tuple[dict[str, tuple[Floats, Floats]], TrioErrors]:
-    """The intervals of many trios at once, and their standard errors.
+    """Intervals and standard errors of many trios at once.
 
-    Returns (low, high) of `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where nothing is real.
+    Parameters
+    ----------
+    tables
+        (…, 2, 2, 2) counts.
+    decoded
+        Their decode.
+
+    Returns
+    -------
+    ends : dict of (low, high)
+        Of `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where no solution is real.
+    errors : TrioErrors
     """
     z = _z(level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -282,7 +338,7 @@ def trio_interval_ends(
         low, high = np.where(small, estimate - reach, low), np.where(small, estimate + reach, high)
         # A share cannot lie outside [0, 1]; an estimate can, and then the interval reaches out to it.
         low, high = np.maximum(low, np.minimum(estimate, 0.0)), np.minimum(high, np.maximum(estimate, 1.0))
-        low, high = _promised(estimate, error, items, level, low, high)
+        low, high = _with_border(estimate, error, items, level, low, high)
     ends = zip(_by_statistic(low), _by_statistic(high), strict=True)
     return dict(zip(("prevalence", "accuracy", "score"), ends, strict=True)), TrioErrors(*_by_statistic(error))
 
@@ -295,14 +351,25 @@ def trio_intervals(
     target: Target = "test",
     level: float = 0.95,
 ) -> dict[str, Any]:
-    """Standard errors and intervals of one trio's chosen solution.
+    """Standard errors and intervals of one trio's selected solution.
 
-    Returns arrays: `prevalence` (2,), `accuracy` (3, 2), `score` (3,), each with a last axis (low, high); and
-    `errors`, the standard errors in the same shapes.
+    Parameters
+    ----------
+    table
+        (2, 2, 2) counts.
+    mirrored
+        Whether the other solution was selected: s has the other sign, and the labels are exchanged.
+
+    Returns
+    -------
+    dict of ndarray
+        `prevalence` (2, 2), `accuracy` (3, 2, 2), `score` (3, 2), with (low, high) on the last axis; and `errors`, a
+        dict of the standard errors (2,), (3, 2) and (3,).
     """
     decoded = evaluate_trios(table) if decoded is None else decoded
     if mirrored:
-        decoded = _mirror(decoded)
+        prevalence, accuracy = 1 - decoded.prevalence, 1 - decoded.accuracy[..., ::-1]
+        decoded = DecodedTrios(decoded.moments, -decoded.root, prevalence, accuracy, decoded.outcome)
     ends, errors = trio_interval_ends(table, decoded, target=target, level=level)
     low, high = ends["prevalence"]
     return {
@@ -313,41 +380,19 @@ def trio_intervals(
     }
 
 
-def _mirror(decoded: DecodedTrios) -> DecodedTrios:
-    """The other solution: s changes its sign, labels trade places."""
-    return DecodedTrios(
-        decoded.moments,
-        -decoded.root,
-        1 - decoded.prevalence,
-        1 - decoded.accuracy[..., ::-1],
-        decoded.outcome,
-    )
-
-
-# Bootstrap, dependence.
-
-
-# Intervals of a panel's grades: draw the items again, fit again, and see how far the grades move.
-#
-# Each replicate draws as many items as there were, with replacement, and refits the models from where the fit ended.
-# A sparse panel, of many votes and many jurors, is not fitted again: how far its grades move with the weights of items
-# is known to first order (`evaluate/panel/moves/sensitivity`), and that is enough where items are many.
-# *population*: the spread of the replicates' own statistics. *test*: the replicates' parameters are taken back to the
-# items that were answered, so that only what is unknown about these items counts: the spread of the expected statistic
-# plus what stays open about each item's label even if the parameters were known.
-
+# -- panels ------------------------------------------------------------------------------------------------------------
 
 REPLICATES = 60
-DIRECTIONS = 16  #: what parameters add to a standard error is off by 18% from so many; 60 replicates, by 9%
-_MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once
-_MOST_MOVED = 20_000_000  # the same of directions, in single precision
-_HARDLY_MET = 1e-10  # of the mean doubt: 1e-8 changed standard errors of five accuracies in 3300, by up to a half
+DIRECTIONS = 16  #: the parameters' part of a standard error is off by 18% with so many; with 60 replicates by 9%
+_MOST_CELLS = 3_000_000  # replicates x classes x tuples in memory at once
+_MOST_MOVED = 20_000_000  # directions x classes x tuples, in single precision
+_HARDLY_MET = 1e-10  # of the mean uncertainty: 1e-8 changed standard errors of five accuracies in 3300, by up to a half
 _MOST_WORK = 4e9  # votes x replicates x classes beyond which no replicate is drawn
-_ORDERED_VOTES = 150_000  # that the replicates of an ordered model fit in all
+_ORDERED_VOTES = 150_000  # votes in all replicates of an ordered model
 _FEW_REPLICATES = 12  # a standard error from so many is off by a fifth
-_LOUDNESS = 0.5  # shape of jurors' random weights: variance 2, where 1 (Rubin's) is for many jurors of equal say
-_LIGHT = 0.05  # models of less weight are left out
-_STEPS, _LOOSE = 40, 3e-3  # of a replicate's fit
+_JUROR_SHAPE = 0.5  # of jurors' gamma weights: variance 2, where 1 (Rubin's) is for many jurors of equal influence
+_LEAST_WEIGHT = 0.05  # models of less weight are left out
+_STEPS, _TOLERANCE = 40, 3e-3  # of a replicate's fit
 
 
 def panel_intervals(
@@ -358,10 +403,19 @@ def panel_intervals(
     seed: int = 0,
     also: Callable[[Floats, Floats], None] | None = None,
 ) -> dict[str, Any] | None:
-    """Standard errors and intervals: `prevalence` (R), `accuracy` (N, R), `score` (N), and `errors` likewise.
+    """Standard errors and intervals of a panel's grades.
 
-    None where the panel is so large that replicates would take minutes; its standard errors are then tiny anyway.
-    `also` sees every replicate: resampled weights (B, T) and posteriors (B, R, T).
+    Parameters
+    ----------
+    also
+        Called with every block of replicates: resampled weights (B, T) and posteriors (B, R, T).
+
+    Returns
+    -------
+    dict of ndarray, or None
+        `prevalence` (R, 2), `accuracy` (N, R, 2) and `score` (N, 2), with (low, high) on the last axis; and `errors`, a
+        dict of the standard errors. None where the panel is so large that replicates would take minutes; its standard
+        errors are then tiny anyway.
     """
     data = panel.data
     report_progress("intervals")
@@ -392,7 +446,7 @@ def _resampled(
 
 
 def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
-    """The same to first order: each direction weighs every item more or less by the root of its count, at random."""
+    """The same to first order: each direction moves the weight of every item by ± the root of its count, at random."""
     data, rng, models = panel.data, np.random.default_rng(seed), _linearised(panel, target)
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
@@ -410,10 +464,10 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
 
 
 def _linearised(panel: PanelFit, target: Target) -> list[tuple[Linearised, float]]:
-    """Every model that is heard, around its end, and its weight.
+    """Every model with enough weight, linearised at its fit, and its weight.
 
-    What a juror does with labels that it hardly met hangs on the classes that are next to impossible: in the population
-    these stay, while on the items themselves all of that is open anyway (`_within`).
+    A juror's accuracy on labels that it hardly met depends on the classes that are next to impossible: in the
+    population these are included, while on the items themselves all of that is uncertain anyway (`_within`).
     """
     weights, negligible = _weighty(panel), NEGLIGIBLE if target == "test" else _HARDLY_MET
     models = []
@@ -425,7 +479,7 @@ def _linearised(panel: PanelFit, target: Target) -> list[tuple[Linearised, float
 
 
 def _moved_votes(linear: Linearised, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(R, cells + 1, B): how votes on items of each label move, and last these items, when items' weights do (T, B)."""
+    """(R, cells + 1, B): how votes on items of each label, and last these items, move with the weights (T, B)."""
     easy, *hard = np.split(linear.solve(drawn), linear.at.prior.shape[1] // linear.at.labels)
     for part in hard:
         easy += part
@@ -433,16 +487,16 @@ def _moved_votes(linear: Linearised, drawn: NDArray[np.float32]) -> NDArray[np.f
 
 
 def _drawn_votes(panel: PanelFit, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same of what is drawn itself, posteriors held."""
+    """The same of the drawn weights themselves, with posteriors fixed."""
     data, size = panel.data, panel.spoken.labels
     mass = panel.choice.fit.posterior.astype(np.float32)[:, :, None] * drawn[:, None]
     votes = data.into_cells(mass.reshape(data.rows, -1)).reshape(-1, size, drawn.shape[1])
     both = np.concatenate([votes, mass.sum(axis=0)[None]]).swapaxes(0, 1)
-    return np.pad(both, ((0, data.labels - size), (0, 0), (0, 0)))  # abstaining is nobody's true label
+    return np.pad(both, ((0, data.labels - size), (0, 0), (0, 0)))  # abstaining is no true label
 
 
 def _moved_statistics(panel: PanelFit, moved: NDArray[np.float32]) -> dict[str, Floats]:
-    """The mean square of each statistic's move, where votes on items of each label (R, cells + 1, B) move so."""
+    """Mean squares of the statistics' changes, from those of votes on items of each label (R, cells + 1, B)."""
     data, size = panel.spoken, panel.spoken.labels
     by_label = moved[:size, :-1].reshape(size, data.jurors, panel.data.labels, -1)[:, :, :size]
     right, met, share = np.einsum("ljlb->jlb", by_label), np.einsum("ljsb->jlb", by_label), moved[:size, -1]
@@ -457,19 +511,19 @@ def _moved_statistics(panel: PanelFit, moved: NDArray[np.float32]) -> dict[str, 
 
 
 def _mean_square(part: NDArray[Any], whole: NDArray[Any], part_at: Floats, whole_at: Any) -> Floats:
-    """Of the moves of a ratio, part_at / whole_at, whose two sides move so in each direction (last axis)."""
+    """Mean square of the changes of part_at / whole_at, if both change so in each direction (last axis)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         move = part - (part_at / whole_at)[..., None] * whole
         return np.asarray(np.einsum("...b,...b->...", move, move) / (move.shape[-1] * np.square(whole_at)))
 
 
 def _weighty(panel: PanelFit) -> dict[str, float]:
-    """The models that are heard, with their weights."""
-    return {m: w for m, w in panel.choice.weights.items() if w >= _LIGHT and m in panel.choice.fits}
+    """The models with enough weight, and their weights."""
+    return {m: w for m, w in panel.choice.weights.items() if w >= _LEAST_WEIGHT and m in panel.choice.fits}
 
 
 def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
-    """Resampled weights (B, T) with the posteriors (B, R, T) of models refitted to them, as many at a time as fit."""
+    """Blocks of resampled weights (B, T) and the posteriors (B, R, T) of models refitted to them."""
     data, labels = panel.data, panel.data.labels
     rng = np.random.default_rng(seed)
     models = _weighty(panel) if panel.coupling is None else {"confusion": 1.0}
@@ -484,21 +538,21 @@ def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats
 
 
 def _ordered_replicates(panel: PanelFit, seed: int) -> Iterator[tuple[Floats, Floats]]:
-    """The same by the ordered model; as few as its votes leave time for.
+    """The same by the ordered model, with fewer replicates where votes are many.
 
-    What a level means hangs on the few jurors who were asked, so that they are drawn again too, by random weights.
+    What a level means depends on the few jurors there are, so that they are resampled too, by random weights.
     """
     data, rng = panel.spoken, np.random.default_rng(seed)
     count = int(np.clip(_ORDERED_VOTES // max(data.held, 1), _FEW_REPLICATES, DIRECTIONS))
     size = max(1, _MOST_CELLS // (GRID_POINTS * max(data.rows, 1)))
     for start in range(0, count, size):
         drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
-        heard = rng.gamma(_LOUDNESS, size=(len(drawn), data.jurors))
-        yield drawn, panel.ordered.refit(replace(data, weights=drawn), heard)  # type: ignore[union-attr]
+        juror_weights = rng.gamma(_JUROR_SHAPE, size=(len(drawn), data.jurors))
+        yield drawn, panel.ordered.refit(replace(data, weights=drawn), juror_weights)  # type: ignore[union-attr]
 
 
 def _variance(values: Floats) -> Floats:
-    """Over replicates, skipping those in which the statistic does not exist; NaN where it exists in fewer than two."""
+    """Variance over replicates in which the statistic exists; NaN where these are fewer than two."""
     known = np.isfinite(values)
     count = known.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -512,7 +566,7 @@ _NAMES = ("prevalence", "accuracy", "score")
 
 
 def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int) -> Floats:
-    """Resampled weights, (count, T); gold items are known, not drawn, so theirs stay."""
+    """Resampled weights, (count, T); gold items are known, not drawn, so theirs are fixed."""
     open_rows = weights > 0 if gold is None else (weights > 0) & ~gold_rows(gold)
     drawn = np.repeat(weights[None], count, axis=0)
     total = round(float(weights[open_rows].sum()))
@@ -526,7 +580,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     """The posterior of each label (replicates, R, T) with parameters fitted to the drawn items."""
     data = replace(panel.data, weights=drawn)
     if panel.coupling is not None:
-        never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is nobody's true label
+        never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is no true label
         start_at = np.repeat(np.concatenate([panel.choice.fit.posterior.T, never])[None], len(drawn), axis=0)
         coupling = panel.coupling.weighing(drawn)
         return climb_coupled(
@@ -535,13 +589,24 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     problem = em_problem(data, model, panel.strength, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
-    at, _, _ = fit_strata(problem, at, _LOOSE * at.flat.shape[1], _STEPS)
+    at, _, _ = fit_strata(problem, at, _TOLERANCE * at.flat.shape[1], _STEPS)
     classes, _ = e_step(problem, at)
     return np.asarray(classes.reshape(len(drawn), -1, data.labels, data.rows).sum(axis=1))
 
 
 def expected_statistics(data: Incidence, posterior: Floats, weights: Floats) -> dict[str, Floats]:
-    """Expected prevalence, accuracy and score on items with these weights, for each replicate."""
+    """Expected statistics of each replicate.
+
+    Parameters
+    ----------
+    posterior, weights
+        (B, R, T) and (B, T), or (1, T).
+
+    Returns
+    -------
+    dict of ndarray
+        `prevalence` (B, R), `accuracy` (B, N, R) and `score` (B, N).
+    """
     mass = posterior * weights[:, None, :]
     shared = replace(data, weights=np.broadcast_to(weights, (len(mass), data.rows)))
     counts = shared.counts(mass).reshape(len(mass), data.labels, data.jurors, data.labels)
@@ -556,10 +621,10 @@ def expected_statistics(data: Incidence, posterior: Floats, weights: Floats) -> 
 
 
 def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
-    """Variance left by labels that stay uncertain: Σ n q(1-q) (x - statistic)² / (Σ n q)², item by item."""
+    """Variance from labels that stay uncertain: Σ n q(1-q) (x - statistic)² / (Σ n q)², item by item."""
     weights, q = data.weights[0], posterior.T
     doubt = np.maximum(q * (1 - q), 0.0) * weights  # a posterior may exceed 1 in its last digit
-    both = data.counts(np.concatenate([q * weights, doubt])[None])[0]  # juror's votes by label said
+    both = data.counts(np.concatenate([q * weights, doubt])[None])[0]  # votes by label, juror and vote
     counts, open_ = both.reshape(2, data.labels, data.jurors, data.labels)
     met, right, all_ = counts.sum(axis=2).T, np.einsum("ljl->jl", open_), open_.sum(axis=2).T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -572,7 +637,7 @@ def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
 
 
 def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[str, Any]:
-    """Logit intervals around the fit's own numbers, for every juror (a copy has its original's)."""
+    """Logit intervals around the fitted statistics, for every juror (a copy has its original's)."""
     fit, hearing, data = panel.choice.fit, panel.hearing, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
@@ -595,11 +660,10 @@ def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[st
     return intervals
 
 
-# How sure the numbers about dependence are: on items drawn again and graded again, how far does the mean move?
+# -- error correlations: how far does their mean vary over the replicates? ---------------------------------------------
 
-
-_DEPENDENCE_SPREAD_MOST_WORK = 1e8  # tuples x pairs of one replicate
-_DEPENDENCE_SPREAD_MOST_CELLS = 4_000_000  # replicates x jurors x tuples held at once
+_MOST_PAIRS = 1e8  # tuples x pairs of one replicate
+_MOST_VOTES = 4_000_000  # replicates x jurors x tuples in memory at once
 
 
 @dataclass
@@ -612,11 +676,9 @@ class DependenceSpread:
 
     @property
     def is_affordable(self) -> bool:
-        """Whether pairs can be counted anew for every replicate: sparse and very large panels cannot."""
-        return (
-            self.panel.spoken.is_dense
-            and self.panel.spoken.rows * self.panel.spoken.jurors**2 <= _DEPENDENCE_SPREAD_MOST_WORK
-        )
+        """Whether pairs can be counted for every replicate: not in sparse and very large panels."""
+        data = self.panel.spoken
+        return data.is_dense and data.rows * data.jurors**2 <= _MOST_PAIRS
 
     def add(self, drawn: Floats, posterior: Floats) -> None:
         """Measure some replicates: weights (B, T) and posteriors (B, R, T)."""
@@ -626,7 +688,7 @@ class DependenceSpread:
         stats = expected_statistics(data, posterior, drawn)
         accuracy = np.where(np.isfinite(stats["accuracy"]), stats["accuracy"], 0.5)
         met = np.isfinite(self.measured.correlation)
-        size = max(1, _DEPENDENCE_SPREAD_MOST_CELLS // (data.rows * data.jurors))
+        size = max(1, _MOST_VOTES // (data.rows * data.jurors))
         for start in range(0, len(drawn), size):
             part = slice(start, start + size)
             covariance = _covariances(data, drawn[part])
@@ -634,7 +696,12 @@ class DependenceSpread:
             self.means += mean_correlation(expand_to_members(correlations, hearing), self.measured.items).tolist()
 
     def result(self, level: float) -> Dependence:
-        """The dependence with its intervals, or without where no replicate was measured."""
+        """The dependence with its intervals, or without where no replicate was measured.
+
+        Returns
+        -------
+        Dependence
+        """
         if len(self.means) < 2:
             return self.measured
         middle = self.measured.mean_correlation
@@ -649,7 +716,7 @@ class DependenceSpread:
 
 
 def _covariances(data: Incidence, weights: Floats) -> Floats:
-    """(B, N, N): of all pairs, each on the items both answered, with the items weighed by (B, T)."""
+    """(B, N, N) covariances of all pairs, each on the items both answered, with item weights (B, T)."""
     hot = data.matrix[0].reshape(data.rows, data.jurors, data.labels)
-    voted, said = hot.sum(axis=2), hot[:, :, 1]
-    return np.nan_to_num(covariances(*pair_sums(said, voted, weights)))
+    voted, second = hot.sum(axis=2), hot[:, :, 1]
+    return np.nan_to_num(covariances(*pair_sums(second, voted, weights)))

@@ -1,4 +1,10 @@
-"""Reference juries, population."""
+"""Reference juries: juries with known keys, and the population they were drawn from.
+
+How far a jury's errors are shared cannot be seen in its votes (docs/calibration.md). It can be measured where the key
+is known (`jurors.jury.reference`), and the distribution over such juries is the honest prior for the next one. An
+organisation's own history is the best one. Rows of a CSV table come in; a `Population` goes out, which is all that
+calibration needs.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +25,17 @@ from jurors._numeric import Floats
 from jurors.errors import VotesError, format_names
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv_text, with_formula
 
-# Reference juries: juries with known keys, and the population they tell of.
-#
-# How far a jury's errors are shared cannot be seen in its votes (MATHS §11). It can be measured where the key is known,
-# and the spread over such juries is the honest prior for the next one. An organisation's own history is the best one.
-
-
-LEAST_SHARED = 0.03  #: a shared error below this is counted as this: less changes nothing that could be measured
-ON_A_LINE = 0.65  #: how much of the shared error is left to ordered fits; see `Population.on_a_line`
-LENT = 4.0  #: how many juries the shipped ones count as beside somebody's own
-_ENOUGH = 8  # juries from which a line of shared error on spread is drawn
-_SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding alone say nothing of shared errors
-_SPREAD_FLOOR = 0.02  # answer rates that are all alike still differ by chance
+LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
+ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
+LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
+_ENOUGH = 8  # juries needed to regress shared error on spread
+_SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding only are no predictor
+_SPREAD_FLOOR = 0.02  # equal answer rates still differ by chance
 
 
 @dataclass(frozen=True)
 class ReferenceJury:
-    """What one jury with a known key shows: a row of the shipped table."""
+    """The measurements of one jury with a known key: a row of the table."""
 
     name: str
     kind: str
@@ -44,46 +44,64 @@ class ReferenceJury:
     jurors: int
     labels: int
     votes_per_item: float
-    spread: float  #: how far the jurors' own answer rates lie apart; visible without a key
+    spread: float  #: of the jurors' answer rates; visible without a key
     rho: float  #: the shared error that makes the key likeliest
-    slant: float  #: root mean square of the slant, in log-odds
+    slant: float  #: root mean square of the label bias, in log-odds
     deviation: float  #: variance of the jurors' own deviations in score, on the scale asin(sqrt(share)); may be < 0
-    label_deviation: float  #: the same of their accuracies by label
+    label_deviation: float  #: the same for their accuracies by label
 
 
 @dataclass(frozen=True)
 class Population:
-    """How real juries differ, as far as the reference juries tell: all that calibration needs of them."""
+    """How real juries differ, by the reference juries: all that calibration needs of them."""
 
     center: float  #: mean of log rho at the mean log spread
     slope: float  #: of log rho by log spread
     log_spread: float  #: mean log spread
     sd: float  #: of log rho around that line
     independent: float  #: share of juries whose jurors err (almost) independently
-    slant: float  #: standard deviation of a label's slant
+    slant: float  #: standard deviation of a label's bias
     deviation: float  #: standard deviation of a juror's own deviation in score
-    label_deviation: float  #: the same of its accuracies
+    label_deviation: float  #: the same for its accuracies
     unevenness: float  #: mean variance of deviations by squared mean: 1 if jurors deviated as far in all juries
     juries: int
 
     def shared_error(self, spread: float) -> tuple[float, float]:
-        """Mean and standard deviation of log rho for a jury whose answer rates lie so far apart."""
+        """The prior of log rho for a jury with this spread of answer rates.
+
+        Returns
+        -------
+        mean, sd : float
+        """
         return self.center + self.slope * (_log(spread) - self.log_spread), self.sd
 
     def on_a_line(self) -> Population:
-        """The same for fits of ordered levels (`evaluate/ordered`), which believe themselves less than others do.
+        """The same for fits of ordered levels (`evaluate.ordinal`), which are less overconfident than others.
 
-        Of the same votes an item between two levels is between them on a line, and surely one of them in classes. With
+        An item between two levels is between them on a line, but certainly one of them in a model of classes. With
         keys, the ordered fits' shared error is never more than the unordered fits' on six sets: 0.64 of it in the
         geometric mean, 0.59 to 0.73 with any one left out (`benchmarks/ordered_levels.py`).
+
+        Returns
+        -------
+        Population
         """
         return replace(self, center=self.center + float(np.log(ON_A_LINE)))
 
 
 def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | None = None) -> Population:
-    """The population that the reference juries were drawn from; every jury counts once unless weighed.
+    """Fit the population that the reference juries were drawn from.
 
-    The line of log rho on log spread needs a handful of juries; with fewer than eight the slope is taken to be 0.
+    The regression of log rho on log spread needs a handful of juries; with fewer than eight the slope is 0.
+
+    Parameters
+    ----------
+    weights
+        Of the juries; by default 1 each.
+
+    Returns
+    -------
+    Population
 
     Examples
     --------
@@ -98,11 +116,12 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
     shared = np.log(np.maximum([jury.rho for jury in juries], LEAST_SHARED))
     x = np.array([_log(jury.spread) for jury in juries])
     center, log_spread = float(share @ shared), float(share @ x)
-    apart = x - log_spread
+    centered = x - log_spread
     has_slope = len(juries) >= _ENOUGH and np.ptp(x) > _SAME_SPREAD
-    slope = float(weight @ (apart * shared)) / float(weight @ apart**2) if has_slope else 0.0
-    left = shared - center - slope * apart
+    slope = float(weight @ (centered * shared)) / float(weight @ centered**2) if has_slope else 0.0
+    left = shared - center - slope * centered
     deviations = np.array([jury.deviation for jury in juries])
+    deviation = _mean_root(deviations, share)
     return Population(
         center=center,
         slope=slope,
@@ -110,17 +129,21 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
         sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
         independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
         slant=float(np.sqrt(share @ [jury.slant**2 for jury in juries])),
-        deviation=_mean_root(deviations, share),
+        deviation=deviation,
         label_deviation=_mean_root(np.array([jury.label_deviation for jury in juries]), share),
-        unevenness=_unevenness(deviations, share),
+        unevenness=max(float(share @ deviations) / deviation**2, 1.0) if deviation**2 > 0 else 1.0,
         juries=len(juries),
     )
 
 
 def own_population(juries: Sequence[ReferenceJury]) -> Population:
-    """The population of somebody's own juries, to which all the shipped ones together lend the weight of four.
+    """The population of a user's own juries, to which all the shipped ones together add the weight of four.
 
-    A few juries hardly tell how far juries differ: two that happen to be alike must not make everybody sure.
+    A few juries hardly show how far juries differ: two that happen to be alike must not make intervals narrow.
+
+    Returns
+    -------
+    Population
 
     Examples
     --------
@@ -135,16 +158,20 @@ def own_population(juries: Sequence[ReferenceJury]) -> Population:
 
 
 def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
-    """A table of reference juries, as `write_reference` writes it; VotesError where it is none."""
-    if Path(path).is_fifo():  # it may stay silent for ever
+    """Read a table of reference juries, as `write_reference` writes it; VotesError where it is none.
+
+    Returns
+    -------
+    list of ReferenceJury
+    """
+    if Path(path).is_fifo():  # reading it may block for ever
         raise VotesError("is a pipe; name a file", code="no_file").in_file(str(path))
     try:
         with open(path, newline="", encoding="utf-8") as file:
             return _rows(csv.DictReader(file))
     except OSError as error:
-        reason = (
-            "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
-        )
+        is_missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if is_missing else f"cannot be read: {error.strerror}"
         raise VotesError(reason, code="no_file").in_file(str(path)) from None
     except (UnicodeDecodeError, csv.Error):
         raise VotesError(f"is no table of text; {_WAY_OUT}", code="damaged").in_file(str(path)) from None
@@ -188,47 +215,53 @@ _LEAST = {"items": 1, "jurors": 1, "labels": 2, "deviation": -1, "label_deviatio
 
 @lru_cache(maxsize=1)
 def shipped_juries() -> tuple[ReferenceJury, ...]:
-    """The reference juries that come with the package; `benchmarks/reference_juries.py` makes the table."""
+    """The reference juries that come with the package; `benchmarks/reference_juries.py` makes the table.
+
+    Returns
+    -------
+    tuple of ReferenceJury
+    """
     with as_file(files("jurors.data") / "reference_juries.csv") as path:
         return tuple(read_reference(path))
 
 
 @lru_cache(maxsize=1)
 def shipped_population() -> Population:
-    """The population they tell of."""
+    """The population of the shipped reference juries.
+
+    Returns
+    -------
+    Population
+    """
     return fit_population(shipped_juries())
 
 
 def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) -> None:
-    """One row per jury, whole or not at all; numbers with as many digits as the key can tell."""
+    """Write one row per jury, atomically, with as many digits as a key can determine."""
     rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in juries]
     atomic_write(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
 
 
 def _mean_root(squares: Floats, share: Floats) -> float:
-    """The mean standard deviation: a few juries of strangers must not widen everybody's interval."""
+    """The mean standard deviation: a few juries of strangers must not widen every interval."""
     return float(share @ np.sqrt(np.maximum(squares, 0.0)))
-
-
-def _unevenness(squares: Floats, share: Floats) -> float:
-    usual = _mean_root(squares, share) ** 2
-    return max(float(share @ squares) / usual, 1.0) if usual > 0 else 1.0
 
 
 def _log(spread: float) -> float:
     return float(np.log(spread + _SPREAD_FLOOR))
 
 
-# `ReferenceJuries`: reference juries to read, and what they tell of real juries in plain words.
-
-
 _SHOWN = ("name", "kind", "items", "jurors", "labels", "votes per item", "spread", "shared error", "slant", "deviation")
-_SIZES = (3, 10, 30)  # of juries, to say what shared error costs
+_SIZES = (3, 10, 30)  # of juries, to show what shared error costs
 _NINETY = 1.645  # standard deviations to either side that hold 90% of a normal distribution
 
 
 def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries:
     """The reference juries that come with the package, or those of a file that `jurors reference --fit` made.
+
+    Returns
+    -------
+    ReferenceJuries
 
     Examples
     --------
@@ -255,7 +288,7 @@ class ReferenceJuries(Result):
 
     @cached_property
     def population(self) -> Population:
-        """How real juries differ, as far as these tell; beside your own, the shipped ones count a little."""
+        """How real juries differ, by these; together with your own, the shipped ones count a little."""
         return own_population(self.juries) if self._is_own else shipped_population()
 
     @property
@@ -263,11 +296,16 @@ class ReferenceJuries(Result):
         return self.juries != shipped_juries()
 
     def with_jury(self, jury: ReferenceJury) -> ReferenceJuries:
-        """These and one more; a jury of the same name is replaced: it was measured anew."""
-        return ReferenceJuries((*(one for one in self.juries if one.name != jury.name), jury))
+        """These and one more; a jury of the same name is replaced: it was measured again.
+
+        Returns
+        -------
+        ReferenceJuries
+        """
+        return ReferenceJuries((*(other for other in self.juries if other.name != jury.name), jury))
 
     def write(self, path: str | PathLike[str]) -> None:
-        """The table as CSV, for `reference=`; whole or not at all."""
+        """Write the table as CSV, for `reference=`, atomically."""
         write_reference(self.juries, path)
 
     def _document(self) -> Any:
@@ -294,7 +332,8 @@ class ReferenceJuries(Result):
         if population.slope:
             more = 2**population.slope
             yield f"Where the jurors' answer rates lie twice as far apart, shared error is {more:.1f} times as much."
-        even = _slanted(population.slant)
+        share = 1.0 / (1.0 + math.exp(population.slant * math.sqrt(2.0)))  # two labels: ± slant/√2 each, in log-odds
+        even = f"{100 * share:.0f} – {100 * (1 - share):.0f}%"
         yield f"Where the votes leave two labels even, in two juries of three each is true of {even} of the items."
         yield (
             f"A juror's own score is off by another {100 * population.deviation:.1f} points "
@@ -311,8 +350,3 @@ def _row(jury: ReferenceJury) -> tuple[Any, ...]:
         jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
         f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.slant:.2f}", f"{deviation:.3f}",
     )  # fmt: skip
-
-
-def _slanted(slant: float) -> str:
-    share = 1.0 / (1.0 + math.exp(slant * math.sqrt(2.0)))  # two labels: a slant of ± slant/√2 each, in log-odds
-    return f"{100 * share:.0f} – {100 * (1 - share):.0f}%"

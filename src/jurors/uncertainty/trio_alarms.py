@@ -1,4 +1,34 @@
-"""Trio alarms, goodness of fit."""
+"""Alarms about three jurors, and about panels with fewer than three distinct ones.
+
+Contradictions of a binary trio (`trio_alarms`, `chance_of_contradiction`). Two labels and three jurors leave no degree
+of freedom: inside the range [0, 1] independent jurors fit any counts. So where the decode is complex, degenerate or out
+of range, the independent trio of greatest likelihood lies on the border of the range, where some juror never gives some
+answer on one true label: that answer is *pure*. The borders are few (Allman, Rhodes, Sturmfels and Zwiernik 2015,
+"Tensors of nonnegative rank two"), and each is fitted without iteration:
+    one pure answer     the two others are independent where juror i gave it (1 equation, 6 borders);
+    two, of one juror   i is always right: the two others are independent given its vote (2 equations, 3 borders);
+    two, of j and k     i is independent of their votes, where either gave its pure answer (2 equations, 12 borders);
+    three               all are independent, where any juror gave a pure answer: the hidden count x of the eighth tuple
+                        solves x N² = Π m_i, which is a quadratic (3 equations, 8 borders).
+G² = 2 Σ n log(n / n̂) at the best border in range measures how far the counts are from every independent trio. How
+often does chance alone give as much? On a border G² follows a mixture of χ² laws, from none up to as many degrees of
+freedom as equations bind (Chernoff 1954; Self and Liang 1987); which bind is not known. χ² with two degrees of freedom
+stands for all of them, with some `_CAUTION`: its tail is exp(-G²/2), the likelihood of the best independent trio
+relative to the best likelihood there is. An irrational solution proves that errors were correlated on this test, but on
+any real test it is irrational, so by itself it is a note.
+
+Too few distinct jurors (`too_few_juror_alarms`). Two jurors who never disagree are copies, or nearly always right; one
+who gives one label only has no opinion, or met no item of the other. The counts do not show which, but the number of
+items does: jurors as accurate as real ones get disagree now and then, and meet a rare label now and then. It is an
+alarm where even those would give such counts in fewer than one test of twenty; else a warning, and the grades are still
+no evidence.
+
+Three jurors with three labels or more (`goodness_of_fit`): R³ - 1 free counts, R - 1 + 3R(R - 1) unknowns, so from R =
+3 on some counts are left over for a test. At the fit of greatest likelihood, n̂ = Q Σ_l p_l u_l v_l w_l,
+    G² = 2 Σ n log(n / n̂)  ~  χ² with R³ - 1 - (R - 1) - 3R(R - 1) degrees of freedom, if the errors are independent.
+Unlike the exact algebra, which every sampled test fails ("inconsistent" is a note), this test fails one independent
+trio in twenty at 5%, and the size of the misfit per item says how much it matters.
+"""
 
 from __future__ import annotations
 
@@ -32,44 +62,31 @@ from jurors.sketch.moments import TrioMoments, table_moments
 from jurors.votes.layout import shell_quoted
 from jurors.votes.repeats import common_stem
 
-# Can sampling error explain that a trio's numbers contradict independence? The likelihood ratio, in closed form.
-#
-# Two labels and three jurors leave no degree of freedom: inside the range [0, 1] independent jurors fit any counts. So
-# where the decode is complex, degenerate or out of range, the independent trio of greatest likelihood lies on the
-# border of the range, where some juror never gives some answer on one true label: that answer is *pure*. The borders
-# are few (Allman, Rhodes, Sturmfels and Zwiernik 2015, "Tensors of nonnegative rank two"), and each is fitted without
-# iterating:
-#     one pure answer     the two others are independent where juror i gave it (1 equation, 6 borders);
-#     two, of one juror   i is always right: the two others are independent given its vote (2 equations, 3 borders);
-#     two, of j and k     i is independent of what they say, where either gave its pure answer (2 equations, 12
-#     borders); three               all are independent, where anybody gave a pure answer: the hidden count x of the
-#     eighth tuple
-#                         solves x N² = Π m_i, which is a quadratic (3 equations, 8 borders).
-# G² = 2 Σ n log(n / n̂) at the best border that is in range says how far the counts are from every independent trio.
-#
-# How often does chance alone give as much? On a border G² follows a mixture of χ² laws, from none up to as many degrees
-# of freedom as equations bind (Chernoff 1954; Self and Liang 1987); which bind is not known. χ² with two degrees of
-# freedom stands for all of them, with some `_CAUTION`: its tail is exp(-G²/2), the likelihood of the best independent
-# trio as a share of the best likelihood there is.
+# -- contradictions of a binary trio -----------------------------------------------------------------------------------
 
-
-UNEXPLAINED = 0.05  #: the chance up to which sampling error does not explain a contradiction: so often chance may ring
-# The chance is exp(-G²/2) times this. Of 2,100 random juries on and near the borders, 30 to 100,000 items, searched for
-# the worst, all but one kept 5% with a factor of 1 and one rang in 5.3% (a juror nearly constant beside two nearly
-# perfect ones, 10,000 items); a quarter more keeps 5% there too and costs little power (benchmarks/false_alarms.py).
+UNEXPLAINED = 0.05  #: p-value up to which sampling error does not explain a contradiction: the rate of false alarms
+# The p-value is exp(-G²/2) times this. Of 2,100 random juries on and near the borders, 30 to 100,000 items, searched
+# for the worst, all but one had at most 5% false alarms with a factor of 1 and one 5.3% (a juror nearly constant beside
+# two nearly perfect ones, 10,000 items); a quarter more gives 5% there too and costs little power
+# (benchmarks/false_alarms.py).
 _CAUTION = 1.25
 _ROUNDING = 1e-9  # a fitted count below zero by this share of the items is rounding: it counts as in range
-# For each pattern of two jurors' votes (0 to 3), the three others.
-_KEPT = np.array([[p for p in range(4) if p != left_out] for left_out in range(4)])
-# Where among the three kept ones the pattern stands that differs from the one left out in both votes, and the others.
-_BOTH = np.array([list(kept).index(3 - left_out) for left_out, kept in enumerate(_KEPT.tolist())])
+# For each pattern of two jurors' votes (0 to 3): the three others, and among these the position of the one that differs
+# in both votes, and of the two that differ in one.
+_REST = np.array([[p for p in range(4) if p != left_out] for left_out in range(4)])
+_BOTH = np.array([list(rest).index(3 - left_out) for left_out, rest in enumerate(_REST.tolist())])
 _ONE = np.array([[k for k in range(3) if k != both] for both in _BOTH.tolist()])
 
 
 def chance_of_contradiction(tables: ArrayLike) -> Floats:
-    """How often chance gives counts (…, 2, 2, 2) as far from every independent trio, at most: a p-value.
+    """The p-value of counts (…, 2, 2, 2) whose decode is not in range.
 
-    To be asked where the decode is not in range; inside, independent jurors fit the counts exactly (chance 1).
+    In range, independent jurors fit the counts exactly (1).
+
+    Returns
+    -------
+    ndarray, (…)
+        How often, at most, independent jurors give counts as far from every independent trio.
 
     Examples
     --------
@@ -85,7 +102,12 @@ def chance_of_contradiction(tables: ArrayLike) -> Floats:
 
 
 def chance_in_words(chance: float) -> str:
-    """What it means that independent jurors give counts as contradictory in up to this share of tests."""
+    """Explain a p-value of `chance_of_contradiction`.
+
+    Returns
+    -------
+    str
+    """
     if chance > UNEXPLAINED:
         return f"chance can do that (up to {chance:.0%} of tests of independent jurors come out as contradictory)"
     return (
@@ -95,16 +117,18 @@ def chance_in_words(chance: float) -> str:
 
 
 def misfit(tables: ArrayLike) -> Floats:
-    """G² of counts (…, 2, 2, 2) against the best trio on the border of the range."""
+    """G² of counts (…, 2, 2, 2) against the best trio on the border of the range.
+
+    Returns
+    -------
+    ndarray, (…)
+    """
     counts = np.asarray(tables, dtype=float)
     by_juror = np.stack([np.moveaxis(counts, juror - 3, -3) for juror in range(3)])
     with np.errstate(divide="ignore", invalid="ignore"):
-        borders = (_always_right(by_juror), _one_pure(by_juror), _two_pure(by_juror), _three_pure(counts))
+        always_right = _independent(by_juror)[1].sum(axis=-1).min(axis=0)
+        borders = (always_right, _one_pure(by_juror), _two_pure(by_juror), _three_pure(counts))
     return np.asarray(np.minimum.reduce(borders))
-
-
-def _always_right(by_juror: Floats) -> Floats:
-    return np.asarray(_independent(by_juror)[1].sum(axis=-1).min(axis=0))
 
 
 def _one_pure(by_juror: Floats) -> Floats:
@@ -112,7 +136,7 @@ def _one_pure(by_juror: Floats) -> Floats:
     fitted, g2 = _independent(by_juror)
     shares = fitted / np.maximum(by_juror.sum(axis=(-1, -2), keepdims=True), 1e-300)
     other = by_juror[..., ::-1, :, :]
-    # other - c shares, of rank one, are the items of the second label: no count below zero, and neither may c be.
+    # other - c shares, of rank one, are the items of the second label: neither these counts nor c may be below zero.
     c = _mixed(other, other) / (2 * _mixed(shares, other))
     left = other - c[..., None, None] * shares
     least = np.minimum(c, left.min(axis=(-1, -2)))
@@ -120,25 +144,31 @@ def _one_pure(by_juror: Floats) -> Floats:
 
 
 def _two_pure(by_juror: Floats) -> Floats:
-    """G² where the two jurors behind have a pure answer each; items of both labels may hide where neither gave it."""
+    """G² where the two jurors of the last axes have a pure answer each; elsewhere both labels may occur."""
     flat = by_juror.reshape((*by_juror.shape[:-2], 4))
-    fitted, g2 = _independent(np.moveaxis(flat[..., _KEPT], -2, 0))
+    fitted, g2 = _independent(np.moveaxis(flat[..., _REST], -2, 0))
     patterns = np.moveaxis(fitted.sum(axis=-2), 0, -2)
-    beside = np.take_along_axis(patterns, _ONE.reshape((1,) * (patterns.ndim - 2) + (4, 2)), -1)
+    single = np.take_along_axis(patterns, _ONE.reshape((1,) * (patterns.ndim - 2) + (4, 2)), -1)
     both = np.take_along_axis(patterns, _BOTH.reshape((1,) * (patterns.ndim - 2) + (4, 1)), -1)
-    hidden = np.moveaxis((beside.prod(axis=-1, keepdims=True) / both)[..., 0], -1, 0)
+    hidden = np.moveaxis((single.prod(axis=-1, keepdims=True) / both)[..., 0], -1, 0)
     share = fitted.sum(axis=-1) / fitted.sum(axis=(-1, -2))[..., None]
     room = np.moveaxis(flat, -1, 0) - hidden[..., None] * share
     return np.asarray(np.where(room.min(axis=-1) >= -_slack(by_juror), g2, np.inf).min(axis=(0, 1)))
 
 
 def _three_pure(counts: Floats) -> Floats:
-    """G² of complete independence of all tuples but one, which must hold the items that it hides."""
+    """G² of complete independence of all tuples but one, which must contain the hidden count x.
+
+    x (N + x)² = Π (m_i + x), for N items of the other tuples, of which juror i gave m_i its pure answer.
+    """
     turned = np.stack([counts[..., :: 1 - 2 * a, :: 1 - 2 * b, :: 1 - 2 * c] for a, b, c in np.ndindex(2, 2, 2)])
     last = turned[..., 0, 0, 0]
     seen = turned.sum(axis=(-1, -2, -3)) - last
     pure = np.stack([turned[..., 0, :, :], turned[..., :, 0, :], turned[..., :, :, 0]]).sum(axis=(-1, -2)) - last
-    hidden = _hidden(seen, pure)
+    product = pure.prod(axis=0)
+    pairs = pure[0] * pure[1] + pure[0] * pure[2] + pure[1] * pure[2]
+    squared, linear = 2 * seen - pure.sum(axis=0), seen**2 - pairs
+    hidden = np.asarray(2 * product / (linear + np.sqrt(linear**2 + 4 * squared * product)))
     share = np.stack([pure + hidden, seen - pure], axis=-1) / (seen + hidden)[..., None]
     first, second, third = share[0], share[1], share[2]
     fitted = first[..., :, None, None] * second[..., None, :, None] * third[..., None, None, :]
@@ -148,16 +178,8 @@ def _three_pure(counts: Floats) -> Floats:
     return np.asarray(np.where(fits, g2.sum(axis=(-1, -2, -3)), np.inf).min(axis=0))
 
 
-def _hidden(seen: Floats, pure: Floats) -> Floats:
-    """x (N + x)² = Π (m_i + x): the items behind the tuple left out, of N seen; juror i gave m_i pure answers."""
-    product = pure.prod(axis=0)
-    pairs = pure[0] * pure[1] + pure[0] * pure[2] + pure[1] * pure[2]
-    squared, linear = 2 * seen - pure.sum(axis=0), seen**2 - pairs
-    return np.asarray(2 * product / (linear + np.sqrt(linear**2 + 4 * squared * product)))
-
-
 def _independent(table: Floats) -> tuple[Floats, Floats]:
-    """The last two axes as if independent, and the G² of that."""
+    """Counts fitted by independence of the last two axes, and the G² of that."""
     rows, columns = table.sum(axis=-1, keepdims=True), table.sum(axis=-2, keepdims=True)
     fitted = rows * columns / np.maximum(rows.sum(axis=-2, keepdims=True), 1e-300)
     return fitted, np.asarray(_deviance(table, fitted).sum(axis=(-1, -2)))
@@ -168,7 +190,7 @@ def _deviance(counts: Floats, fitted: Floats) -> Floats:
 
 
 def _mixed(a: Floats, b: Floats) -> Floats:
-    """What det(a + b) holds beyond det a + det b; twice the determinant where both are the same."""
+    """det(a + b) - det a - det b; twice the determinant where both are the same."""
     return np.asarray(
         a[..., 0, 0] * b[..., 1, 1]
         + a[..., 1, 1] * b[..., 0, 0]
@@ -181,34 +203,33 @@ def _slack(counts: Floats) -> Floats:
     return np.asarray(_ROUNDING * counts.sum(axis=(-1, -2, -3)))
 
 
-# Too few voices: could honest jurors have looked like copies, or like somebody who says one thing only, by chance?
-#
-# Two jurors who never disagree are copies, or nearly always right; one who says one label only has no opinion, or met
-# no item of the other. Nothing in the counts tells which, but the number of items does: jurors at the ceiling of what
-# real ones reach disagree now and then, and meet a rare label now and then. The alarm is for counts that even those
-# would give in fewer than one test of twenty; below, too few voices are a warning, and the grades are still no
-# evidence.
+# -- too few distinct jurors -------------------------------------------------------------------------------------------
 
-
-_CEILING = 0.99  # the accuracy of the best honest jurors: a choice; pairs right more often than this may ring
-_RAREST = 0.05  # the share of the rarest label that a test is supposed to hold
+_CEILING = 0.99  # the accuracy of the best honest jurors: a choice; pairs more accurate than this may be reported
+_RAREST = 0.05  # the share of the rarest label that a test is assumed to have
 _MOST_NAMED = 8
 
 
 def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
-    """The alarm of a panel in which fewer than three jurors say anything of their own."""
-    voices = too_few_jurors(sketch)
-    if voices is None:
+    """Report a panel with fewer than three distinct jurors.
+
+    Returns
+    -------
+    list of Alarm
+        One `too_few_voices`, or none.
+    """
+    few = too_few_jurors(sketch)
+    if few is None:
         return []
     names = sketch.jurors
     why = [
-        *(f"{names[k]!r} never disagrees with {names[first]!r}" for k, first in voices.same),
-        *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in voices.opposite),
-        *(f"{names[k]!r} says one label only" for k in voices.constant),
+        *(f"{names[k]!r} never disagrees with {names[first]!r}" for k, first in few.same),
+        *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in few.opposite),
+        *(f"{names[k]!r} says one label only" for k in few.constant),
     ]
     shown = format_first_names(why, _MOST_NAMED)
-    left = "one voice is" if voices.count == 1 else "no voice is" if not voices.count else "two voices are"
-    chance = _chance(voices, len(names))
+    left = "one voice is" if few.count == 1 else "no voice is" if not few.count else "two voices are"
+    chance = _chance(few, len(names))
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
     message = (
         f"{shown + ': ' if shown else ''}only {left} left, and grading needs three. Copies and jurors who are always "
@@ -217,16 +238,29 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     )
     if level == "warning":
         message += f". On so few items chance can do that (up to {chance:.0%} of tests with jurors who are 99% right)"
-    concerned = sorted({k for pair in (*voices.same, *voices.opposite) for k in pair} | set(voices.constant))
+    concerned = sorted({k for pair in (*few.same, *few.opposite) for k in pair} | set(few.constant))
     who = tuple(names[k] for k in concerned)
-    return [Alarm("too_few_voices", level, message, float(voices.count), who, chance=chance)]
+    return [Alarm("too_few_voices", level, message, float(few.count), who, chance=chance)]
 
 
 def repeated_juror_alarms(
-    jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]], voices: Sequence[int]
+    jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]], representatives: Sequence[int]
 ) -> list[Alarm]:
-    """Who is one judge asked several times; an alarm where `voices`, which count them once, are too few."""
-    few = len(set(voices)) < MIN_JURORS
+    """Report jurors that are one judge, queried several times.
+
+    Parameters
+    ----------
+    jurors, groups
+        The names, and the groups of jurors that are one judge each.
+    representatives
+        (N,) the juror that each one repeats; fewer than three distinct ones make it an alarm.
+
+    Returns
+    -------
+    list of Alarm
+        A `same_voice` for each group.
+    """
+    few = len(set(representatives)) < MIN_JURORS
     level: Level = "alarm" if few else "warning"
     alarms = []
     for group in groups:
@@ -242,7 +276,12 @@ def repeated_juror_alarms(
 
 
 def possible_repeat_alarms(sketch: Sketch) -> list[Alarm]:
-    """Who may be one judge asked several times, by names that differ by a number and by how they vote: a warning.
+    """Report jurors that may be one judge, queried several times: by names that differ by a number, and by their votes.
+
+    Returns
+    -------
+    list of Alarm
+        A `possible_repeats` for each group.
 
     Examples
     --------
@@ -265,22 +304,33 @@ say so with --join judge, or it is heard so often"
     return alarms
 
 
-def _chance(voices: DistinctJurors, jurors: int) -> float | None:
-    """How often, at most, the best honest jurors look so; None where there is nothing to explain: too few are there."""
-    if not voices.met and not voices.votes:
+def _chance(few: DistinctJurors, jurors: int) -> float | None:
+    """How often, at most, the best honest jurors give such counts; None where there simply are too few jurors."""
+    if not few.met and not few.votes:
         return None
     groups: dict[int, list[int]] = {}
-    for (_, first), met in zip((*voices.same, *voices.opposite), voices.met, strict=True):
+    for (_, first), met in zip((*few.same, *few.opposite), few.met, strict=True):
         groups.setdefault(first, []).append(met)
     copies = [chance_of_copies(met, jurors) for met in groups.values()]
-    return max([*copies, chance_of_constant(voices.votes, jurors)])
+    return max([*copies, chance_of_constant(few.votes, jurors)])
 
 
 def chance_of_copies(met: Sequence[int], jurors: int) -> float:
-    """The chance, at most, that so many of the best honest jurors never disagree with another one.
+    """An upper bound of the probability that so many of the best honest jurors never disagree with another one.
 
-    `met` is on how many items each of them met that one: two who are right with chance c agree on c² + (1 - c)² of the
-    items, and where they do, a third says the same with chance c at most.
+    Two who are right with probability c agree on c² + (1 - c)² of the items, and where they do, a third agrees with
+    probability c at most.
+
+    Parameters
+    ----------
+    met
+        On how many items each of them voted with that one.
+    jurors
+        How many jurors there are to select such a group from.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -293,7 +343,11 @@ def chance_of_copies(met: Sequence[int], jurors: int) -> float:
 
 
 def chance_of_constant(votes: Sequence[int], jurors: int) -> float:
-    """The chance, at most, that some of the best honest jurors says one label only in so many votes.
+    """An upper bound of the probability that one of the best honest jurors gives one label only in so many votes.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -304,20 +358,23 @@ def chance_of_constant(votes: Sequence[int], jurors: int) -> float:
     return min(1.0, jurors * max(((1 - other) ** count for count in votes), default=0.0))
 
 
-# What the counts of a trio say about the trio: every named outcome, in plain words, with its level.
-#
-# An irrational answer proves that the errors were correlated on this test, but on any real test it is irrational, so by
-# itself it is a note. Numbers outside [0, 1], complex roots and contradictory signs are alarms.
+# -- what the counts of a binary trio show
+# ------------------------------------------------------------------------------
 
-
-#: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
+#: Outcomes without a solution that are about the jurors (an alarm), not about the input (an error).
 CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
 WEAK_PAIR = 3.0  #: standard errors from none below which a pair's covariance hardly fixes the grades
 _NEAR_END = 1e-9
 
 
 def contradiction_alarm(error: DegenerateSketchError, sketch: Sketch) -> Alarm | None:
-    """The alarm of counts that no independent trio gives exactly; None where the counts merely fix no answer."""
+    """Report counts that no independent trio gives exactly.
+
+    Returns
+    -------
+    Alarm or None
+        None where the counts merely determine no solution.
+    """
     if error.outcome not in CONTRADICTIONS:
         return None
     return _contradiction(error.outcome, str(error), sketch, jurors=error.jurors)
@@ -326,7 +383,7 @@ def contradiction_alarm(error: DegenerateSketchError, sketch: Sketch) -> Alarm |
 def _contradiction(
     kind: str, what: str, sketch: Sketch, *, value: float | None = None, jurors: tuple[str, ...] = ()
 ) -> Alarm:
-    """An alarm, or a warning where sampling error explains as much."""
+    """An alarm, or a warning where sampling error explains the contradiction."""
     chance = float(chance_of_contradiction(sketch.table()))
     level: Level = "alarm" if chance <= UNEXPLAINED else "warning"
     return Alarm(kind, level, f"{what}: {chance_in_words(chance)}", value, jurors, chance=chance)
@@ -335,11 +392,40 @@ def _contradiction(
 def trio_alarms(
     sketch: Sketch, solution: Solution, *, moments: TrioMoments | None = None, tied: bool = False
 ) -> tuple[Alarm, ...]:
-    """Everything to know about the exact solution of a complete binary trio, loudest first."""
+    """All alarms about the exact solution of a complete binary trio.
+
+    Parameters
+    ----------
+    moments
+        Of the counts, where they are computed already.
+    tied
+        Whether the rule prefers neither of the two solutions.
+
+    Returns
+    -------
+    tuple of Alarm
+        The most severe first.
+    """
     z = (table_moments(sketch.table()) if moments is None else moments).pair_z
     empty = 8 - np.count_nonzero(sketch.table())
-    few = too_few_juror_alarms(sketch) if empty else []  # where every tuple occurred, nobody is another's copy
-    alarms = [*_number_alarms(sketch, solution), *few, *_weak_pair(sketch.jurors, z)]
+    alarms: list[Alarm] = []
+    if not solution.is_real:
+        what = "the equations have only complex roots, so no real evaluation explains the counts"
+        alarms.append(_contradiction("complex", what, sketch))
+    else:
+        outside = _outside(solution)
+        if outside:
+            distance, what = max(outside)
+            what += " lies outside [0, 1]" + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
+            alarms.append(_contradiction("out_of_range", what, sketch, value=distance))
+        if not solution.is_rational:
+            message = "the exact answer is irrational, which proves some error correlation, however small"
+            alarms.append(Alarm("irrational", "note", message))
+        elif not outside:
+            alarms.append(_rational_note(sketch, solution))
+    if empty:  # where every tuple occurred, no juror is a copy of another
+        alarms += too_few_juror_alarms(sketch)
+    alarms += _weak_pair(sketch.jurors, z)
     if tied:
         message = "both solutions satisfy the rule equally well; neither is preferred"
         alarms.append(Alarm("tie_between_solutions", "warning", message))
@@ -349,47 +435,25 @@ def trio_alarms(
     return sort_by_severity(alarms)
 
 
-def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
-    if not solution.is_real:
-        what = "the equations have only complex roots, so no real evaluation explains the counts"
-        return [_contradiction("complex", what, sketch)]
-    alarms = []
-    outside = _outside(solution)
-    if outside:
-        distance, what = max(outside)
-        what += " lies outside [0, 1]" + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
-        alarms.append(_contradiction("out_of_range", what, sketch, value=distance))
-    if not solution.is_rational:
-        message = "the exact answer is irrational, which proves some error correlation, however small"
-        alarms.append(Alarm("irrational", "note", message))
-    elif not outside:
-        alarms.append(_rational_note(sketch, solution))
-    return alarms
-
-
 def _outside(solution: Solution) -> list[tuple[float, str]]:
     """(how far outside [0, 1], which number), for prevalences and accuracies; decided exactly."""
     floats = solution.to_float()
-    result = []
-    for a, x, value in zip(solution.labels, solution.prevalences, floats.prevalences, strict=True):
-        if _is_outside(x, value):
-            result.append(_distance(f"the prevalence of {a}", value))
+    numbers: list[tuple[str, Any, Any]] = [
+        (f"the prevalence of {a}", exact, rounded)
+        for a, exact, rounded in zip(solution.labels, solution.prevalences, floats.prevalences, strict=True)
+    ]
     for j, exact, rounded in zip(solution.jurors, solution.confusions, floats.confusions, strict=True):
-        for k, a in enumerate(solution.labels):
-            if _is_outside(exact[k][k], rounded[k][k]):
-                result.append(_distance(f"the accuracy of {j} on {a}", rounded[k][k]))
-    return result
+        numbers += [(f"the accuracy of {j} on {a}", exact[k][k], rounded[k][k]) for k, a in enumerate(solution.labels)]
+    return [
+        (max(-value, value - 1), f"{name} ({value:.3f})") for name, exact, value in numbers if _is_outside(exact, value)
+    ]
 
 
 def _is_outside(exact: Any, rounded: Any) -> bool:
-    """Whether a number lies outside [0, 1]: its float says so, but for one so near an end that rounding may hide it."""
+    """Whether a number lies outside [0, 1]: by its float, unless that is so near an end that rounding matters."""
     if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
         return bool(rounded < 0 or rounded > 1)
     return bool(exact < 0 or exact > 1)
-
-
-def _distance(name: str, value: Any) -> tuple[float, str]:
-    return max(-value, value - 1), f"{name} ({value:.3f})"
 
 
 def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
@@ -417,7 +481,7 @@ def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
 
 
 def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
-    """The decode divides by every pair's covariance: one that chance could explain leaves the grades open."""
+    """The decode divides by every pair's covariance: one that chance could explain leaves the grades undetermined."""
     weakest = int(np.argmin(np.abs(z)))
     if abs(z[weakest]) >= WEAK_PAIR:
         return []
@@ -430,13 +494,7 @@ def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
     return [Alarm("weak_pair", "warning", message, value, pair, pairs=(AlarmPair(pair[0], pair[1], value),))]
 
 
-# Do independent jurors explain the counts? The likelihood-ratio test G² for three jurors with three labels or more.
-#
-# R³ - 1 free counts, R - 1 + 3R(R - 1) unknowns: from R = 3 on some counts are left over to test with. At the fit of
-# greatest likelihood, n̂ = Q Σ_l p_l u_l v_l w_l,
-#     G² = 2 Σ n log(n / n̂)  ~  χ² with R³ - 1 - (R - 1) - 3R(R - 1) degrees of freedom, if the errors are independent.
-# Unlike the exact algebra, which every real test fails, this test fails one independent trio in twenty at 5%.
-
+# -- goodness of fit with three labels or more -------------------------------------------------------------------------
 
 _SMALLEST = 1e-300
 
@@ -447,8 +505,8 @@ class GoodnessOfFit(Result):
 
     statistic: float  #: G²
     dof: int
-    p_value: float  #: how often independent jurors fit as badly; small values speak against independence
-    converged: bool  #: whether the fit came so close to the best one that G² can fall by no more than about 0.01
+    p_value: float  #: how often independent jurors fit as badly
+    converged: bool  #: whether the fit is so close to the best one that G² can fall by no more than about 0.01
 
     def _document(self) -> dict[str, Any]:
         return asdict(self)
@@ -465,8 +523,13 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     """Test three jurors with three labels or more for independent errors.
 
     The χ² law holds for large tests (measured at 5%: 2 to 7% from 500 items on, with three labels and accuracies of
-    0.55 to 0.8). Small tests stray, to 11% at 100 items and four labels; and where accuracies are near 1, so that many
-    cells stay empty, it is off either way (0% up to 500 items, 10% at 5,000). Labels that nobody uses are left out.
+    0.55 to 0.8). Small tests deviate, to 11% at 100 items and four labels; and where accuracies are near 1, so that
+    many cells stay empty, it is off either way (0% up to 500 items, 10% at 5,000). Labels that no juror uses are left
+    out.
+
+    Returns
+    -------
+    GoodnessOfFit
 
     Raises
     ------
@@ -479,8 +542,8 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     >>> confusion = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
     >>> shares = np.einsum("l,la,lb,lc->abc", [0.5, 0.3, 0.2], confusion, confusion, confusion)
     >>> counts = np.round(10_000 * shares).astype(int)
-    >>> found = goodness_of_fit(Sketch.from_table(counts, labels="ABC"))
-    >>> found.dof, found.p_value > 0.99, found.converged
+    >>> fit = goodness_of_fit(Sketch.from_table(counts, labels="ABC"))
+    >>> fit.dof, fit.p_value > 0.99, fit.converged
     (6, True, True)
     """
     from scipy.special import chdtrc
@@ -488,10 +551,10 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     counts = _used(sketch)
     size = len(counts)
     shares = counts / counts.sum()
-    tolerance = 0.005 / (2 * counts.sum())  # of the log-likelihood an item
+    tolerance = 0.005 / (2 * counts.sum())  # of the log-likelihood per item
     starts = [_Fit.at(shares, *start) for start in (decode_floats(counts), start_from_votes(counts))]
-    fit = max((start.climbed(shares, 10, tolerance)[0] for start in starts), key=lambda f: f.height)
-    fit, converged = fit.climbed(shares, max_iterations, tolerance)
+    fit = max((start.maximise(shares, 10, tolerance)[0] for start in starts), key=lambda f: f.height)
+    fit, converged = fit.maximise(shares, max_iterations, tolerance)
     seen = shares > 0
     statistic = max(0.0, 2 * float(counts.sum() * (shares[seen] @ np.log(shares[seen]) - fit.height)))
     dof = size**3 - 1 - (size - 1) - 3 * size * (size - 1)
@@ -517,7 +580,7 @@ def _used(sketch: Sketch) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """A point of the model: parameters, their log-likelihood an item, and the point one EM step further."""
+    """A point of the model: parameters, their log-likelihood per item, and the point one EM step further."""
 
     prevalence: Floats  # (R,)
     confusions: Floats  # (3, R, R)
@@ -526,7 +589,7 @@ class _Fit:
 
     @classmethod
     def at(cls, shares: Floats, prevalence: Floats, confusions: Floats) -> _Fit:
-        """E-step and M-step on shares of tuples."""
+        """The log-likelihood, and one EM step, at these parameters; `shares` (R, R, R) of the tuples."""
         size = len(shares)
         flat = shares.reshape(size, -1)
         first = prevalence[:, None] * confusions[0]
@@ -541,8 +604,8 @@ class _Fit:
         height = float(flat[seen] @ np.log(fit[seen]))
         return cls(prevalence, confusions, height, (total / total.sum(), mass / total[:, None]))
 
-    def climbed(self, shares: Floats, limit: int, tolerance: float) -> tuple[_Fit, bool]:
-        """EM with long steps until what is left to gain is small; a long step is kept only if it gains (SQUAREM)."""
+    def maximise(self, shares: Floats, limit: int, tolerance: float) -> tuple[_Fit, bool]:
+        """EM until the expected further gain is small, with extrapolated steps where these gain more (SQUAREM)."""
         at = self
         for _ in range(limit):
             one = _Fit.at(shares, *at.following)
@@ -557,7 +620,7 @@ class _Fit:
 
 
 def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
-    """The long step along the last two, back inside the simplex where it leaves it."""
+    """The SQUAREM step along the last two, moved back inside the simplex where it leaves it."""
     old, middle, new = (np.concatenate([f.prevalence, f.confusions.ravel()]) for f in (at, one, two))
     point = squarem_step(old, middle, new)
     labels = len(at.prevalence)
@@ -566,17 +629,17 @@ def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
     return prevalence / prevalence.sum(), confusions / np.maximum(confusions.sum(axis=2, keepdims=True), _SMALLEST)
 
 
-# What three jurors with more than two labels say about themselves: the algebra's outcomes, and how bad the misfit is.
-#
-# More than two labels leave counts over, so exact algebra fails on any sampled test ("inconsistent" is a note); the
-# likelihood-ratio test G² says whether chance explains the misfit, and its size per item how much it matters.
-
-
-_BY_CHANCE = frozenset({"complex", "out_of_range"})  # what sampling error alone brings about
+_BY_CHANCE = frozenset({"complex", "out_of_range"})  # what sampling error alone can cause
 
 
 def goodness_or_none(sketch: Sketch) -> GoodnessOfFit | None:
-    """The goodness of fit; None where labels that nobody uses leave too few to test."""
+    """The goodness of fit, where it can be tested.
+
+    Returns
+    -------
+    GoodnessOfFit or None
+        None where fewer than three labels are in use.
+    """
     try:
         return goodness_of_fit(sketch)
     except SketchError:
@@ -584,24 +647,40 @@ def goodness_or_none(sketch: Sketch) -> GoodnessOfFit | None:
 
 
 def outcome_alarms(decode: MultilabelDecode, fit: GoodnessOfFit | None = None) -> list[Alarm]:
-    """Everything the exact decode found, as alarms; `fit` is the goodness of fit where that is known already."""
-    if fit is None and any(one.name in _BY_CHANCE for one in decode.outcomes):
+    """The outcomes of an exact decode as alarms.
+
+    Parameters
+    ----------
+    fit
+        The goodness of fit, where it is computed already. Impossible numbers are only a warning where chance explains
+        as bad a fit.
+
+    Returns
+    -------
+    list of Alarm
+        One for each outcome, at the most severe level that its kind has otherwise.
+    """
+    if fit is None and any(outcome.name in _BY_CHANCE for outcome in decode.outcomes):
         fit = goodness_or_none(decode.sketch)
-    return [_outcome_alarm(one, fit) for one in decode.outcomes]
-
-
-def _outcome_alarm(one: DecodeOutcome, fit: GoodnessOfFit | None) -> Alarm:
-    """As loud as its kind can be; numbers that cannot be are a warning where chance explains as bad a fit."""
-    message, levels, chance = one.message.rstrip("."), KINDS[one.name].levels, None
-    if one.name in _BY_CHANCE:
-        chance = 1.0 if fit is None else fit.p_value
-        message = f"{message}: {chance_in_words(chance)}"
-    level = levels[0] if chance is None or chance <= UNEXPLAINED else levels[-1]
-    return Alarm(one.name, level, message, one.value, one.jurors, one.labels, chance=chance)
+    alarms = []
+    for outcome in decode.outcomes:
+        message, levels, chance = outcome.message.rstrip("."), KINDS[outcome.name].levels, None
+        if outcome.name in _BY_CHANCE:
+            chance = 1.0 if fit is None else fit.p_value
+            message = f"{message}: {chance_in_words(chance)}"
+        level = levels[0] if chance is None or chance <= UNEXPLAINED else levels[-1]
+        alarms.append(Alarm(outcome.name, level, message, outcome.value, outcome.jurors, outcome.labels, chance=chance))
+    return alarms
 
 
 def goodness_alarms(sketch: Sketch, fit: GoodnessOfFit | None) -> list[Alarm]:
-    """The graded alarm of three jurors with three labels or more: is the misfit more than chance, and how large?"""
+    """Report three jurors with three labels or more whose errors are correlated; the level by the size of the misfit.
+
+    Returns
+    -------
+    list of Alarm
+        One `correlated_errors`, or none.
+    """
     if fit is None or fit.p_value >= SIGNIFICANT:
         return []
     size = math.sqrt(max(fit.statistic - fit.dof, 0.0) / sketch.items)

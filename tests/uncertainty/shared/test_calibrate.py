@@ -151,8 +151,8 @@ def test_where_there_is_one_label_everybody_is_right() -> None:
 def test_no_voice_adds_more_than_twenty_to_one(seed: int) -> None:
     jury, _ = random_jury(seed)
     sure = np.eye(3)[np.arange(40) % 3]
-    odds = log_odds(sure, jury.voices)
-    assert (odds.min(axis=1) >= -3.0 * np.maximum(jury.voices, 1)).all()
+    odds = log_odds(sure, jury.distinct)
+    assert (odds.min(axis=1) >= -3.0 * np.maximum(jury.distinct, 1)).all()
 
 
 def test_a_judge_who_is_asked_twice_is_one_voice() -> None:
@@ -224,14 +224,14 @@ def test_a_tempered_posterior_by_hand_however_many_rows_are_worked_out_at_a_time
     many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jury, _ = random_jury(tuples=50)
-    odds, log_rho = log_odds(jury.posterior, jury.voices), np.array([-2.0, -9.0])
+    odds, log_rho = log_odds(jury.posterior, jury.distinct), np.array([-2.0, -9.0])
     slant = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
     monkeypatch.setattr(scenarios, "MANY", many)  # in single and in double precision
     monkeypatch.setattr(scenarios, "_IN_CACHE", 42)  # seven rows
-    found = scenarios.temper_posteriors(odds, jury.voices, log_rho, slant)
-    tau = 1 / (1 + np.maximum(jury.voices - 1, 0)[:, None] * np.exp(log_rho))
+    found = scenarios.temper_posteriors(odds, jury.distinct, log_rho, slant)
+    tau = 1 / (1 + np.maximum(jury.distinct - 1, 0)[:, None] * np.exp(log_rho))
     z = np.exp(odds[:, :, None] * tau[:, None] + slant.T)
     assert found == pytest.approx(z / z.sum(axis=1, keepdims=True), abs=1e-6 if many == 0 else 1e-14)
-    assert scenarios.temper_posteriors(odds, jury.voices, log_rho[:0], slant[:0]).shape == (50, 3, 0)
-    mean = scenarios.mean_tempered_posterior(odds, jury.voices, log_rho, slant)
+    assert scenarios.temper_posteriors(odds, jury.distinct, log_rho[:0], slant[:0]).shape == (50, 3, 0)
+    mean = scenarios.mean_tempered_posterior(odds, jury.distinct, log_rho, slant)
     assert mean == pytest.approx(found.mean(axis=2), abs=1e-6 if many == 0 else 1e-14)

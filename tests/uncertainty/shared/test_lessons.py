@@ -23,7 +23,7 @@ def test_what_a_label_teaches_of_others_is_the_sum_over_their_items(
     monkeypatch.setattr(lessons, "_STRIP", 4)
     monkeypatch.setattr(lessons, "_in_blocks", lambda *_: iter((q[:5], q[5:])))
     monkeypatch.setattr(lessons, "_posteriors", lambda jury, odds, drawn, at: q[at])
-    found = lessons._of_others(type("Jury", (), {"labels": labels})(), [], None, asked, mean, left)  # type: ignore[arg-type]
+    found = lessons._gain_of_others(type("Jury", (), {"labels": labels})(), [], None, asked, mean, left)  # type: ignore[arg-type]
     plain = []
     for t in asked:
         best = [sum(max((q[t, y] * q[u, a]).mean() for a in range(labels)) for y in range(labels)) for u in range(9)]

@@ -72,7 +72,7 @@ def test_items_without_weight_are_not_in_the_key() -> None:
     more = np.array([[50.0, 50.0]])
     wide = JuryVotes(
         np.vstack([jury.posterior, [[0.5, 0.5]]]), np.append(jury.weights, 0.0), np.append(jury.row, 8),
-        np.append(jury.juror, 0), np.append(jury.label, 1), 3, np.append(jury.voices, 1.0),
+        np.append(jury.juror, 0), np.append(jury.label, 1), 3, np.append(jury.distinct, 1.0),
     )  # fmt: skip
     measured = measure_jury(wide, np.vstack([key, more]), name="n", kind="k", source="s")
     assert measured == measure_jury(jury, key, name="n", kind="k", source="s")

@@ -17,7 +17,7 @@ def runs(now: list[int], before: list[int]) -> PairedRuns:
     many = len(now)
     return PairedRuns(
         now=np.array(now)[:, None], before=np.array(before)[:, None], weights=np.arange(1.0, many + 1),
-        odds=np.zeros((many, 2)), voices=np.ones(many), noise=np.array([0.02]),
+        odds=np.zeros((many, 2)), distinct=np.ones(many), noise=np.array([0.02]),
     )  # fmt: skip
 
 
