@@ -15,11 +15,12 @@ from strategies import examples
 import jurors
 from jurors._numeric import Floats
 from jurors.cli.main import main
-from jurors.numeric.data import Again, Repeatability, repeatability
+from jurors.numeric.data import Repeatability, RepeatedNumbers, repeatability
 
 
 def steady(said: Floats, level: float = 0.95) -> Repeatability:
-    told = repeatability(("ann",), Again(np.arange(len(said)), np.zeros(len(said), dtype=np.int64), said), level)
+    answers = RepeatedNumbers(np.arange(len(said)), np.zeros(len(said), dtype=np.int64), said)
+    told = repeatability(("ann",), answers, level)
     assert told is not None
     return told
 
