@@ -35,7 +35,7 @@ Pair: TypeAlias = tuple[int, int]
 FactorOutcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
 
 FEWEST_SHARED = 5  # items that two jurors share, for their covariance to be used
-FEWEST_PARTNERS = 2  # jurors with whom a juror must share that many, to be graded
+FEWEST_PARTNERS = 2  # other jurors, each with so many shared items, that a graded juror needs
 _SWEEPS, _TOLERANCE = 2_000, 1e-11  # of the least-squares fit
 
 # ---------------------------------------------------------------------------------------------------------------------
