@@ -1,4 +1,4 @@
-"""What answers prove: bets are fair, losses are bounded, intervals hold, and what is wrong is said in a line."""
+"""What answers prove: bets are fair, losses are bounded, intervals hold, and what is wrong is reported in a line."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_one_juror_can_be_audited_where_grading_needs_three() -> None:
     assert low < 70 / 80 < high
 
 
-def test_what_is_wrong_with_answers_is_said_in_a_line() -> None:
+def test_what_is_wrong_with_answers_is_reported_in_a_line() -> None:
     votes, truth = _jury(60, 6)
     sheet = _answered(votes, truth, 10)
     with pytest.raises(VotesError, match=r"labelled 'maybe', which nobody voted.*--labels a,b,c,maybe"):
@@ -243,7 +243,7 @@ def test_what_is_wrong_with_answers_is_said_in_a_line() -> None:
         result(votes, [replace(sheet, labels=("a",) * 10), replace(sheet, labels=("b",) * 10)])
 
 
-def test_a_true_label_that_nobody_voted_is_possible_where_it_is_named() -> None:
+def test_a_true_label_that_was_never_voted_is_possible_where_it_is_named() -> None:
     votes = Votes.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]] * 20, labels=("a", "b", "c"))
     sheet = plan(votes, 20)
     audit = result(votes, replace(sheet, labels=("c",) * 20))
