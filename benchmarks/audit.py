@@ -126,8 +126,8 @@ def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.r
 
 def true_share(figure: Statistic, counts: Integers) -> float:
     events = (figure.values(counts.shape[1]) * counts)[figure.member]
-    if figure.right is not None:
-        return float(events[figure.right[figure.member]].sum() / max(events.sum(), 1))
+    if figure.numerator is not None:
+        return float(events[figure.numerator[figure.member]].sum() / max(events.sum(), 1))
     return float(events.sum() / max(counts[figure.member].sum(), 1))
 
 
@@ -150,9 +150,11 @@ def exact_width(share: float, n: float) -> float:
 def gold_only(population: Population, n: int, width: Callable[[float, float], float] = wilson_width) -> Floats:
     """Figures: Wilson's width (or another's) by the labels among n that concern the figure."""
     widths = []
-    for one, share in zip(population.sums.figures, population.truth, strict=True):
+    for one, share in zip(population.sums.statistics, population.truth, strict=True):
         inside = population.counts[one.member]
-        concerned = (one.values(inside.shape[1])[one.member] * inside).sum() if one.is_ratio else inside.sum()
+        concerned = (
+            (one.values(inside.shape[1])[one.member] * inside).sum() if one.numerator is not None else inside.sum()
+        )
         widths.append(width(share, n * concerned / population.items))
     return np.array(widths)
 
@@ -189,7 +191,7 @@ def audit_set(
         low, high = intervals(steps, LEVEL)
         inside = (truth >= low - 1e-9) & (truth <= high + 1e-9)
         wide, gold = (high - low).reshape(draws, -1).mean(axis=0), gold_only(population, n)
-        scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
+        scores = [k for k, one in enumerate(population.sums.statistics) if one.name[0] == "score"]
         outcomes[n] = Outcome(
             1 - lost.mean(), inside.mean(), wide / gold, wide[scores].mean() / 2, gold[scores].mean() / 2,
             float(np.mean((gold_only(population, n, exact_width) / gold)[scores])),
@@ -202,7 +204,7 @@ def without_votes(population: Population) -> Population:
     sums, ones = population.sums, np.ones(len(population.counts))
     shape = 1, *population.counts.shape
     nothing = Predictors(np.full(shape, 1 / shape[2]), np.ones(1))
-    blind = StatisticTotals.of(sums.figures, Cells.of_tuples(population.design.sizes, nothing), ones)
+    blind = StatisticTotals.of(sums.statistics, Cells.of_tuples(population.design.sizes, nothing), ones)
     return replace(population, design=replace(population.design, focus=ones), sums=blind)
 
 
@@ -225,7 +227,7 @@ def calibrated(bench: Bench, vote_set: VoteSet, population: Population, draws: i
         np.add.at(gold, population.draw(CALIBRATED_AT, rng), 1.0)
         outcome = judge(vote_set, bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set)), gold)
         rows.append([outcome["score", level, *what] for level in (LEVEL, 0.9) for what in ((), ("width",))])
-    scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
+    scores = [k for k, one in enumerate(population.sums.statistics) if one.name[0] == "score"]
     return np.array([*np.mean(rows, axis=0), gold_only(population, CALIBRATED_AT)[scores].mean()])
 
 

@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata, spearmanr
 
 import jurors
 from jurors._numeric import Floats
-from jurors.numeric.data import Again, find_outliers, repeatability
+from jurors.numeric.data import RepeatedNumbers, find_outliers, repeatability
 from jurors.numeric.factor import Covariances, exact_trio, fit_factor
 
 _TABLES = 200
@@ -131,7 +131,9 @@ def again() -> None:
         rng, held = np.random.default_rng([items, times]), []
         for _ in range(500):
             said = rng.normal(size=(items, 1)) + noise * rng.normal(size=(items, times))
-            steady = repeatability(("judge",), Again(np.arange(items), np.zeros(items, dtype=int), said), 0.95)
+            steady = repeatability(
+                ("judge",), RepeatedNumbers(np.arange(items), np.zeros(items, dtype=int), said), 0.95
+            )
             assert steady is not None
             ends = (steady.within_ends[0], noise), (steady.reliability_ends[0], 1 / (1 + noise**2))
             held.append([low <= true <= high for (low, high), true in ends])

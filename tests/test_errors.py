@@ -58,7 +58,7 @@ def test_the_name_of_the_file_comes_in_front_and_the_rest_stays() -> None:
         ("item,ann,bob\n1,a,b\n,a,b\n", "bad_row", {"row": 2}),
     ],
 )
-def test_a_bad_table_is_told_by_a_code(table: str, code: str, about: dict[str, object], tmp_path: Path) -> None:
+def test_a_bad_table_has_a_code(table: str, code: str, about: dict[str, object], tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(table)
     with pytest.raises(VotesError) as caught:
         read_votes(tmp_path / "votes.csv")

@@ -1,4 +1,4 @@
-"""Array aliases, row counting, argsort, BLAS threads, jackknife, SQUAREM."""
+"""Numerical tools: array aliases, counting equal rows, sorting, BLAS threads, the jackknife, SQUAREM."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-# The arrays that everything passes around, by what they hold.
-
-
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 Integers: TypeAlias = NDArray[np.int64]
@@ -23,8 +20,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]  #: positions of labels, in as few bytes as hold them; -1: no vote
 
 
-# Equal rows of small whole numbers: which rows there are, how often each comes, and which of them every row is.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# Equal rows of small whole numbers: the distinct rows, their counts, and the index of each row among them
+# ---------------------------------------------------------------------------------------------------------------------
 
 _KEY_BITS = 62
 _EXACT = 1 << 24  # whole numbers below are exact in single precision
@@ -34,9 +32,12 @@ _MOST_BITS = 25  # that four bytes hold, wherever in their first byte they begin
 
 
 def unique_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
-    """The distinct rows in lexicographic order, for every row its place among them, and how often each comes.
+    """The distinct rows of a table of whole numbers from -1 to `kinds` - 1.
 
-    Cells are numbers from -1 to `kinds` - 1.
+    Returns
+    -------
+    tuple
+        The distinct rows in lexicographic order, for every row its index among them, and the count of each.
 
     Examples
     --------
@@ -49,8 +50,15 @@ def unique_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
     base = max(kinds - low, 1)
     if width * math.log2(base) < _KEY_BITS:
         keys = row_keys(codes, base, low)
-        if base**width <= max(4 * rows, 1 << 12):
-            return _tallied(keys, codes, base, low)
+        if base**width <= max(4 * rows, 1 << 12):  # a table with a cell for every row there could be
+            sizes = np.bincount(keys, minlength=base**width)
+            present = np.flatnonzero(sizes)
+            distinct = (present[:, None] // _places(base, width) % base + low).astype(codes.dtype)
+            if len(present) == len(sizes):
+                return distinct, keys, sizes
+            rank = np.zeros(len(sizes), dtype=np.int64)
+            rank[present] = np.arange(len(present))
+            return distinct, rank.take(keys), sizes[present]
         _, first, place, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         return codes[first], place, sizes
     shifted = np.ascontiguousarray(codes + 1).astype(">u4" if codes.dtype.itemsize > 1 else np.uint8)
@@ -59,30 +67,20 @@ def unique_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
     return codes[first], place, sizes
 
 
-def _tallied(keys: Integers, codes: Codes, base: int, low: int) -> tuple[Codes, Integers, Integers]:
-    """By a table with a cell for every row there could be; the rows are read from their numbers."""
-    width = codes.shape[1]
-    sizes = np.bincount(keys, minlength=base**width)
-    present = np.flatnonzero(sizes)
-    distinct = (present[:, None] // _places(base, width) % base + low).astype(codes.dtype)
-    if len(present) == len(sizes):  # every row there could be is there
-        return distinct, keys, sizes
-    rank = np.zeros(len(sizes), dtype=np.int64)
-    rank[present] = np.arange(len(present))
-    return distinct, rank.take(keys), sizes[present]
-
-
 def _places(base: int, width: int) -> Integers:
-    """What a digit is worth in each place, the first place the most."""
+    """The value of a digit in each place, the first place the largest."""
     return np.array([base**k for k in range(width - 1, -1, -1)], dtype=np.int64)
 
 
 def row_keys(codes: Codes, base: int, low: int = 0) -> Integers:
-    """Each row read as a number in this base, its digits counted from `low`."""
+    """Each row as a number in this base, its digits counted from `low`: one number per row."""
     rows, width = codes.shape
-    if (base, low) == (2, 0) and 0 < width <= _MOST_BITS:
-        return _binary(codes)
     keys = np.empty(rows, dtype=np.int64)
+    if (base, low) == (2, 0) and 0 < width <= _MOST_BITS:  # packed as bits first: a quarter of the time
+        for start in range(0, rows, _BIT_BLOCK):
+            bits = codes[start : start + _BIT_BLOCK]
+            keys[start : start + len(bits)] = _unpacked(np.packbits(bits.reshape(-1)), len(bits), width)
+        return keys
     if base**width < _EXACT:  # a product is three times as fast
         places = _places(base, width).astype(np.float32)
         with np.errstate(invalid="ignore"):  # OpenBLAS may flag lanes that hold no number of ours (numpy issue 24067)
@@ -98,18 +96,9 @@ def row_keys(codes: Codes, base: int, low: int = 0) -> Integers:
     return keys
 
 
-def _binary(codes: Codes) -> Integers:
-    """The same of zeros and ones, packed as bits first: a quarter of the time."""
-    keys = np.empty(len(codes), dtype=np.int64)
-    for start in range(0, len(codes), _BIT_BLOCK):
-        part = codes[start : start + _BIT_BLOCK]
-        keys[start : start + len(part)] = _unpacked(np.packbits(part.reshape(-1)), len(part), codes.shape[1])
-    return keys
-
-
 @cache
 def _rows_of_bytes(width: int) -> NDArray[np.unsignedinteger[Any]]:
-    """What a byte holds, where it holds whole rows of so many bits: a byte each, one behind the other as one number."""
+    """For each byte of whole rows of so many bits: its rows as bytes, one behind the other in one number."""
     first = np.arange(8 - width, -1, -width)
     numbers = (np.arange(256)[:, None] >> first & ((1 << width) - 1)).astype(np.uint8)
     return numbers.view(f"u{len(first)}").ravel()
@@ -132,14 +121,11 @@ def _unpacked(packed: NDArray[np.uint8], rows: int, width: int) -> NDArray[np.un
     return numbers.reshape(-1)[:rows]
 
 
-# Sorting whole numbers of which few are different.
-
-
 _TWO_BYTES = 1 << 16
 
 
 def stable_argsort(values: NDArray[Any]) -> Integers:
-    """`np.argsort(values, kind="stable")`, in a tenth of the time for whole numbers that two bytes tell apart.
+    """`np.argsort(values, kind="stable")`, in a tenth of the time for whole numbers within a range of two bytes.
 
     Examples
     --------
@@ -156,12 +142,13 @@ def stable_argsort(values: NDArray[Any]) -> Integers:
     return np.argsort(values, kind="stable")
 
 
-# Small matrix products on one thread: a second one mostly waits for the first, and on a busy machine for long.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# Threads and memory
+# ---------------------------------------------------------------------------------------------------------------------
 
 _LOCK = Lock()
 _before: list[tuple[Any, int]] = []  # the libraries that had more threads when the first block began, and how many
-_blocks = 0  # that are under way, in this thread or another: libraries have one number of threads for the process
+_blocks = 0  # active ones, in this thread or another: libraries have one number of threads for the process
 
 
 @cache
@@ -173,11 +160,14 @@ def _libraries() -> list[Any]:
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Keep the linear algebra library to one thread inside the block; what it had before comes back after the last."""
+    """Limit the linear algebra library to one thread inside the block; the last block restores the number.
+
+    In small matrix products a second thread mostly waits for the first, and on a busy machine for long.
+    """
     global _blocks
     with _LOCK:
         if not _blocks:
-            _before[:] = [(one, threads) for one in _libraries() if (threads := one.get_num_threads()) != 1]
+            _before[:] = [(lib, threads) for lib in _libraries() if (threads := lib.get_num_threads()) != 1]
             for library, _ in _before:
                 library.set_num_threads(1)
         _blocks += 1
@@ -191,68 +181,66 @@ def single_threaded() -> Iterator[None]:
                     library.set_num_threads(threads)
 
 
-# Memory that was freed stays at hand: large arrays else go back to the system, and are fetched page by page.
-
-
-_LARGEST = 31 << 20  # bytes; from 32 MB on the C library learns nothing
-
-
 def retain_freed_memory() -> None:
-    """Let the process keep up to 64 MB of freed memory for the arrays that come next.
+    """Let the process retain up to 64 MB of freed memory for the next arrays, instead of fetching it page by page.
 
-    The C library learns how much to keep from the largest block that was freed. This one is never touched, so it costs
-    nothing, and where other rules hold it does nothing. A sparse panel asked for 13,000 pages in every run, a tenth of
-    its time.
+    The C library adapts how much it retains to the largest block that was freed (below 32 MB). This one is never
+    touched, so it costs nothing, and with other allocators it does nothing. A sparse panel fetched 13,000 pages in
+    every run, a tenth of its time.
     """
-    np.empty(_LARGEST, dtype=np.uint8)
-
-
-# Intervals from what each item moves when it is left out: nothing is assumed of how numbers are distributed.
-
-
-_FEWEST = 3  # items, for an interval
+    np.empty(31 << 20, dtype=np.uint8)
 
 
 def jackknife_ends(
     value: float,
-    apart: Floats,
+    without_one: Floats,
     level: float,
     to: Callable[[Any], Any] = np.asarray,
     back: Callable[[Any], Any] = np.asarray,
 ) -> Floats:
-    """Ends of what takes the values `apart` where each item is left out, on a scale that makes it all but symmetric.
+    """An interval by the jackknife: nothing is assumed of how numbers are distributed.
 
-    NaN where items are too few to tell; the value itself where it has no error at all, or is at the scale's end.
+    Parameters
+    ----------
+    value
+        The estimate from all items.
+    without_one
+        The estimates without each item.
+    level
+        Confidence of the interval.
+    to, back
+        A transformation that makes it nearly symmetric, and its inverse.
+
+    Returns
+    -------
+    ndarray
+        Two ends; NaN for fewer than three items; the value itself where it has no error at all, or is at the scale's
+        end.
 
     Examples
     --------
-    >>> said = np.array([1.0, 2.0, 4.0, 5.0])
-    >>> jackknife_ends(3.0, (said.sum() - said) / 3, 0.95).round(2).tolist()  # Student's interval of a mean
+    >>> numbers = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> jackknife_ends(3.0, (numbers.sum() - numbers) / 3, 0.95).round(2).tolist()  # Student's interval of a mean
     [0.09, 5.91]
     """
-    items = len(apart)
-    if items < _FEWEST:
+    items = len(without_one)
+    if items < 3:
         return np.full(2, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
-        centre, moved = to(np.float64(value)), to(apart)
+        centre, estimates = to(np.float64(value)), to(without_one)
         if not np.isfinite(centre):
             return np.full(2, value)
-        error = np.sqrt((items - 1) / items * ((moved - moved.mean()) ** 2).sum())
-        z = float(stdtrit(items - 1, (1 + level) / 2))
-        return np.asarray(back(np.array([centre - z * error, centre + z * error])))
-
-
-# The long step that makes expectation-maximisation quick (SQUAREM).
-#
-# R. Varadhan and C. Roland, Simple and globally convergent methods for accelerating the convergence of any EM
-# algorithm, Scandinavian Journal of Statistics 35 (2008) 335-353.
+        error = np.sqrt((items - 1) / items * ((estimates - estimates.mean()) ** 2).sum())
+        t = float(stdtrit(items - 1, (1 + level) / 2))
+        return np.asarray(back(np.array([centre - t * error, centre + t * error])))
 
 
 def squarem_step(start: Floats, once: Floats, twice: Floats, longest: float = math.inf) -> Floats:
-    """Follow the parabola through three iterates x, y, z: x + 2a (y-x) + a² (z-2y+x), a = |y-x| / |z-2y+x| from 1 on.
+    """SQUAREM's long step for expectation-maximisation (Varadhan and Roland, Scand. J. Statist. 35 (2008) 335-353).
 
-    Points lie along the last axis. At a = 1 the step ends in z itself. It may overshoot: whoever takes it must see that
-    it gains.
+    It follows the parabola through three iterates x, y, z: x + 2a (y-x) + a² (z-2y+x), a = |y-x| / |z-2y+x| from 1 on.
+    Points lie along the last axis. At a = 1 the step ends in z itself. It may overshoot: the caller must check that the
+    objective improves.
 
     Examples
     --------
@@ -262,14 +250,14 @@ def squarem_step(start: Floats, once: Floats, twice: Floats, longest: float = ma
     [3.0]
     """
     step = once - start
-    ahead = twice - once
-    ahead -= step  # how the way bends
-    moved, bent = np.vecdot(step, step), np.vecdot(ahead, ahead)
-    size = np.sqrt(moved / np.where(bent > 0, bent, np.inf))
+    result = twice - once
+    result -= step  # the second difference
+    first, second = np.vecdot(step, step), np.vecdot(result, result)
+    size = np.sqrt(first / np.where(second > 0, second, np.inf))
     a = np.minimum(np.maximum(size, 1.0), longest)[..., None]
-    ahead *= a
+    result *= a
     step *= 2.0
-    ahead += step
-    ahead *= a
-    ahead += start
-    return np.asarray(ahead)
+    result += step
+    result *= a
+    result += start
+    return np.asarray(result)

@@ -1,4 +1,18 @@
-"""Exception tree + "did you mean"."""
+"""The tree of exceptions, and the names that people type: which known one was meant.
+
+An *error* is about the input and is raised; an *alarm* is about the jurors and is returned.
+
+* JurorsError
+  + VotesError              the file, the rows or the columns are not votes
+  + SketchError             these counts cannot be evaluated as requested
+    - DegenerateSketchError   the counts fix no answer (a juror who answers regardless of the truth, say)
+  + OptionError             an option that does not exist, or a value that it cannot have
+  + OutputError             a result that cannot be written
+  + ServerError             a server of `jurors serve` refused a request, or cannot be reached
+
+Each has a `code`, one word of `Code`, and details in `about`: programs decide by these, never by the message, which is
+for people.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +21,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack
 
-# What can be wrong with the input, one tree.
-#
-# An *error* is about the input and is raised; an *alarm* is about the jurors and is returned.
-#
-# * JurorsError
-#   + VotesError              the file, the rows or the columns are not votes
-#   + SketchError             these counts cannot be evaluated as asked
-#     - DegenerateSketchError   the counts fix no answer (a juror who answers regardless of the truth, say)
-#   + OptionError             an option that does not exist, or a value that it cannot have
-#   + OutputError             a result that cannot be written
-#   + ServerError             a server of `jurors serve` refused what a client asked, or cannot be reached
-#
-# Each has a `code`, one word of `Code`, and says in `about` what it is about: programs decide by these, never by the
-# message, which is for people.
-
-
-#: What an error is about in one word; those of its class where nothing finer is worth telling apart.
+#: What an error is about in one word; that of its class where no finer distinction is worthwhile.
 Code: TypeAlias = Literal[
     # the input as a whole, votes, counts, options, output: nothing finer
     "input", "votes", "sketch", "option", "output", "server",
@@ -36,9 +34,9 @@ Code: TypeAlias = Literal[
     "same_files", "different_columns", "many_columns",
     # what can be graded
     "no_items", "few_jurors", "few_labels", "many_labels", "numbers", "degenerate",
-    # what the server keeps
+    # what the server stores
     "no_project", "bad_vote", "many_jurors", "many_votes", "many_projects", "store_down", "disk_full",
-    # who may ask the server, and how
+    # requests to the server
     "no_key", "bad_key", "forbidden", "wrong_host", "wrong_origin", "too_many_requests", "bad_request", "bad_path",
     "bad_name", "bad_body", "not_json", "slow_body", "no_route", "fault",
 ]  # fmt: skip
@@ -58,7 +56,7 @@ class ErrorDetails(TypedDict, total=False):
     jurors: tuple[str, ...]
     labels: tuple[Any, ...]
     item: str
-    repeated: int  #: how many votes of a juror on an item are there again
+    repeated: int  #: how many votes repeat a juror's vote on an item
     needed: int  #: how many there must be (or, of labels, may be)
     given: int  #: how many there are
     items: int  #: how many items there are
@@ -69,7 +67,7 @@ class ErrorDetails(TypedDict, total=False):
 
 
 class JurorsError(ValueError):
-    """Any input `jurors` cannot work with. The message says what was found, where, and what to do.
+    """Any input `jurors` cannot work with. The message states the problem, its place, and what to do.
 
     Examples
     --------
@@ -89,18 +87,18 @@ class JurorsError(ValueError):
 
     def in_file(self, name: str) -> Self:
         """The same error, as one line with the name of the file in front."""
-        again = copy.copy(self)
-        again.fault = " ".join(str(self).split())
-        again.args = (f"{name}: {again.fault}",)
-        again.about = {**self.about, "file": name}
-        return again
+        error = copy.copy(self)
+        error.fault = " ".join(str(self).split())
+        error.args = (f"{name}: {error.fault}",)
+        error.about = {**self.about, "file": name}
+        return error
 
     def after(self, front: str) -> Self:
         """The same error with a text in front of its message."""
-        again = copy.copy(self)
-        again.fault = f"{front}{self}"
-        again.args = (again.fault,)
-        return again
+        error = copy.copy(self)
+        error.fault = f"{front}{self}"
+        error.args = (error.fault,)
+        return error
 
 
 class VotesError(JurorsError):
@@ -110,13 +108,13 @@ class VotesError(JurorsError):
 
 
 class SketchError(JurorsError):
-    """The counts cannot be evaluated as asked."""
+    """The counts cannot be evaluated as requested."""
 
     default: ClassVar[Code] = "sketch"
 
 
 class DegenerateSketchError(SketchError):
-    """The counts fix no answer. `outcome` names the reason, `jurors` whom it concerns."""
+    """The counts fix no answer. `outcome` names the reason, `jurors` those concerned."""
 
     default: ClassVar[Code] = "degenerate"
 
@@ -127,7 +125,7 @@ class DegenerateSketchError(SketchError):
 
     @property
     def jurors(self) -> tuple[str, ...]:
-        """Whom it concerns."""
+        """The jurors concerned."""
         return self.about.get("jurors", ())
 
 
@@ -144,7 +142,7 @@ class OutputError(JurorsError):
 
 
 class ServerError(JurorsError):
-    """A server refused what a client asked, in the server's own line, or cannot be reached (without a status)."""
+    """A server refused a request, with the server's own message, or cannot be reached (without a status)."""
 
     default: ClassVar[Code] = "server"
 
@@ -159,15 +157,12 @@ class ServerError(JurorsError):
         return self.about.get("reason", "")
 
 
-# Names that people type: where they stand among the known ones, and which known one was meant.
-
-
-def name_positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
-    """Where each wanted name stands among the known ones; VotesError suggests the nearest otherwise."""
-    if repeated := [name for name in dict.fromkeys(wanted) if list(wanted).count(name) > 1]:
+def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> list[int]:
+    """The position of each name among the known ones; VotesError suggests the nearest for one that is unknown."""
+    if repeated := [name for name in dict.fromkeys(names) if list(names).count(name) > 1]:
         raise VotesError(f"{what} {repeated[0]!r} is named twice", name=repeated[0], what=what)
     place = {name: k for k, name in enumerate(known)}
-    return [place[name] if name in place else place[match_name(name, known, what)] for name in wanted]
+    return [place[name] if name in place else place[match_name(name, known, what)] for name in names]
 
 
 def match_name(
@@ -203,7 +198,7 @@ def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str
     ('label', None)
     """
     names = list(known)
-    if same := [one for one in names if one.lower() == name.lower()]:
+    if same := [other for other in names if other.lower() == name.lower()]:
         return same[0]
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), None)
 

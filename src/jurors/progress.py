@@ -1,4 +1,4 @@
-"""What a long call is doing right now, for whoever shows it: a function that is told, set around the call."""
+"""Progress of long calls: stages reported inside a call go to the function that a caller has registered."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_CALLBACK: ContextVar[Callable[[str], None] | None] = ContextVar("callback", default=None)
 
 
-def report_progress(what: str) -> None:
-    """Tell whoever listens; nobody does as a rule, and nothing is said then."""
-    listener = _LISTENER.get()
-    if listener is not None:
-        listener(what)
+def report_progress(stage: str) -> None:
+    """Call the registered function with the name of a stage; do nothing where there is none, as is usual."""
+    callback = _CALLBACK.get()
+    if callback is not None:
+        callback(stage)
 
 
 @contextmanager
-def on_progress(listener: Callable[[str], None]) -> Iterator[None]:
-    """Be told what is being done inside the block.
+def on_progress(callback: Callable[[str], None]) -> Iterator[None]:
+    """Call a function with the name of each stage that begins inside the block.
 
     Examples
     --------
@@ -26,8 +26,8 @@ def on_progress(listener: Callable[[str], None]) -> Iterator[None]:
     ...     report_progress("choosing the model")
     choosing the model
     """
-    token = _LISTENER.set(listener)
+    token = _CALLBACK.set(callback)
     try:
         yield
     finally:
-        _LISTENER.reset(token)
+        _CALLBACK.reset(token)

@@ -17,25 +17,21 @@ TABLES = 3  #: of a server's tables and of backups: so many steps of `serve/data
 
 
 def versions() -> dict[str, str]:
-    """What has a version -> that version, as `jurors --version` shows them.
+    """Component -> its version, as `jurors --version` shows them.
 
     The juries that grades are calibrated on have no number: they are known by the checksum of their table.
 
     >>> versions()["sketch files"]
     'version 1'
     """
+    import hashlib
+
+    table = (Path(__file__).parent / "data" / "reference_juries.csv").read_bytes()
+    juries = len(table.splitlines()) - 1
     return {
         "JSON documents": f"schema {DOCUMENT}",
         "sketch files": f"version {SKETCH}",
         "snapshots": f"version {SNAPSHOT}",
         "server": f"interface /v{INTERFACE}, tables {TABLES}",
-        "reference juries": _reference(),
+        "reference juries": f"{juries}, sha256 {hashlib.sha256(table).hexdigest()[:12]}",
     }
-
-
-def _reference() -> str:
-    import hashlib
-
-    table = (Path(__file__).parent / "data" / "reference_juries.csv").read_bytes()
-    juries = len(table.splitlines()) - 1
-    return f"{juries}, sha256 {hashlib.sha256(table).hexdigest()[:12]}"

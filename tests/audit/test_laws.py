@@ -47,10 +47,10 @@ def _answered(votes: Votes, truth: tuple[str, ...], n: int, labelled: int | None
 def _proved(votes: Votes, sheet: Sheet) -> list[Share]:
     """Scores, prevalences and the first juror's votes taken for labels: figures that need no fit of other methods."""
     case = AuditedVotes.of(votes, sheet)
-    said = case.said
-    figures = [score_statistic(j, said[k]) for k, j in enumerate(votes.jurors)]
-    figures += [prevalence_statistic(a, k, said.shape[1]) for k, a in enumerate(votes.labels)]
-    return case.prove([*figures, error_statistic("x", np.maximum(said[0], 0))], 0.9)
+    codes = case.votes_by_tuple
+    figures = [score_statistic(j, codes[k]) for k, j in enumerate(votes.jurors)]
+    figures += [prevalence_statistic(a, k, codes.shape[1]) for k, a in enumerate(votes.labels)]
+    return case.prove([*figures, error_statistic("x", np.maximum(codes[0], 0))], 0.9)
 
 
 @given(seeds, st.randoms(use_true_random=False))

@@ -1,4 +1,4 @@
-"""What answers prove: bets are fair, losses are bounded, intervals hold, and what is wrong is said in a line."""
+"""What answers prove: bets are fair, losses are bounded, intervals hold, and what is wrong is reported in a line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jurors.audit import Audit, Sheet, plan, result
 from jurors.audit.confidence import (
     Cells,
     DrawnContributions,
+    NullHypothesis,
     Statistic,
     StatisticTotals,
     Steps,
-    _Past,
     estimates,
     lead_statistic,
     refuted,
     score_statistic,
     trace,
 )
-from jurors.audit.result import AuditedVotes, figures_of
+from jurors.audit.result import AuditedVotes, audit_statistics
 from jurors.audit.sheet import SequentialDraw
 from jurors.errors import OptionError, VotesError
 from jurors.votes import Votes
@@ -51,8 +51,8 @@ def _answered(votes: Votes, truth: np.ndarray, n: int, seed: int = 0) -> Sheet:
 def _true_share(figure: Statistic, case: AuditedVotes, truth: np.ndarray) -> float:
     at = case.design.tuple_of_row
     events = figure.values(3)[at, truth] * figure.member[at]
-    if figure.right is not None:
-        return float((events * figure.right[at]).sum() / events.sum()) if events.any() else float("nan")
+    if figure.numerator is not None:
+        return float((events * figure.numerator[at]).sum() / events.sum()) if events.any() else float("nan")
     return float(events.sum() / figure.member[at].sum())
 
 
@@ -60,7 +60,7 @@ def _steps(
     case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int
 ) -> tuple[Steps, SequentialDraw]:
     walk = SequentialDraw(case.design)
-    sums = StatisticTotals.of(figures, Cells.of_tuples(case.design.sizes, case.foretold), case.design.focus)
+    sums = StatisticTotals.of(figures, Cells.of_tuples(case.design.sizes, case.label_predictors), case.design.focus)
     drawn = DrawnContributions.of(sums, case.design.tuple_of_row[rows], truth[rows], np.full(len(rows), end))
     return trace(sums, walk, drawn), walk
 
@@ -69,7 +69,7 @@ def _steps(
 def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int, before: int) -> None:
     votes, truth = _jury(30, seed)
     case = AuditedVotes.of(votes, _answered(votes, truth, 14, seed))
-    figures = [*figures_of(case), lead_statistic("w", "x", case.said[0], case.said[1])]
+    figures = [*audit_statistics(case), lead_statistic("w", "x", case.votes_by_tuple[0], case.votes_by_tuple[1])]
     shares = np.array([_true_share(one, case, truth) for one in figures])
     past, left = case.rows[:before].tolist(), [r for r in range(30) if r not in set(case.rows[:before].tolist())]
     walk = SequentialDraw(case.design)
@@ -79,7 +79,7 @@ def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int,
     gains, counts = [], []
     for row in left:
         steps, _ = _steps(case, figures, [*past, row], truth, 14)
-        bettor = _Past.start(steps, shares)
+        bettor = NullHypothesis.start(steps, shares)
         for t in range(before):
             bettor.take(t)
         for side in (1, -1):
@@ -99,7 +99,7 @@ def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
     for seed in range(8):
         votes, truth = _jury(80, seed, missing=0.1)
         case = AuditedVotes.of(votes, _answered(votes, truth, 40, seed))
-        figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
+        figures = [one for one in audit_statistics(case) if one.name[0] != "accuracy"]
         shares = np.array([_true_share(one, case, truth) for one in figures])
         steps, _ = _steps(case, figures, case.rows.tolist(), truth, 40)
         gone = refuted(steps, shares, 1, 0.2) | refuted(steps, shares, -1, 0.2)
@@ -115,7 +115,7 @@ def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
     widths = [[np.diff(audit.guaranteed[name].interval)[0] for name in names] for audit in (few, many)]
     assert np.mean(widths[1]) < 0.6 * np.mean(widths[0])
     case = AuditedVotes.of(votes, _answered(votes, truth, 120))
-    for one in figures_of(case):
+    for one in audit_statistics(case):
         low, high = many.guaranteed[one.name].interval
         assert low - 0.02 <= _true_share(one, case, truth) <= high + 0.02
         estimate = many.guaranteed[one.name].estimate
@@ -131,7 +131,7 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
     codes = np.where(random.random((600, 4)) < (0.95, 0.9, 0.9, 0.9), misled[:, None], 1 - misled[:, None])
     votes = Votes.from_matrix(codes, items=[f"q{k}" for k in range(600)], jurors=list("wxyz"), labels=("a", "b"))
     case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed=2))
-    for share in case.prove([score_statistic(j, case.said[k]) for k, j in enumerate("wxyz")], 0.95):
+    for share in case.prove([score_statistic(j, case.votes_by_tuple[k]) for k, j in enumerate("wxyz")], 0.95):
         assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
 
 
@@ -140,7 +140,7 @@ def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
     votes, truth = _jury(40, 5)
     audit = result(votes, _answered(votes, truth, 40))
     case = AuditedVotes.of(votes, _answered(votes, truth, 40))
-    for one in figures_of(case):
+    for one in audit_statistics(case):
         low, high = audit.guaranteed[one.name].interval
         share = _true_share(one, case, truth)
         if np.isnan(share):  # an accuracy on a label that none of the juror's items has
@@ -228,7 +228,7 @@ def test_one_juror_can_be_audited_where_grading_needs_three() -> None:
     assert low < 70 / 80 < high
 
 
-def test_what_is_wrong_with_answers_is_said_in_a_line() -> None:
+def test_what_is_wrong_with_answers_is_reported_in_a_line() -> None:
     votes, truth = _jury(60, 6)
     sheet = _answered(votes, truth, 10)
     with pytest.raises(VotesError, match=r"labelled 'maybe', which nobody voted.*--labels a,b,c,maybe"):
@@ -243,7 +243,7 @@ def test_what_is_wrong_with_answers_is_said_in_a_line() -> None:
         result(votes, [replace(sheet, labels=("a",) * 10), replace(sheet, labels=("b",) * 10)])
 
 
-def test_a_true_label_that_nobody_voted_is_possible_where_it_is_named() -> None:
+def test_a_true_label_that_was_never_voted_is_possible_where_it_is_named() -> None:
     votes = Votes.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]] * 20, labels=("a", "b", "c"))
     sheet = plan(votes, 20)
     audit = result(votes, replace(sheet, labels=("c",) * 20))
@@ -257,7 +257,7 @@ def test_estimates_are_near_the_truth() -> None:
     votes, truth = _jury(150, 9)
     for seed in range(8):
         case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed))
-        figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
+        figures = [one for one in audit_statistics(case) if one.name[0] != "accuracy"]
         steps, _ = _steps(case, figures, case.rows.tolist(), truth, 60)
         off.append(estimates(steps) - [_true_share(one, case, truth) for one in figures])
     assert np.abs(np.mean(off, axis=0)).max() < 0.04

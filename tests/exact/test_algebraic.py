@@ -145,7 +145,7 @@ def test_a_sum_over_two_roots_that_happens_to_be_rational_is_found_out() -> None
 
 
 @pytest.mark.parametrize("digits", [10, 40, 90])
-def test_a_sum_over_two_roots_is_told_from_its_best_rational_approximations(digits: int) -> None:
+def test_a_sum_over_two_roots_differs_from_its_best_rational_approximations(digits: int) -> None:
     total = at(CUBIC, 0, [0, 1]) + at(CUBIC, 1, [0, 1])
     near = Fraction(total.decimal(3 * digits)).limit_denominator(10**digits)
     assert abs(Fraction(total.decimal(3 * digits)) - near) < Fraction(1, near.denominator**2)

@@ -391,7 +391,7 @@ def test_a_sum_that_an_engine_widened_is_a_count() -> None:
 
 
 @pytest.mark.parametrize("rule", ["first", "last"])
-def test_engines_with_an_order_keep_the_vote_that_is_asked_for(make: Make, rule: Any, request: Any) -> None:
+def test_engines_with_an_order_keep_the_vote_of_the_option(make: Make, rule: Any, request: Any) -> None:
     table = pa.table({"item": ["q", "q", "r"], "juror": ["a", "a ", "b"], "label": ["x", "y", "x"]})
     engine = request.node.callspec.params["make"]
     if engine in IN_ORDER:
@@ -412,9 +412,9 @@ def panel() -> pa.Table:
     rng = np.random.default_rng(1)
     truth = rng.random(200) < 0.4
     right = rng.random((200, 3)) < [0.9, 0.8, 0.85]
-    said = np.where(right, truth[:, None], ~truth[:, None])
+    votes = np.where(right, truth[:, None], ~truth[:, None])
     row, col = np.divmod(np.arange(600), 3)
-    return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": said[row, col].astype(int)})
+    return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": votes[row, col].astype(int)})
 
 
 @pytest.mark.slow
@@ -498,33 +498,19 @@ def test_spark_counts_many_partitions(spark: Any) -> None:
 
 @pytest.mark.engine
 def test_rounds_of_em_inside_spark_are_those_in_memory(spark: Any) -> None:
-    said = [
-        ("a", 0),
-        ("b", 0),
-        ("c", 1),
-        ("a", 1),
-        ("b", 1),
-        ("c", 1),
-        ("a", 0),
-        ("b", 0),
-        ("c", 0),
-        ("a", 1),
-        ("b", 0),
-    ]
-    table = pa.table(
-        {"item": [k // 3 for k in range(11)], "juror": [j for j, _ in said], "label": [x for _, x in said]}
-    )
+    item, juror, label = [k // 3 for k in range(11)], list("abcabcabcab"), [int(x) for x in "00111100010"]
+    table = pa.table({"item": item, "juror": juror, "label": label})
     there = evaluate_on_engine(spark.createDataFrame(table), max_rounds=2, tolerance=-1.0)
     here = evaluate_on_engine(table, max_rounds=2, tolerance=-1.0)
     assert there.confusion == pytest.approx(here.confusion, abs=1e-9)
 
 
-def test_rows_that_all_come_twice_are_told_of_a_frame_but_not_of_counts() -> None:
+def test_rows_that_all_come_twice_are_reported_of_a_frame_but_not_of_counts() -> None:
     rows = list(product(("no", "yes"), repeat=5))
     wide = pl.DataFrame(rows * 2, schema=list("abcde"), orient="row")
     counted = pl.DataFrame([(*row, 2) for row in rows], schema=[*"abcde", "count"], orient="row")
-    kinds = [[told.kind for told in Sketch.from_frame(frame).tuples.findings] for frame in (wide, counted)]
-    assert ["repeated_rows" in told for told in kinds] == [True, False]
+    kinds = [[finding.kind for finding in Sketch.from_frame(frame).tuples.findings] for frame in (wide, counted)]
+    assert ["repeated_rows" in found for found in kinds] == [True, False]
 
 
 # -- examples/spark_stream.py: monitors counted by Spark's executors, batch after batch; here, as Spark starts only once

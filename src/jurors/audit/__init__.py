@@ -1,7 +1,7 @@
 """Which items a person should label, and what the labels prove: votes come in, a sheet goes out and comes back.
 
-`draw.py` draws (by the chances of `design.py`), `sheet.py` is what a person fills in, `result.py` says what follows,
-from what `proof/` makes of the draw. Further shapes of the sheet (`desk/`) are made from `Sheet.records`.
+`sheet` draws and holds what a person fills in, `confidence` makes confidence sequences of the draw by betting, `result`
+reports what follows for jurors, labels and systems; `export` has further shapes of the sheet.
 """
 
 from jurors.audit.result import Audit, PairedDifferences, Share, compare, result, systems

@@ -1,4 +1,12 @@
-"""HTML page, Label Studio."""
+"""A sheet in other shapes: a self-contained HTML page to label on, and Label Studio's tasks and interface.
+
+The page works without a server, by keyboard or mouse. What is done survives a reload (the browser stores it under the
+sheet's own name), and is saved as the sheet's CSV, which `read_sheet` reads. Nothing can be requested; names and texts
+travel as JSON and are only ever shown as text.
+
+A Label Studio task's data are the columns of the sheet, which Label Studio's exports give back: `read_sheet` reads
+those (JSON or JSON-MIN) as answers.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +24,23 @@ from jurors.jury.label import VOTE_OF
 from jurors.results import COLOURS, compact_json, digest, inert, json_text, policy, without_formula
 from jurors.versions import VERSION
 
-# `label_page`: one self-contained page on which a person labels a sheet, by keyboard or mouse, without a server.
-#
-# What is done survives a reload (the browser keeps it under the sheet's own name), and is saved as the sheet's CSV,
-# which `read_sheet` reads. Nothing can be requested; names and texts travel as JSON and are only ever shown as text.
-
 
 def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.csv") -> str:
-    """The page for a sheet; `title` says what the person is asked, `file` how the saved labels are called.
+    """The page for a sheet.
+
+    Parameters
+    ----------
+    sheet
+        As `plan` gives it.
+    title
+        The question to the person.
+    file
+        The name under which the labels are saved.
+
+    Returns
+    -------
+    str
+        HTML.
 
     Examples
     --------
@@ -34,58 +51,59 @@ def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.c
     """
     if not sheet.choices:
         raise VotesError("the sheet does not say which labels there are; plan it from the votes")
-    css, script = COLOURS + _template("label.css"), _template("label.js")
+    html, css, script = (
+        (files("jurors.audit") / "templates" / name).read_text(encoding="utf-8")
+        for name in ("label.html", "label.css", "label.js")
+    )
+    css = COLOURS + css
     heading = title or f"{len(sheet):,} {'item' if len(sheet) == 1 else 'items'} to label"
-    return Template(_template("label.html")).substitute(
-        policy=escape(policy(digest(script), style=digest(css))), version=VERSION, title=escape(heading),
-        css=css, js=script, sheet=inert(compact_json(_document(sheet, file))),
-    )  # fmt: skip
-
-
-def _template(name: str) -> str:
-    return (files("jurors.audit") / "templates" / name).read_text(encoding="utf-8")
+    return Template(html).substitute(
+        policy=escape(policy(digest(script), style=digest(css))),
+        version=VERSION,
+        title=escape(heading),
+        css=css,
+        js=script,
+        sheet=inert(compact_json(_document(sheet, file))),
+    )
 
 
 def _document(sheet: Sheet, file: str) -> dict[str, Any]:
-    """What the page knows; the votes only where the sheet shows them. Cells are names as CSV has them."""
+    """The page's data; the votes only where the sheet shows them. Cells are names as CSV has them."""
     texts = sheet.texts or {}
-    said = {} if sheet.blind or sheet.votes is None else sheet.votes
+    by_juror = {} if sheet.blind or sheet.votes is None else sheet.votes
     rows = [
         {
-            "draw": sheet.draw[k], "of": sheet.of[k], "item": str(sheet.items[k]), "chance": repr(sheet.chance[k]),
+            "draw": sheet.draw[k],
+            "of": sheet.of[k],
+            "item": str(sheet.items[k]),
+            "chance": repr(sheet.chance[k]),
             "cell": without_formula(str(sheet.items[k])),
             "texts": [column[k] or "" for column in texts.values()],
-            "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in said.items()],
+            "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in by_juror.items()],
         }
         for k in range(len(sheet))
-    ]  # fmt: skip
-    own = hashlib.sha256(compact_json([[row["draw"], row["item"]] for row in rows]).encode()).hexdigest()[:16]
+    ]
+    rows_hash = hashlib.sha256(compact_json([[row["draw"], row["item"]] for row in rows]).encode()).hexdigest()[:16]
     return {
-        "key": f"jurors audit {sheet.checksum} {own}", "checksum": sheet.checksum, "file": file,
-        "labels": [str(label) for label in sheet.choices], "texts": list(texts), "rows": rows,
+        "key": f"jurors audit {sheet.checksum} {rows_hash}",
+        "checksum": sheet.checksum,
+        "file": file,
+        "labels": [str(label) for label in sheet.choices],
+        "texts": list(texts),
+        "rows": rows,
         "cells": [without_formula(str(label)) for label in sheet.choices],
-    }  # fmt: skip
-
-
-# A sheet as Label Studio's tasks, with the labelling interface to go with them.
-#
-# A task's data are the columns of the sheet, which Label Studio's exports give back: `read_sheet` reads those (JSON or
-# JSON-MIN) as answers.
+    }
 
 
 def label_studio_tasks(sheet: Sheet) -> str:
     """The JSON that Label Studio imports: a task per item, in the order of the draw."""
-    return json_text([{"data": _data(record)} for record in sheet.records]) + "\n"
-
-
-def _data(record: dict[str, Any]) -> dict[str, Any]:
-    """A row of the sheet; text where it is shown, and the sheet's own columns under their own names.
-
-    The label is none of them: JSON-MIN puts the answer under the name of its tag, beside the data.
-    """
-    own = {name: record[name] for name in COLUMNS if name != "label"}
-    shown = {_field(name): "" if value is None else str(value) for name, value in record.items() if name != "label"}
-    return {**shown, **own, "item": str(record["item"])}
+    tasks = []
+    for record in sheet.records:
+        del record["label"]  # JSON-MIN puts the answer under the name of its tag, beside the data
+        shown = {_field(name): "" if value is None else str(value) for name, value in record.items()}
+        columns = {name: record[name] for name in COLUMNS if name != "label"}
+        tasks.append({"data": {**shown, **columns, "item": str(record["item"])}})
+    return json_text(tasks) + "\n"
 
 
 def _field(column: str) -> str:

@@ -1,4 +1,9 @@
-"""Result, goals, comparisons."""
+"""What a person's answers prove: votes and a filled-in sheet come in; `Audit` and `PairedDifferences` go out.
+
+`AuditedVotes` aligns the answers with the votes, checks that they answer a draw from these votes, and proves any
+statistic by betting (`confidence`). `result` reports jurors, labels and methods beside what reference juries suggest,
+with goals ("score:GPT-4 ± 0.05") and a second person's labels; `compare` and `systems` report differences.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -53,12 +58,10 @@ from jurors.options import Grading, Label, SourceOptions, text_columns
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.votes import Votes
 
-# `AuditedVotes`: votes with a person's answers beside them, and what the draw proves of any figure.
-
 
 @dataclass(frozen=True)
 class Share:
-    """A share of items as the draw alone proves it."""
+    """A share of items: an estimate, and an interval that the draw alone guarantees."""
 
     estimate: float | None  #: None where nothing drawn concerns it
     interval: tuple[float, float]
@@ -66,6 +69,9 @@ class Share:
     def to_dict(self) -> dict[str, Any]:
         """The JSON keys."""
         return {"estimate": self.estimate, "interval": self.interval}
+
+
+Shares: TypeAlias = Mapping[tuple[Any, ...], Share]  #: by the name of a `Statistic`: ("score", juror) …
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +86,7 @@ class AuditedVotes:
 
     @classmethod
     def of(cls, votes: Votes, sheet: Sheet) -> AuditedVotes:
-        """Lay the answers beside the votes; VotesError where they are not answers to a draw from these votes."""
+        """Align the answers with the votes; VotesError where they are not answers to a draw from these votes."""
         check_same_votes(sheet, votes)
         design = Design.of(votes)
         rows = replay_draws(sheet, votes, SequentialDraw(design))
@@ -102,8 +108,8 @@ class AuditedVotes:
         return self.used - self.labelled
 
     @cached_property
-    def blind(self) -> tuple[CountedVotes, Evaluation] | None:
-        """The votes graded without the answers; None where they cannot be."""
+    def graded_blind(self) -> tuple[CountedVotes, Evaluation] | None:
+        """The votes counted, and graded without the answers; None where they cannot be."""
         try:
             counted = count_gradable(self.votes)
             with single_threaded():
@@ -114,13 +120,13 @@ class AuditedVotes:
     @cached_property
     def labellings(self) -> dict[str, Integers]:
         """Method -> the label it gives each counted tuple, blind to the answers; the default method's come first."""
-        if self.blind is None:
+        if self.graded_blind is None:
             return {}
-        counted, own = self.blind
-        others = [name for name in default_methods(counted.sketch) if name != own.method]
-        graded = [own, *compare_counted(counted, others).evaluations]
-        parts = {one.method: one.labelling_partition for one in graded}
-        return {name: part.chosen for name, part in parts.items() if part is not None}
+        counted, default = self.graded_blind
+        others = [name for name in default_methods(counted.sketch) if name != default.method]
+        evaluations = [default, *compare_counted(counted, others).evaluations]
+        partitions = {evaluation.method: evaluation.labelling_partition for evaluation in evaluations}
+        return {name: partition.chosen for name, partition in partitions.items() if partition is not None}
 
     @property
     def gold(self) -> dict[Any, Label]:
@@ -131,9 +137,9 @@ class AuditedVotes:
 
     def graded(self, level: float) -> Evaluation | None:
         """The votes graded with the answers as gold; None where they cannot be."""
-        if self.blind is None:
+        if self.graded_blind is None:
             return None
-        counted, known = self.blind[0].align_gold(self.gold)
+        counted, known = self.graded_blind[0].align_gold(self.gold)
         with single_threaded():
             return grade_counted(counted, known, Grading(level=level))
 
@@ -145,64 +151,78 @@ class AuditedVotes:
         return first
 
     @cached_property
-    def said(self) -> Integers:
-        """Jurors x tuples: the vote, -1 where there is none."""
+    def votes_by_tuple(self) -> Integers:
+        """Jurors x tuples: the code of the vote, -1 where there is none."""
         place = np.full(self.votes.rows, -1)
         place[self.first_rows] = np.arange(len(self.first_rows))
         row, juror, code = self.votes.triples()
-        kept = place[row] >= 0
-        said = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
-        said[juror[kept], place[row[kept]]] = code[kept]
-        return said
+        is_first = place[row] >= 0
+        votes = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
+        votes[juror[is_first], place[row[is_first]]] = code[is_first]
+        return votes
 
     @cached_property
-    def foretold(self) -> Predictors:
-        """What the votes alone make of every tuple's true label."""
+    def label_predictors(self) -> Predictors:
+        """Posteriors of every tuple's true label by the votes alone."""
         labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
-        given = np.stack([(self.said == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
-        by_votes, voices = vote_posterior(given), given.sum(axis=1)
-        if self.blind is None:
-            return predictors(by_votes, by_votes, voices, sizes)
-        counted, evaluation = self.blind
+        given = np.stack([(self.votes_by_tuple == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
+        by_votes, voters = vote_posterior(given), given.sum(axis=1)
+        if self.graded_blind is None:
+            return predictors(by_votes, by_votes, voters, sizes)
+        counted, evaluation = self.graded_blind
         with single_threaded():
             _, posterior, _ = calibration_basis(evaluation, evaluation, counted.sketch)
             jury = jury_votes(counted.sketch, posterior, evaluation.voices)
         at = counted.tuple_of_row[self.first_rows]
         return predictors(posterior[at], by_votes, jury.distinct[at].astype(np.float64), sizes)
 
-    def prove(self, figures: Sequence[Statistic], level: float, cells: Integers | None = None) -> list[Share]:
-        """What the draw proves of some figures of decision tuples; or of cells, with the cell of each row."""
-        if not figures:
+    def prove(self, statistics: Sequence[Statistic], level: float, cells: Integers | None = None) -> list[Share]:
+        """Confidence intervals of some statistics.
+
+        Parameters
+        ----------
+        statistics
+            Of decision tuples; or of cells.
+        level
+            Confidence of each interval.
+        cells
+            The cell of each row of the votes, where statistics are of cells.
+
+        Returns
+        -------
+        list of Share
+            One per statistic.
+        """
+        if not statistics:
             return []
-        laid, cell_of_row = self._laid(cells)
-        sums = StatisticTotals.of(figures, laid, self.design.focus)
+        cell_of_row, posteriors = self.design.tuple_of_row, self.label_predictors
+        strata = Cells.of_tuples(self.design.sizes, posteriors)
+        if cells is not None:
+            tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
+            tuple_of[cells], cell_of_row = cell_of_row, cells
+            of_cells = Predictors(posteriors.posteriors[:, tuple_of], posteriors.weights)
+            strata = Cells(np.bincount(cells), tuple_of, of_cells)
+        sums = StatisticTotals.of(statistics, strata, self.design.focus)
         at = slice(0, self.used)
         drawn = DrawnContributions.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
-        return shares_of(sums, SequentialDraw(self.design), drawn, level)
-
-    def _laid(self, cells: Integers | None) -> tuple[Cells, Integers]:
-        tuple_of_row = self.design.tuple_of_row
-        if cells is None:
-            return Cells.of_tuples(self.design.sizes, self.foretold), tuple_of_row
-        tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
-        tuple_of[cells] = tuple_of_row
-        foretold = Predictors(self.foretold.posteriors[:, tuple_of], self.foretold.weights)
-        return Cells(np.bincount(cells), tuple_of, foretold), cells
+        return _shares(sums, SequentialDraw(self.design), drawn, level)
 
 
-def shares_of(sums: StatisticTotals, walk: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
-    """What a draw proves; an estimate that leaves its interval is the end of the interval that it is nearest to."""
-    steps = trace(sums, walk, drawn)
+def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
+    """One share per statistic; an estimate outside its interval is moved to the nearer end."""
+    steps = trace(sums, draw, drawn)
     low, high = intervals(steps, level)
-    seen: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
+    labelled: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
     middle = np.minimum(np.maximum(estimates(steps), low), high)
     return [
         Share(None if not n or m != m else float(m), (float(a), float(b)))
-        for n, m, a, b in zip(seen, middle, low, high, strict=True)
+        for n, m, a, b in zip(labelled, middle, low, high, strict=True)
     ]
 
 
-# Two people labelled the same items: how far they agree, and what is left if either of them may be right.
+# ---------------------------------------------------------------------------------------------------------------------
+# Two people who labelled the same items: how far they agree, and what holds whichever of them is right
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +231,7 @@ class People:
 
     both: int  #: items that both labelled
     agreement: Share  #: the share of all items on which they would agree
-    either: Mapping[tuple[Any, ...], Share]  #: figure -> an interval that holds by the labels of both
+    either: Shares  #: statistic -> an interval that holds by the labels of both
 
     @property
     def line(self) -> str:
@@ -224,48 +244,54 @@ class People:
         )
 
 
-def two_people(case: AuditedVotes, other: AuditedVotes,
-               mine: Mapping[tuple[Any, ...], Share], theirs: Mapping[tuple[Any, ...], Share],
-               level: float) -> People:  # fmt: skip
-    """The agreement of two people on one draw, by bets like any other share; and the hull of what each proves."""
-    if not np.array_equal(case.rows[: other.used], other.rows[: other.used]) and not np.array_equal(
-        case.rows, other.rows
-    ):
+def two_people(
+    audited: AuditedVotes, other: AuditedVotes, statistics: Sequence[Statistic], shares: Shares, level: float
+) -> People:
+    """The agreement of two people on one draw, a share like any other; and the hull of both people's intervals.
+
+    Parameters
+    ----------
+    audited, other
+        The same votes with the labels of the first and of the second person.
+    statistics, shares
+        What is guaranteed by the first person's labels.
+    """
+    theirs = dict(zip((s.name for s in statistics), other.prove(statistics, level), strict=True))
+    n = other.used
+    if not np.array_equal(audited.rows[:n], other.rows[:n]) and not np.array_equal(audited.rows, other.rows):
         raise VotesError("the two people labelled different draws; give both the same sheet")
-    size = min(len(case.codes), len(other.codes))
-    one, two = case.codes[:size], other.codes[:size]
-    both = (one >= 0) & (two >= 0)
+    size = min(len(audited.codes), len(other.codes))
+    first, second = audited.codes[:size], other.codes[:size]
+    both = (first >= 0) & (second >= 0)
     if not both.any():
         raise VotesError("the two people have no labelled item in common", code="empty")
-    agree = np.where(both, (one == two).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
-    tuples = len(case.design.sizes)
-    foretold = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
-    sums = StatisticTotals.of(
-        [prevalence_statistic(True, 1, tuples)], Cells.of_tuples(case.design.sizes, foretold), case.design.focus
-    )
-    cells = case.design.tuple_of_row[case.rows[: len(agree)]]
-    drawn = DrawnContributions.of(sums, cells, agree, np.array(case.sheet.of)[: len(agree)])
-    (agreement,) = shares_of(sums, SequentialDraw(case.design), drawn, level)
-    either = {name: Share(share.estimate, _hull(share, theirs[name])) for name, share in mine.items()}
+    agree = np.where(both, (first == second).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
+    tuples = len(audited.design.sizes)
+    mostly_agree = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
+    strata = Cells.of_tuples(audited.design.sizes, mostly_agree)
+    sums = StatisticTotals.of([prevalence_statistic(True, 1, tuples)], strata, audited.design.focus)
+    cells = audited.design.tuple_of_row[audited.rows[: len(agree)]]
+    drawn = DrawnContributions.of(sums, cells, agree, np.array(audited.sheet.of)[: len(agree)])
+    (agreement,) = _shares(sums, SequentialDraw(audited.design), drawn, level)
+    either = {}
+    for name, share in shares.items():
+        lows, highs = zip(share.interval, theirs[name].interval, strict=True)
+        either[name] = Share(share.estimate, (min(lows), max(highs)))
     return People(int(both.sum()), agreement, either)
 
 
-def _hull(one: Share, other: Share) -> tuple[float, float]:
-    return min(one.interval[0], other.interval[0]), max(one.interval[1], other.interval[1])
+# ---------------------------------------------------------------------------------------------------------------------
+# Goals: "score:GPT-4 ± 0.05", "wrong <= 0.1", and whether they are reached, so that labelling may stop
+# ---------------------------------------------------------------------------------------------------------------------
 
-
-# When an audit may stop: goals such as "score:GPT-4 ± 0.05" and "wrong <= 0.1", and whether they are reached.
-
-
-_FIGURES = {"score": "score", "accuracy": "accuracy", "prevalence": "prevalence", "wrong": "wrong_labels"}
-_PARTS = {"score": 2, "accuracy": 3, "prevalence": 2, "wrong_labels": 2}
+_STATISTICS = {"score": "score", "accuracy": "accuracy", "prevalence": "prevalence", "wrong": "wrong_labels"}
 _SIGNS = {"±": "±", "+-": "±", "+/-": "±", "<=": "<=", "≤": "<=", ">=": ">=", "≥": ">="}
 _GOAL = re.compile(r"\s*(\w+)\s*(?::\s*(.*?))?\s*(±|\+/?-|<=|>=|≤|≥)\s*([\d.]+)\s*(%?)\s*")
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be known: a figure to ± something, or that it is at most or at least something."""
+    """What is to be known: a statistic to ± something, or that it is at most or at least something."""
 
     text: str
     name: tuple[Any, ...]
@@ -293,7 +319,7 @@ class GoalReached:
 
 
 def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
-    """A goal as the user writes it, about one of the known figures.
+    """A goal as the user writes it, about one of the known statistics; OptionError where it is none.
 
     >>> parse_goal("score:ann ± 5%", {("score", "ann"): 1})
     Goal(text='score:ann ± 5%', name=('score', 'ann'), sign='±', value=0.05)
@@ -306,82 +332,60 @@ def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
             code="out_of_range", name="until", value=text,
         )  # fmt: skip
     what, of, sign, number, hundredth = parts.groups()
-    figure = _FIGURES[check_choice(what, list(_FIGURES), "figure")]
+    statistic = _STATISTICS[check_choice(what, list(_STATISTICS), "figure")]
     value = float(number) / (100 if hundredth else 1)
     if not 0 <= value <= 1:
         raise OptionError(f"the goal {text!r} asks for {value:g}, which is no share", code="out_of_range", name="until")
-    return Goal(text, _name(figure, of, known), _SIGNS[sign], value)
-
-
-def _name(figure: str, of: str | None, known: Mapping[tuple[Any, ...], Any]) -> tuple[Any, ...]:
-    """The figure that is meant; of wrong labels, those of `jurors label` where no method is named."""
-    names = {":".join(map(str, name[1:])): name for name in known if name[0] == figure}
-    if figure == "wrong_labels" and of is None and names:
-        return next(iter(names.values()))
-    return names[check_choice(of or "", list(names), figure.replace("_", " "))]
+    names = {":".join(map(str, name[1:])): name for name in known if name[0] == statistic}
+    if statistic == "wrong_labels" and of is None and names:  # of the method of `jurors label`
+        name = next(iter(names.values()))
+    else:
+        name = names[check_choice(of or "", list(names), statistic.replace("_", " "))]
+    return Goal(text, name, _SIGNS[sign], value)
 
 
 def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
-    """Whether what is guaranteed reaches a goal.
+    """Whether what is guaranteed reaches a goal, and if not, about how many labels more would.
+
+    The half width of an interval falls with the root of 1/labels - 1/items.
 
     >>> goal = parse_goal("wrong <= 0.1", {("wrong_labels", "latent"): 1})
     >>> judge(goal, Share(0.05, (0.01, 0.12)), 100, 2000).line
     'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 labels more'
     """
-    low, high = share.interval
-    reached, refuted = _standing(goal, low, high)
+    (low, high), estimate = share.interval, share.estimate
+    is_precision = goal.sign == "±"
+    if is_precision:
+        reached, refuted = (high - low) / 2 <= goal.value, False
+    elif goal.sign == "<=":
+        reached, refuted = high <= goal.value, low > goal.value
+    else:
+        reached, refuted = low >= goal.value, high < goal.value
     between = f"{percent(share.estimate)}, between {percent(low)} and {percent(high)}"
     if reached:
         return GoalReached(goal, "pass", f"{between}; reached")
     if refuted:
         return GoalReached(goal, "fail", f"{between}; it cannot be reached, however many labels follow")
-    more = _labels_more(_reach(goal, share), _room(goal, share), labelled, items)
-    if more is None:
+    if is_precision or estimate is None:
+        half, needed = (high - low) / 2, goal.value
+    elif goal.sign == "<=":
+        half, needed = high - estimate, (goal.value - estimate) * 1
+    else:
+        half, needed = estimate - low, (goal.value - estimate) * -1
+    if needed <= 0 or labelled >= items:
         is_over = labelled >= items
         hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
         return GoalReached(goal, "not known", f"{between}; not reached, {hope}")
+    number = items / (1 + (needed / half) ** 2 * (items - labelled) / labelled) - labelled
+    more = max(math.ceil(number if number < 20 else float(f"{number:.1e}")), 1)  # a guess: two digits
     tail = " (all there are)" if labelled + more >= items else ""
     labels = "label" if more == 1 else "labels"
     return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} {labels} more{tail}", more)
 
 
-def _standing(goal: Goal, low: float, high: float) -> tuple[bool, bool]:
-    """Whether the goal is reached, and whether it is refuted."""
-    if goal.sign == "±":
-        return (high - low) / 2 <= goal.value, False
-    return (high <= goal.value, low > goal.value) if goal.sign == "<=" else (low >= goal.value, high < goal.value)
-
-
-def _reach(goal: Goal, share: Share) -> float:
-    """How far the interval reaches towards the goal: half of it, or from the estimate to the end that matters."""
-    low, high = share.interval
-    if goal.sign == "±" or share.estimate is None:
-        return (high - low) / 2
-    return high - share.estimate if goal.sign == "<=" else share.estimate - low
-
-
-def _room(goal: Goal, share: Share) -> float:
-    """The half width that would do, were the estimate right; 0 or less where it would not."""
-    if goal.sign == "±" or share.estimate is None:
-        return goal.value
-    return (goal.value - share.estimate) * (1 if goal.sign == "<=" else -1)
-
-
-def _labels_more(half: float, room: float, labelled: int, items: int) -> int | None:
-    """About how many labels narrow a half width to another: as its square falls with 1/n - 1/items."""
-    if room <= 0 or labelled >= items:
-        return None
-    share = (room / half) ** 2 * (items - labelled) / labelled
-    return max(math.ceil(_rounded(items / (1 + share) - labelled)), 1)
-
-
-def _rounded(number: float) -> float:
-    """To two digits: it is no more than a guess."""
-    return number if number < 20 else float(f"{number:.1e}")
-
-
-# `result`: what a person's answers prove of the jurors, beside what reference juries and the answers suggest.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# `result`
+# ---------------------------------------------------------------------------------------------------------------------
 
 PER_FIGURE = (
     "Guaranteed: by the random draw alone, whatever the jurors have in common, after every label: one may look and "
@@ -389,12 +393,10 @@ PER_FIGURE = (
 )
 _WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}"}
 
-Shares = Mapping[tuple[Any, ...], Share]  #: ("score", juror), ("accuracy", juror, label) … -> what is known of it
-
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """What the labels of a person show: two columns side by side."""
+    """What the labels of a person prove, beside what they suggest as real juries go."""
 
     labelled: int  #: how many items a person labelled
     drawn: int  #: how many were drawn
@@ -402,32 +404,31 @@ class Audit(Result):
     gaps: int  #: draws that were passed over: they are taken at their worst
     guaranteed: Shares  #: by the draw alone
     calibrated: Shares | None  #: as real juries go, with the answers as gold; None where jurors cannot be graded
-    level: float  #: how sure each interval is
+    level: float  #: confidence of each interval
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
     people: People | None = None  #: where a second person labelled the same items
 
     @property
     def passed(self) -> bool:
         """Whether every goal is reached."""
-        return all(one.verdict == "pass" for one in self.goals)
+        return all(goal.verdict == "pass" for goal in self.goals)
 
     def of(self, *name: Any) -> Share:
-        """What is guaranteed of a figure: ("score", juror), ("accuracy", juror, label), ("wrong_labels", method) …"""
+        """What is guaranteed of ("score", juror), ("accuracy", juror, label), ("wrong_labels", method) …"""
         return self.guaranteed[name]
 
     def _document(self) -> dict[str, Any]:
+        people = self.people and {
+            "both": self.people.both,
+            "agreement": self.people.agreement.to_dict(),
+            "either": nested(self.people.either),
+        }
         return {
             "labelled": self.labelled, "drawn": self.drawn, "items": self.items, "gaps": self.gaps,
             "guaranteed": nested(self.guaranteed),
             "calibrated": None if self.calibrated is None else nested(self.calibrated), "level": self.level,
-            "until": self.goals, "passed": self.passed if self.goals else None, "people": self._people(),
+            "until": self.goals, "passed": self.passed if self.goals else None, "people": people,
         }  # fmt: skip
-
-    def _people(self) -> dict[str, Any] | None:
-        if self.people is None:
-            return None
-        people = self.people
-        return {"both": people.both, "agreement": people.agreement.to_dict(), "either": nested(people.either)}
 
     def _columns(self) -> Columns:
         heads = ("statistic", "estimate", "low", "high", "calibrated", "calibrated_low", "calibrated_high")
@@ -443,16 +444,22 @@ class Audit(Result):
         sure = f"{self.level * 100:g}%"
         heads = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
         rows = [
-            (name, percent(value), percent_range((low, high)), percent(real), _range(real_low, real_high))
+            (
+                name,
+                percent(value),
+                percent_range((low, high)),
+                percent(real),
+                "" if real_low is None or real_high is None else percent_range((real_low, real_high)),
+            )
             for name, value, low, high, real, real_low, real_high in map(self._row, self.guaranteed)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
-        goals = [Notes([one.line for one in self.goals])] if self.goals else []
+        goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
         return [*goals, Table(heads, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
 
     @property
     def notes(self) -> list[str]:
-        """What to know of the guarantee."""
+        """Sentences about the guarantee."""
         gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
         people = [] if self.people is None else [self.people.line]
         return [PER_FIGURE, *([gaps] if self.gaps else []), *people]
@@ -478,9 +485,19 @@ def result(
     second
         The same sheet as a second person labelled it: `people` says how far they agree, and what holds for both.
     level
-        How sure each interval is.
+        Confidence of each interval.
     until
-        Goals: "score:GPT-4 ± 0.05", "wrong <= 0.1" …; `goals` of the result says of each whether it is reached.
+        Goals: "score:GPT-4 ± 0.05", "wrong <= 0.1" …; `goals` of the result has for each whether it is reached.
+
+    Returns
+    -------
+    Audit
+        Shares from 0 to 1 by statistic.
+
+    Raises
+    ------
+    VotesError
+        The answers are not to a draw from these votes, or there are none.
 
     Examples
     --------
@@ -489,62 +506,53 @@ def result(
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10
     >>> sheet = plan(votes, 40)
     >>> truth = ["yes" if item < 30 else "no" for item in sheet.items]
-    >>> found = result(votes, replace(sheet, labels=tuple(truth)))
-    >>> low, high = found.of("score", "2").interval
-    >>> found.labelled, low > 0.85, high
+    >>> audit = result(votes, replace(sheet, labels=tuple(truth)))
+    >>> low, high = audit.of("score", "2").interval
+    >>> audit.labelled, low > 0.85, high
     (40, True, 1.0)
     """
-    Grading(level=level)  # a level of 95 is told at once
+    Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
-    case = AuditedVotes.of(votes, as_sheet(answers))
-    figures = figures_of(case)
-    goals = [parse_goal(text, {one.name: one for one in figures}) for text in text_columns(until)]
-    audit = evaluate_audit(case, case.graded(level), level)
-    proved = audit.guaranteed
-    return replace(
-        audit,
-        goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
-        people=None
-        if second is None
-        else _beside(case, AuditedVotes.of(votes, as_sheet(second)), figures, proved, level),
+    audited = AuditedVotes.of(votes, as_sheet(answers))
+    statistics = audit_statistics(audited)
+    goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
+    audit = evaluate_audit(audited, audited.graded(level), level)
+    shares, people = audit.guaranteed, None
+    if second is not None:
+        people = two_people(audited, AuditedVotes.of(votes, as_sheet(second)), statistics, shares, level)
+    reached = tuple(judge(goal, shares[goal.name], audited.labelled, votes.rows) for goal in goals)
+    return replace(audit, goals=reached, people=people)
+
+
+def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
+    """What the draw proves, and the same votes graded with the answers as gold (`evaluation`): an `Audit`."""
+    statistics = audit_statistics(audited)
+    names = (statistic.name for statistic in statistics)
+    return Audit(
+        labelled=audited.labelled,
+        drawn=len(audited.rows),
+        items=audited.votes.rows,
+        gaps=audited.gaps,
+        guaranteed=dict(zip(names, audited.prove(statistics, level), strict=True)),
+        calibrated=_calibrated(audited, evaluation),
+        level=level,
     )
 
 
-def evaluate_audit(case: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
-    """Both columns: what the draw proves, and the same votes graded with the answers as gold."""
-    figures = figures_of(case)
-    proved = {one.name: share for one, share in zip(figures, case.prove(figures, level), strict=True)}
-    return Audit(
-        labelled=case.labelled, drawn=len(case.rows), items=case.votes.rows, gaps=case.gaps, guaranteed=proved,
-        calibrated=_calibrated(case, evaluation), level=level,
-    )  # fmt: skip
+def audit_statistics(audited: AuditedVotes) -> list[Statistic]:
+    """Every statistic of an audit: scores, accuracies, prevalences, and how often each method's labels are wrong."""
+    jurors, labels = audited.votes.jurors, list(enumerate(audited.votes.labels))
+    by_juror = list(zip(jurors, audited.votes_by_tuple, strict=True))
+    statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
+    statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
+    statistics += [prevalence_statistic(a, code, len(audited.design.sizes)) for code, a in labels]
+    if audited.graded_blind is not None:
+        at = audited.graded_blind[0].tuple_of_row[audited.first_rows]
+        statistics += [error_statistic(name, codes[at]) for name, codes in audited.labellings.items()]
+    return statistics
 
 
-def _beside(
-    case: AuditedVotes, other: AuditedVotes, figures: Sequence[Statistic], proved: Shares, level: float
-) -> People:
-    theirs = {one.name: share for one, share in zip(figures, other.prove(figures, level), strict=True)}
-    return two_people(case, other, proved, theirs, level)
-
-
-def figures_of(case: AuditedVotes) -> list[Statistic]:
-    """Every share that an audit tells of."""
-    jurors, labels, said = case.votes.jurors, case.votes.labels, case.said
-    figures = [score_statistic(j, said[k]) for k, j in enumerate(jurors)]
-    figures += [accuracy_statistic(j, a, code, said[k]) for k, j in enumerate(jurors) for code, a in enumerate(labels)]
-    figures += [prevalence_statistic(a, code, said.shape[1]) for code, a in enumerate(labels)]
-    return [*figures, *_labellings(case)]
-
-
-def _labellings(case: AuditedVotes) -> list[Statistic]:
-    """How often the labels of each method are wrong."""
-    if case.blind is None:
-        return []
-    at = case.blind[0].tuple_of_row[case.first_rows]
-    return [error_statistic(name, chosen[at]) for name, chosen in case.labellings.items()]
-
-
-def _calibrated(case: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
+def _calibrated(audited: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
     """The grades as real juries go, with the answers as gold."""
     real = None if evaluation is None else evaluation.calibrated
     if real is None:
@@ -558,8 +566,8 @@ def _calibrated(case: AuditedVotes, evaluation: Evaluation | None) -> Shares | N
     for label, share in real.prevalence.items():
         shares["prevalence", label] = Share(share, real.interval_of("prevalence", label))
     if real.wrong_labels_of is not None:
-        wrong = real.wrong_labels_of(list(case.labellings.values()))
-        shares |= {("wrong_labels", name): Share(*one) for name, one in zip(case.labellings, wrong, strict=True)}
+        wrong = real.wrong_labels_of(list(audited.labellings.values()))
+        shares |= {("wrong_labels", name): Share(*each) for name, each in zip(audited.labellings, wrong, strict=True)}
     return shares
 
 
@@ -575,7 +583,7 @@ def nested(shares: Shares) -> dict[str, Any]:
 
 
 def shown_name(name: tuple[Any, ...]) -> str:
-    """What a figure is called.
+    """The title of a statistic.
 
     >>> shown_name(("accuracy", "ann", "yes")), shown_name(("wrong_labels", "majority"))
     ('accuracy of ann on yes', 'wrong labels of majority')
@@ -583,12 +591,9 @@ def shown_name(name: tuple[Any, ...]) -> str:
     return _WHAT.get(name[0], f"{name[0].replace('_', ' ')} of {{}}").format(*name[1:])
 
 
-def _range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else percent_range((low, high))
-
-
-# `compare` and `systems`: who is better on the same items, and how often each system under test passes.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# `compare` and `systems`: which juror is better on the same items, and how often each system under test passes
+# ---------------------------------------------------------------------------------------------------------------------
 
 _MOST_JURORS = 12  # above, pairs are to be named
 _NOTE = "Guaranteed by the random draw alone, after every label; each interval by itself, not all of them at once."
@@ -598,8 +603,8 @@ _NOTE = "Guaranteed by the random draw alone, after every label; each interval b
 class PairedDifferences(Result):
     """Shares with their intervals, and differences between two: positive where the first is ahead."""
 
-    shares: Mapping[tuple[Any, ...], Share]  #: (system, label) -> its share; none where jurors are compared
-    leads: Mapping[tuple[Any, ...], Share]  #: (one, other) or (one, other, label) -> the lead of the first
+    shares: Shares  #: (system, label) -> its share; none where jurors are compared
+    leads: Shares  #: (first, second) or (first, second, label) -> the lead of the first
     labelled: int
     level: float
 
@@ -610,13 +615,11 @@ class PairedDifferences(Result):
 
     def _document(self) -> dict[str, Any]:
         shares = [{"system": s, "label": a, **share.to_dict()} for (s, a), share in self.shares.items()]
-        leads = [self._lead(name) for name in self.leads]
+        leads = []
+        for name, lead in self.leads.items():
+            named = dict(zip(("first", "second", "label"), name, strict=False))
+            leads.append({**named, "better": self.verdict(*name), **lead.to_dict()})
         return {"labelled": self.labelled, "shares": shares, "leads": leads, "level": self.level}
-
-    def _lead(self, name: tuple[Any, ...]) -> dict[str, Any]:
-        label = {"label": name[2]} if len(name) > 2 else {}
-        named = {"first": name[0], "second": name[1], **label, "better": self.verdict(*name)}
-        return {**named, **self.leads[name].to_dict()}
 
     def _columns(self) -> Columns:
         heads = ("first", "second", "label", "estimate", "low", "high", "better")
@@ -658,35 +661,36 @@ def compare(
 ) -> PairedDifferences:
     """Which of two jurors is right more often, on the items on which both voted: every pair, or those `between` some.
 
+    Returns
+    -------
+    PairedDifferences
+        A lead in shares of the items, from -1 to 1, for each pair.
+
     Examples
     --------
     >>> from dataclasses import replace
     >>> from jurors.audit import plan
     >>> votes = [["yes", "yes"]] * 60 + [["no", "yes"]] * 40
     >>> sheet = plan(votes, 40)
-    >>> found = compare(votes, replace(sheet, labels=tuple("yes" if i < 60 else "no" for i in sheet.items)))
-    >>> found.verdict("1", "2")
+    >>> differences = compare(votes, replace(sheet, labels=tuple("yes" if i < 60 else "no" for i in sheet.items)))
+    >>> differences.verdict("1", "2")
     'first'
     """
     Grading(level=level)
-    case = AuditedVotes.of(as_votes(source, **reading), as_sheet(answers))
-    known = case.votes.jurors
-    if between is None and len(known) > _MOST_JURORS:
-        message = f"{len(known)} jurors are too many pairs; name those to compare (--between A,B)"
+    audited = AuditedVotes.of(as_votes(source, **reading), as_sheet(answers))
+    jurors, votes, sizes = audited.votes.jurors, audited.votes_by_tuple, audited.design.sizes
+    if between is None and len(jurors) > _MOST_JURORS:
+        message = f"{len(jurors)} jurors are too many pairs; name those to compare (--between A,B)"
         raise OptionError(message, code="out_of_range", name="between")
-    at = range(len(known)) if between is None else name_positions(known, between, "juror")
-    pairs = list(combinations(at, 2))
-    figures = [lead_statistic(known[a], known[b], case.said[a], case.said[b]) for a, b in pairs]
-    halves = case.prove(figures, level)
-    parts = [_part_apart(case, figure, a, b) for figure, (a, b) in zip(figures, pairs, strict=True)]
-    leads = {(known[a], known[b]): _lead(half, part) for (a, b), half, part in zip(pairs, halves, parts, strict=True)}
-    return PairedDifferences({}, leads, case.labelled, level)
-
-
-def _part_apart(case: AuditedVotes, figure: Statistic, one: int, other: int) -> float:
-    """The part of the items with both jurors' votes on which they differ; NaN where there is no such item."""
-    both = case.design.sizes[(case.said[one] >= 0) & (case.said[other] >= 0)].sum()
-    return float(case.design.sizes[figure.member].sum() / both) if both else float("nan")
+    positions = range(len(jurors)) if between is None else name_positions(jurors, between, "juror")
+    pairs = list(combinations(positions, 2))
+    statistics = [lead_statistic(jurors[a], jurors[b], votes[a], votes[b]) for a, b in pairs]
+    halves, leads = audited.prove(statistics, level), {}
+    for (a, b), statistic, half in zip(pairs, statistics, halves, strict=True):
+        both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
+        part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
+        leads[jurors[a], jurors[b]] = _lead(half, part)
+    return PairedDifferences({}, leads, audited.labelled, level)
 
 
 def _lead(half: Share, part: float) -> Share:
@@ -699,27 +703,41 @@ def _lead(half: Share, part: float) -> Share:
 
 
 def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> PairedDifferences:
-    """How often each label is the true one among the items of each system under test, and how far two are apart.
+    """How often each label is the true one among the items of each system under test, and differences of these.
 
-    `groups` names the system of each row of the votes. A difference is one figure of the items of both systems, with an
-    interval of its own, which is narrower than what two intervals leave.
+    A difference is one statistic of the items of both systems, with an interval of its own, which is narrower than what
+    two intervals leave.
+
+    Parameters
+    ----------
+    votes
+        As in `plan`.
+    groups
+        The system of each row of the votes.
+    answers, level
+        As in `result`.
+
+    Returns
+    -------
+    PairedDifferences
+        Shares by system and label, and leads by two systems and label.
     """
     Grading(level=level)
-    case = AuditedVotes.of(votes, as_sheet(answers))
+    audited = AuditedVotes.of(votes, as_sheet(answers))
     if any(group is None for group in groups):
         raise VotesError("some items belong to no group; give each a group, or leave them out")
     names = sorted(dict.fromkeys(groups), key=str)
     place = {name: k for k, name in enumerate(names)}
-    group = np.array([place[one] for one in groups], dtype=np.int64)
-    kinds, cells = np.unique(case.design.tuple_of_row * len(names) + group, return_inverse=True)
+    group = np.array([place[name] for name in groups], dtype=np.int64)
+    strata, cells = np.unique(audited.design.tuple_of_row * len(names) + group, return_inverse=True)
     sizes = np.bincount(cells)
-    of = {name: kinds % len(names) == place[name] for name in names}
-    asked = [(name, label) for name in names for label in votes.labels]
-    pairs = [(one, other, label) for one, other in combinations(names, 2) for label in votes.labels]
-    figures = [replace(prevalence_statistic(a, votes.labels.index(a), len(kinds)), member=of[s]) for s, a in asked]
-    figures += [difference_statistic(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
-    proved = case.prove(figures, level, cells)
-    shares = dict(zip(asked, proved, strict=False))
-    units = [1 / difference_unit(of[one], of[other], sizes) for one, other, _ in pairs]
-    leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(asked) :], units, strict=True)}
-    return PairedDifferences(shares, leads, case.labelled, level)
+    of = {name: strata % len(names) == place[name] for name in names}
+    single = [(name, label) for name in names for label in votes.labels]
+    pairs = [(first, second, label) for first, second in combinations(names, 2) for label in votes.labels]
+    statistics = [replace(prevalence_statistic(a, votes.labels.index(a), len(strata)), member=of[s]) for s, a in single]
+    statistics += [difference_statistic(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
+    proved = audited.prove(statistics, level, cells)
+    shares = dict(zip(single, proved, strict=False))
+    units = [1 / difference_unit(of[first], of[second], sizes) for first, second, _ in pairs]
+    leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(single) :], units, strict=True)}
+    return PairedDifferences(shares, leads, audited.labelled, level)

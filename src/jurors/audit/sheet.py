@@ -1,4 +1,17 @@
-"""Sheet, sampling design."""
+"""The sheet that a person labels and the sampling design behind it: votes come in, a `Sheet` goes out and comes back.
+
+**The sheet.** As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of
+ann` …, left out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its
+draw, among the items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of
+it). Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the
+sheet (`export`: a page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
+
+**The design** is sampling without replacement, stratified by decision tuple. Nine tenths of every draw are uniform over
+the items left, one tenth goes where jurors disagree; a large decision tuple that is overdue gets four tenths to itself.
+(More focus would pay where jurors err alone; where they share errors, on items on which all agree, it makes every
+guarantee wider.) No label enters, and neither does the size of the batch: so the chances of a finished sheet can be
+computed again from the votes, one draw after the other, and two batches are one long draw.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +23,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
@@ -24,18 +37,6 @@ from jurors.votes.io.sources import Source
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.layout import quoted_names
 from jurors.votes.read import cells, clean_cells
-
-# Sheet, sampling design.
-
-
-# `Sheet`: the items that a person labels, in the order of the draw.
-#
-# As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of ann` …, left
-# out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its draw, among
-# the items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of it).
-# Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the sheet
-# (a page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
-
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
 
@@ -72,19 +73,24 @@ class Sheet(Result):
     ) -> Sheet:
         """The sheet of these rows, drawn in this order, whose first has this place in the whole draw."""
         last = first + len(rows) - 1
-        said = votes_on(votes, rows)
         return cls(
-            draw=tuple(range(first, last + 1)), of=(last,) * len(rows),
-            items=tuple(votes.item_names()[list(rows)].tolist()), labels=(None,) * len(rows), chance=tuple(chances),
-            checksum=checksum, votes=said, blind=blind, choices=votes.labels,
-        )  # fmt: skip
+            draw=tuple(range(first, last + 1)),
+            of=(last,) * len(rows),
+            items=tuple(votes.item_names()[list(rows)].tolist()),
+            labels=(None,) * len(rows),
+            chance=tuple(chances),
+            checksum=checksum,
+            votes=votes_on(votes, rows),
+            blind=blind,
+            choices=votes.labels,
+        )
 
     def showing(self, texts: ItemTexts) -> Sheet:
         """The same with what shows the items; VotesError where one of them has no text."""
         return replace(self, texts=texts.of(self.items, taken=COLUMNS))
 
     def to_page(self, title: str | None = None) -> str:
-        """One self-contained HTML page to label on; `title` says what the person is asked."""
+        """One self-contained HTML page to label on; `title` is the question to the person."""
         from jurors.audit.export import label_page
 
         return label_page(self, title=title)
@@ -103,11 +109,17 @@ class Sheet(Result):
         return len(self.items)
 
     def _columns(self) -> Columns:
-        said = {} if self.blind or self.votes is None else {f"{VOTE_OF}{j}": v for j, v in self.votes.items()}
+        votes = {} if self.blind or self.votes is None else {f"{VOTE_OF}{j}": v for j, v in self.votes.items()}
         return {
-            "draw": self.draw, "of": self.of, "item": self.items, **said, **(self.texts or {}), "label": self.labels,
-            "chance": self.chance, "drawn_from": (self.checksum,) * len(self),
-        }  # fmt: skip
+            "draw": self.draw,
+            "of": self.of,
+            "item": self.items,
+            **votes,
+            **(self.texts or {}),
+            "label": self.labels,
+            "chance": self.chance,
+            "drawn_from": (self.checksum,) * len(self),
+        }
 
     def _blocks(self) -> tuple[Table]:
         columns = dict(self._columns())
@@ -116,7 +128,7 @@ class Sheet(Result):
 
 
 def checksum(votes: Votes) -> str:
-    """A word that tells these votes from others, whatever the order of items, jurors and labels.
+    """A word that distinguishes these votes from others, whatever the order of items, jurors and labels.
 
     >>> one = Votes.from_matrix([["a", "b"], ["b", "b"]], items=[7, 8], jurors=["x", "y"])
     >>> other = Votes.from_matrix([["b", "b"], ["b", "a"]], items=["8", "7"], jurors=["y", "x"])
@@ -125,32 +137,40 @@ def checksum(votes: Votes) -> str:
     """
     names = [str(name).encode() for name in votes.item_names().tolist()]
     row, juror, code = (part.tolist() for part in votes.triples())
-    said: dict[tuple[int, int], bytes] = {}
+    suffixes: dict[tuple[int, int], bytes] = {}
     total = votes.rows
-    for at, who, label in zip(row, juror, code, strict=True):
-        word = said.get((who, label))
-        if word is None:
-            word = said[who, label] = f"\x1f{votes.jurors[who]}\x1f{votes.labels[label]}".encode()
-        total += int.from_bytes(hashlib.blake2b(names[at] + word, digest_size=6).digest(), "little")
+    for at, j, label in zip(row, juror, code, strict=True):
+        suffix = suffixes.get((j, label))
+        if suffix is None:
+            suffix = suffixes[j, label] = f"\x1f{votes.jurors[j]}\x1f{votes.labels[label]}".encode()
+        total += int.from_bytes(hashlib.blake2b(names[at] + suffix, digest_size=6).digest(), "little")
     return f"v{total % (1 << 48):012x}"
 
 
 def check_same_votes(sheet: Sheet, votes: Votes) -> None:
     """VotesError where the sheet was drawn from other votes."""
-    own = checksum(votes)
-    if sheet.checksum != own:
+    needed = checksum(votes)
+    if sheet.checksum != needed:
         raise VotesError(
-            f"the sheet was drawn from other votes (checksum {sheet.checksum}, these have {own}); give the votes it "
+            f"the sheet was drawn from other votes (checksum {sheet.checksum}, these have {needed}); give the votes it "
             "was drawn from, read with the same options, or draw again with `jurors audit plan`"
         )
 
 
 def as_sheet(source: Any) -> Sheet:
-    """A Sheet from a Sheet, a dataframe with its columns, a path, or several of these as one."""
+    """A Sheet from a Sheet, a dataframe with its columns, a path, or several of these as one.
+
+    Rows come out in the order of the draw; a later copy of a row may only fill in the label.
+
+    Raises
+    ------
+    VotesError
+        A row is missing, contradicts another, or was drawn from other votes than the rest.
+    """
     if isinstance(source, Sheet):
         return source
     several = source if isinstance(source, (list, tuple)) else [source]
-    rows = [row for one in several for row in _rows(one)]
+    rows = [row for part in several for row in _rows(part)]
     if not rows:
         raise VotesError("there is no sheet of answers")
     sums = {row.checksum for row in rows}
@@ -159,19 +179,26 @@ def as_sheet(source: Any) -> Sheet:
     try:
         return _checked(rows, sums.pop())
     except VotesError as error:
-        raise (error.in_file(str(several[0])) if len(several) == 1 and _is_path(several[0]) else error) from None
+        is_file = len(several) == 1 and isinstance(several[0], (str, os.PathLike))
+        raise (error.in_file(str(several[0])) if is_file else error) from None
 
 
 def read_sheet(source: Source) -> Sheet:
     """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines, Parquet, or Label Studio's.
 
     Of several sheets (rounds of one draw, or a sheet and a copy of it with labels) the rows are one sheet.
+
+    Returns
+    -------
+    Sheet
+        In the order of the draw.
+
+    Raises
+    ------
+    VotesError
+        It is no such sheet, or rows are missing or contradict each other.
     """
     return as_sheet(source)
-
-
-def _is_path(source: Any) -> bool:
-    return isinstance(source, (str, os.PathLike))
 
 
 def _rows(source: Any) -> list[_Row]:
@@ -190,17 +217,17 @@ def _rows(source: Any) -> list[_Row]:
 
 
 def _of_log(log: ToolLog) -> dict[str, list[Any]]:
-    """The tasks of the sheet in another tool: their data beside the label that a person chose."""
+    """The columns of a sheet from another tool's tasks: their data, and the label that a person chose."""
     records = log.read()
     if isinstance(records, Votes) or not records.texts:
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a sheet of answers")
-    said: dict[Any, Any] = {}
+    labels: dict[Any, Any] = {}
     for item, label in zip(records.item, records.label, strict=True):
-        if label is not None and said.setdefault(item, label) != label:
-            raise VotesError(f"task {item!r} has two labels, {said[item]!r} and {label!r}; decide for one")
+        if label is not None and labels.setdefault(item, label) != label:
+            raise VotesError(f"task {item!r} has two labels, {labels[item]!r} and {label!r}; decide for one")
     names = [name for name in COLUMNS if any(name in data for data in records.texts.values())]
     columns: dict[str, list[Any]] = {name: [data.get(name) for data in records.texts.values()] for name in names}
-    return {**columns, "label": [said.get(task) for task in records.texts]}
+    return {**columns, "label": [labels.get(task) for task in records.texts]}
 
 
 def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
@@ -213,18 +240,17 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
             f"{quoted_names(names)} has no {absent[0]!r}"
         )
     draw, of, items, labels, chance, sums = (clean_cells(column(place[name]), column=name) for name in COLUMNS)
-    kept = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
-    if not kept:
+    filled = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
+    if not filled:
         raise VotesError("the sheet is empty: it has no item")
     return [
-        _Row(
-            _whole(draw[k], k, "draw"), _whole(of[k], k, "of"), items[k], labels[k], _share(chance[k], k), str(sums[k])
-        )
-        for k in kept
+        _Row(_whole(draw, k, "draw"), _whole(of, k, "of"), items[k], labels[k], _share(chance[k], k), str(sums[k]))
+        for k in filled
     ]
 
 
-def _whole(cell: Any, k: int, column: str) -> int:
+def _whole(cells: Sequence[Any], k: int, column: str) -> int:
+    cell = cells[k]
     try:
         return int(str(cell).removesuffix(".0"))
     except ValueError:
@@ -242,7 +268,7 @@ def _share(cell: Any, k: int) -> float:
 
 
 def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
-    """Rows in the order of the draw, none missing, none twice (unless a later copy only fills in the label)."""
+    """The sheet of these rows, if none is missing and no two contradict each other."""
     by_draw: dict[int, _Row] = {}
     for row in sorted(rows, key=lambda row: (row.draw, row.label is None)):
         known = by_draw.setdefault(row.draw, row)
@@ -263,19 +289,14 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
     return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum)
 
 
-# The design of an audit: with what chance each item is drawn next, by the votes alone.
-#
-# Nine tenths of every draw are uniform over the items left, one tenth goes where jurors disagree; a large decision
-# tuple that is overdue gets four tenths to itself. (More focus would pay where jurors err alone; where they err
-# together, on items on which all agree, it makes every guarantee wider.) No label enters, and neither does the size of
-# the batch: so the chances of a finished sheet can be worked out again from the votes, one draw after the other, and
-# two batches are one long draw.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# The sampling design
+# ---------------------------------------------------------------------------------------------------------------------
 
 FLOOR = 0.9  #: the uniform share of every draw: no item's chance is less than this part of an even one
 OVERDUE = 3.0  #: a tuple is overdue when so many of its items were to be expected, and none was drawn
 FLOOR_OVERDUE = 0.6  #: the uniform share while one is
-AGREED = 0.05  #: what full agreement weighs beside full disagreement
+AGREED = 0.05  #: the focus on full agreement, where that on full disagreement is 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,25 +306,24 @@ class Design:
     rank: Integers  #: the rows of the votes, by the items' names
     tuple_of_row: Integers
     sizes: Integers  #: tuples: how many items each has
-    focus: Floats  #: tuples: how much an item draws attention
+    focus: Floats  #: tuples: the weight of an item in the tenth of draws that is not uniform
 
     @classmethod
     def of(cls, votes: Votes) -> Design:
         """The design for some votes."""
-        _, at = count_votes(votes)
+        _, tuple_of = count_votes(votes)
         rank = np.array(sorted(range(votes.rows), key=[str(name) for name in votes.item_names().tolist()].__getitem__))
-        _, first, again = np.unique(at[rank], return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(tuple_of[rank], return_index=True, return_inverse=True)
         place = np.argsort(np.argsort(first))  # tuples in the order of their first items
         tuple_of_row = np.empty(votes.rows, dtype=np.int64)
-        tuple_of_row[rank] = place[again]
-        open_rows = openness(votes)
+        tuple_of_row[rank] = place[inverse]
         focus = np.zeros(len(first))
-        focus[tuple_of_row] = AGREED + (1 - AGREED) * open_rows
+        focus[tuple_of_row] = AGREED + (1 - AGREED) * disagreement(votes)
         return cls(rank, tuple_of_row, np.bincount(tuple_of_row, minlength=len(first)), focus)
 
 
-def openness(votes: Votes) -> Floats:
-    """How far the jurors disagree on each item: 0 where all say the same, 1 where every label has as many votes."""
+def disagreement(votes: Votes) -> Floats:
+    """How far the jurors disagree on each item: 0 where all vote the same, 1 where every label has as many votes."""
     row, _, code = votes.triples()
     given = np.zeros((votes.rows, max(len(votes.labels), 1)))
     np.add.at(given, (row, code.astype(np.int64)), 1.0)
@@ -314,7 +334,7 @@ def openness(votes: Votes) -> Floats:
 
 
 class SequentialDraw:
-    """A draw without replacement, one item after the other, with the chance of each."""
+    """Sampling without replacement, one item after the other, with the chance of each."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -322,58 +342,67 @@ class SequentialDraw:
         self.drawn = 0
 
     def chances(self) -> Floats:
-        """Tuples: the chance of one of its items left to be drawn next."""
+        """Tuples: the chance of each of its items left to be drawn next."""
         floor, focus = self.rule()
         return np.asarray(floor / self.left.sum() + (1 - floor) * focus / (self.left * focus).sum())
 
     def rule(self) -> tuple[float, Floats]:
-        """The uniform share of the next draw, and tuples: by what the rest goes."""
-        overdue = self.overdue()
+        """The uniform share of the next draw, and the tuples' focus in the rest of it."""
+        sizes = self.design.sizes
+        overdue = np.asarray((self.left == sizes) & (sizes * self.drawn >= OVERDUE * sizes.sum()))
         return (FLOOR_OVERDUE, overdue.astype(np.float64)) if overdue.any() else (FLOOR, self.design.focus)
 
-    def overdue(self) -> Flags:
-        """Tuples of which an item was long to be expected."""
-        sizes = self.design.sizes
-        return np.asarray((self.left == sizes) & (sizes * self.drawn >= OVERDUE * sizes.sum()))
-
-    def take(self, which: int) -> None:
-        """An item of this tuple was drawn."""
-        self.left[which] -= 1
+    def take(self, tuple_index: int) -> None:
+        """Advance by an item of this tuple."""
+        self.left[tuple_index] -= 1
         self.drawn += 1
 
 
-# Answers laid beside the votes: which row each draw was, and that the draw was the one these votes give.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# Replaying a sheet against the votes: the row of each draw, and that the draw is one that these votes give
+# ---------------------------------------------------------------------------------------------------------------------
 
 _ROUNDED = 1e-3  # spreadsheets save what they show
 
 
-def rows_of(sheet: Sheet, votes: Votes) -> Integers:
-    """The row of each item of the sheet; VotesError names the first that nobody voted on."""
+def replay_draws(sheet: Sheet, votes: Votes, draw: SequentialDraw) -> Integers:
+    """Take every draw of the sheet again, in order, which advances `draw`.
+
+    Returns
+    -------
+    ndarray
+        The row of each item of the sheet.
+
+    Raises
+    ------
+    VotesError
+        An item is not among the votes, or the design would have given it another chance.
+    """
     place = {str(name): row for row, name in enumerate(votes.item_names().tolist())}
-    strange = next((item for item in sheet.items if str(item) not in place), None)
-    if strange is not None:
-        raise VotesError(f"item {strange!r} of the sheet is not among the {votes.rows:,} items voted on")
-    return np.array([place[str(item)] for item in sheet.items], dtype=np.int64)
-
-
-def replay_draws(sheet: Sheet, votes: Votes, walk: SequentialDraw) -> Integers:
-    """Take every draw of the sheet again, in order; VotesError where the design would have given another chance."""
-    rows = rows_of(sheet, votes)
-    for draw, item, row, chance in zip(sheet.draw, sheet.items, rows.tolist(), sheet.chance, strict=True):
-        which = int(walk.design.tuple_of_row[row])
-        expected = float(walk.chances()[which])
+    unknown = next((item for item in sheet.items if str(item) not in place), None)
+    if unknown is not None:
+        raise VotesError(f"item {unknown!r} of the sheet is not among the {votes.rows:,} items voted on")
+    rows = [place[str(item)] for item in sheet.items]
+    for number, item, row, chance in zip(sheet.draw, sheet.items, rows, sheet.chance, strict=True):
+        tuple_index = int(draw.design.tuple_of_row[row])
+        expected = float(draw.chances()[tuple_index])
         if abs(chance - expected) > _ROUNDED * expected:
             raise VotesError(
-                f"draw {draw}: item {item!r} was never drawn with the chance {chance:g}, which these votes make "
+                f"draw {number}: item {item!r} was never drawn with the chance {chance:g}, which these votes make "
                 f"{expected:.6g}; only items that `jurors audit plan` drew, in its order, can be answered"
             )
-        walk.take(which)
-    return rows
+        draw.take(tuple_index)
+    return np.array(rows, dtype=np.int64)
 
 
 def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
-    """Each label of the sheet as a position in the votes' labels, -1 where there is none yet."""
+    """Each label of the sheet as a position in the votes' labels, -1 where there is none yet.
+
+    Raises
+    ------
+    VotesError
+        A label is none of the votes', or there is no label at all.
+    """
     place = {str(label): code for code, label in enumerate(votes.labels)}
     for item, label in zip(sheet.items, sheet.labels, strict=True):
         if label is not None and str(label) not in place:
@@ -389,7 +418,9 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
     return codes
 
 
-# `plan`: draws the items that a person should label, one after the other, each with a known chance.
+# ---------------------------------------------------------------------------------------------------------------------
+# `plan`
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def plan(
@@ -419,6 +450,18 @@ def plan(
     seed
         The draw is the same for the same votes and seed, whatever the order of rows.
 
+    Returns
+    -------
+    Sheet
+        With empty labels; fewer than `n` items where no more are left.
+
+    Raises
+    ------
+    VotesError
+        The votes are counts without items, or `after` was drawn from other votes.
+    SketchError
+        There is no item left to draw.
+
     Examples
     --------
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10
@@ -431,12 +474,12 @@ def plan(
         raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
     if seed < 0:
         raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
-    walk, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
+    draw, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
     if after is not None:
         earlier = as_sheet(after)
         check_same_votes(earlier, votes)
-        drawn = replay_draws(earlier, votes, walk)
-    rows, chances = _draw(walk, drawn, n, seed)
+        drawn = replay_draws(earlier, votes, draw)
+    rows, chances = _draw(draw, drawn, n, seed)
     sheet = Sheet.of_votes(votes, rows, chances, first=len(drawn) + 1, checksum=checksum(votes), blind=blind)
     if texts is None:
         return sheet
@@ -444,7 +487,7 @@ def plan(
 
 
 def auditable_votes(votes: Votes) -> Votes:
-    """The votes, if a person can be shown their items."""
+    """The votes unchanged, if a person can be shown their items; VotesError or SketchError if not."""
     if votes.counts is not None:
         raise VotesError("an audit shows items to a person, but these are counts of decision tuples; give the votes")
     check_labels(votes)
@@ -453,31 +496,25 @@ def auditable_votes(votes: Votes) -> Votes:
     return votes
 
 
-def _draw(walk: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:
+def _draw(draw: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:
     """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
-    design = walk.design
-    members = _members(design, drawn)
+    design = draw.design
     left = len(design.rank) - len(drawn)
     if left == 0:
         raise SketchError(f"all {len(drawn):,} items have been drawn: there is nothing left to draw", code="no_items")
+    is_drawn = set(drawn.tolist())
+    members: list[list[int]] = [[] for _ in design.sizes]  # of each tuple the rows that are left, in the order of names
+    for row in design.rank.tolist():
+        if row not in is_drawn:
+            members[design.tuple_of_row[row]].append(row)
     rows, chances = [], []
     for _ in range(min(n, left)):
-        one, other = np.random.default_rng((seed, walk.drawn)).random(2)
-        chance = walk.chances()
-        shares = np.cumsum(chance * walk.left)
-        which = int(np.searchsorted(shares, one * shares[-1], side="right"))
-        here = members[which]
-        rows.append(here.pop(int(other * len(here))))
-        chances.append(float(chance[which]))
-        walk.take(which)
+        for_tuple, for_item = np.random.default_rng((seed, draw.drawn)).random(2)
+        chance = draw.chances()
+        shares = np.cumsum(chance * draw.left)
+        tuple_index = int(np.searchsorted(shares, for_tuple * shares[-1], side="right"))
+        in_tuple = members[tuple_index]
+        rows.append(in_tuple.pop(int(for_item * len(in_tuple))))
+        chances.append(float(chance[tuple_index]))
+        draw.take(tuple_index)
     return rows, chances
-
-
-def _members(design: Design, drawn: Integers) -> list[list[int]]:
-    """Tuples: the rows of their items that are left, in the order of names."""
-    gone = set(drawn.tolist())
-    members: list[list[int]] = [[] for _ in design.sizes]
-    for row in design.rank.tolist():
-        if row not in gone:
-            members[design.tuple_of_row[row]].append(row)
-    return members

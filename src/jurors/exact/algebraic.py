@@ -1,8 +1,20 @@
-"""Algebraic numbers, root isolation."""
+"""Algebraic numbers c + Σ r(λ), with rational polynomials r at isolated roots λ of integer polynomials.
+
+The grades of three jurors with R labels are such numbers.
+
+`RootSet` holds the roots of one irreducible polynomial, separated by balls that shrink on demand: real roots ascending,
+then complex ones in conjugate pairs; a root keeps its place at every precision.
+
+One root is the usual case, r(λ) in the field Q(λ) of an irreducible polynomial: it is 0 only if r is. Sums over several
+roots are stored as they are, and the sum of all conjugates of one r collapses to its rational trace.
+Sign: balls at growing precision. A sum over several roots may be 0; D·α is an algebraic integer for some D, and the
+product of its at most N conjugates is at least 1 in size, so |α| < 1/(D (D B)^(N-1)) proves α = 0.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,13 +25,6 @@ import flint
 from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
 
 from jurors.exact.surd import BITS, Exact, SignedExact, Surd, from_rational, to_rational
-
-# The roots of one irreducible integer polynomial, told apart by balls that shrink on demand.
-#
-# Order: real roots ascending, then complex ones in conjugate pairs. A root keeps its place at every precision.
-
-
-_FIRST_BITS = 128
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class RootSet:
 
     def ball(self, index: int, bits: int) -> acb:
         """An enclosure of one root; it holds no other root, and its imaginary part is exactly 0 for a real root."""
-        bits = _FIRST_BITS if bits <= _FIRST_BITS else 1 << (bits - 1).bit_length()
+        bits = BITS if bits <= BITS else 1 << (bits - 1).bit_length()
         balls = self._balls.get(bits)
         if balls is None:
             balls = self._balls[bits] = self._isolated(bits)
@@ -58,9 +63,9 @@ class RootSet:
         with flint.ctx.workprec(bits):
             pairs: list[Any] = list(fmpz_poly(list(self.coefficients)).complex_roots())
             balls = [acb(root) for root, _ in pairs]
-        if bits == _FIRST_BITS:
+        if bits == BITS:
             return tuple(sorted(balls, key=lambda z: not z.imag.is_zero()))
-        first = [self.ball(k, _FIRST_BITS) for k in range(self.degree)]
+        first = [self.ball(k, BITS) for k in range(self.degree)]
         return tuple(next(z for z in balls if z.overlaps(old)) for old in first)
 
     def is_real(self, index: int) -> bool:
@@ -73,14 +78,14 @@ class RootSet:
         if self.degree == 2:
             c, b, a = self.coefficients
             return 2 if b * b > 4 * a * c else 0
-        return sum(bool(self.ball(k, _FIRST_BITS).imag.is_zero()) for k in range(self.degree))
+        return sum(bool(self.ball(k, BITS).imag.is_zero()) for k in range(self.degree))
 
     def conjugate(self, index: int) -> int:
         """The place of the complex conjugate of a root."""
         if self.is_real(index):
             return index
-        mirrored = self.ball(index, _FIRST_BITS).conjugate()
-        return next(k for k in range(self.degree) if self.ball(k, _FIRST_BITS).overlaps(mirrored))
+        mirrored = self.ball(index, BITS).conjugate()
+        return next(k for k in range(self.degree) if self.ball(k, BITS).overlaps(mirrored))
 
     @cached_property
     def power_sums(self) -> tuple[fmpq, ...]:
@@ -99,9 +104,12 @@ class RootSet:
         return 1 + fmpq(max(abs(c) for c in self.coefficients[:-1]), abs(self.coefficients[-1]))
 
 
+Root: TypeAlias = tuple[RootSet, int]
+
+
 @lru_cache(maxsize=512)
 def root_set(coefficients: tuple[int, ...]) -> RootSet:
-    """The roots of an irreducible primitive polynomial; one shared object per polynomial, so balls are found once."""
+    """The roots of an irreducible primitive polynomial; one shared object each, so that balls are computed once."""
     return RootSet(coefficients)
 
 
@@ -130,7 +138,7 @@ def surd_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd:
         polynomial = polynomial % roots.polynomial
     c, b, a = roots.coefficients
     radicand = b * b - 4 * a * c
-    upper = index == 1 if radicand > 0 else bool(roots.ball(index, _FIRST_BITS).imag > 0)
+    upper = index == 1 if radicand > 0 else bool(roots.ball(index, BITS).imag > 0)
     slope = polynomial[1] / (2 * a)
     return Surd.in_field(polynomial[0] - slope * b, slope if upper else -slope, radicand)
 
@@ -148,22 +156,11 @@ def trace_of(roots: RootSet, polynomial: fmpq_poly) -> fmpq:
 
 def root_text(roots: RootSet, index: int, name: str) -> str:
     """`z ≈ 0.347296 solves 1 - 3*z + z^3 = 0`."""
-    ball = roots.ball(index, _FIRST_BITS)
+    ball = roots.ball(index, BITS)
     near = f"{float(ball.real.mid()):.6g}"
     if not roots.is_real(index):
         near += f" {'+' if ball.imag > 0 else '-'} {abs(float(ball.imag.mid())):.6g}i"
     return f"{name} ≈ {near} solves {polynomial_text(roots.coefficients, name)} = 0"
-
-
-# Numbers c + Σ r(λ) with rational polynomials r at isolated roots λ of integer polynomials: grades of R labels.
-#
-# One root is the usual case, r(λ) in the field Q(λ) of an irreducible polynomial: it is 0 only if r is. Sums over
-# several roots are kept as they are, and all conjugates of one r together collapse to its rational trace.
-# Sign: balls at growing precision. A sum over several roots may be 0; D·α is an algebraic integer for some D, and the
-# product of its at most N conjugates is at least 1 in size, so |α| < 1/(D (D B)^(N-1)) proves α = 0.
-
-
-Root: TypeAlias = tuple[RootSet, int]
 
 
 class Algebraic(SignedExact):
@@ -214,7 +211,7 @@ class Algebraic(SignedExact):
         """Whether it is a ratio of whole numbers: decided exactly."""
         if len(self._terms) < 2:
             return not self._terms
-        return self._nearest_ratio() == self
+        return self._nearest_rational() == self
 
     @property
     def is_real(self) -> bool:
@@ -266,8 +263,8 @@ class Algebraic(SignedExact):
     def minimal_polynomial(self) -> tuple[int, ...]:
         """The coefficients, from the constant upwards, of the integer polynomial of least degree with this root."""
         roots, _ = self._field()
-        own, n = self._polynomial(), roots.degree
-        rows = [(own * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
+        polynomial, n = self._polynomial(), roots.degree
+        rows = [(polynomial * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
         monic = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
         return tuple(int(c) for c in fmpz_poly(monic.numer()).coeffs())
 
@@ -275,7 +272,7 @@ class Algebraic(SignedExact):
         """The number as a Fraction; ValueError if it is irrational."""
         if not self.is_rational:
             raise ValueError(f"{self} is not rational")
-        return from_rational(self._constant if not self._terms else self._nearest_ratio()._constant)
+        return from_rational(self._constant if not self._terms else self._nearest_rational()._constant)
 
     def simplified(self) -> Surd | Algebraic:
         """A Surd where one square root or none is enough to write it down."""
@@ -313,9 +310,9 @@ class Algebraic(SignedExact):
             return NotImplemented
         right = Algebraic.of(other)
         if not right._terms or not self._terms:
-            many, factor = (self, right._constant) if not right._terms else (right, self._constant)
-            scaled = {root: p * factor for root, p in many._terms.items()} if factor else {}
-            return _build(many._constant * factor, scaled)
+            number, factor = (self, right._constant) if not right._terms else (right, self._constant)
+            scaled = {root: p * factor for root, p in number._terms.items()} if factor else {}
+            return _build(number._constant * factor, scaled)
         field = self._field()
         if right._field() != field:
             raise ValueError(f"{self} times {right}: products need one common root")
@@ -419,13 +416,11 @@ class Algebraic(SignedExact):
     def _separation(self) -> int:
         """Only 0 is smaller than 2^-this."""
         scale, size = self._size
-        taken: dict[RootSet, int] = {}
-        for roots, _ in self._terms:
-            taken[roots] = taken.get(roots, 0) + 1
-        conjugates = math.prod(math.perm(roots.degree, k) for roots, k in taken.items())
+        used = Counter(roots for roots, _ in self._terms)
+        conjugates = math.prod(math.perm(roots.degree, k) for roots, k in used.items())
         return scale.bit_length() + (conjugates - 1) * int((scale * size).ceil()).bit_length() + 1
 
-    def _nearest_ratio(self) -> Algebraic:
+    def _nearest_rational(self) -> Algebraic:
         """The one rational number this can be, if it is rational."""
         scale, bits = self._size[0], BITS
         while True:
@@ -458,12 +453,6 @@ def _collapsed(constant: fmpq, terms: dict[Root, fmpq_poly]) -> tuple[fmpq, dict
     return constant, terms
 
 
-# Exact numbers from polynomials and sums across fields, each in its simplest form: a Surd where one root will do.
-
-
-_ZERO = Surd(0)
-
-
 def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     """The sum of exact numbers of any fields; a Surd where the roots cancel or one square root is left.
 
@@ -479,7 +468,7 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     terms = list(values)
     if not any(isinstance(term, Algebraic) for term in terms):
         try:  # nearly always all terms lie in one field
-            total: Surd | Algebraic = _ZERO
+            total: Surd | Algebraic = Surd(0)
             for term in terms:
                 total = total + term
             return total

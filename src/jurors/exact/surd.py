@@ -1,4 +1,9 @@
-"""X + y√d."""
+"""Surds: numbers x + y√d with rational x, y and an integer d, the field in which every trio's grades are.
+
+Sign, exactly: x and y√d agree in sign, or the larger of x² and y²d decides.
+Digits, certified: ball arithmetic at growing precision until only one answer is left. An irrational number is never 0
+and never half-way between two decimals, so at some precision its ball decides.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +15,16 @@ from typing import Any, TypeAlias
 import flint
 from flint import fmpq, fmpz
 
-# What every exact number can do that knows its sign and fits into balls: be compared, and have its digits certified.
-#
-# An irrational number is never 0 and never half-way between two decimals, so at some precision its ball decides.
-
-
 Exact: TypeAlias = "int | Fraction | fmpz | fmpq"
 BITS = 128  #: precision that balls begin with
+_TRIAL_LIMIT = 10_000  # primes below this are taken out of the root when printing: about 0.1 ms
 
 
 class SignedExact:
-    """What `Surd` and `Algebraic` share; it asks them for their sign, a ball, and whether they are rational or real."""
+    """Comparison and certified digits, which `Surd` and `Algebraic` share.
+
+    Subclasses have `sign`, `_real_ball`, `is_rational` and `is_real`.
+    """
 
     __slots__ = ()
 
@@ -55,26 +59,23 @@ class SignedExact:
             raise ValueError(f"digits must not be negative, got {digits}")
         if not self.is_real:
             raise ValueError(f"{self} is not real; take the decimals of its parts")
-        scaled = round(self.to_fraction() * 10**digits) if self.is_rational else _nearest_integer(self, digits)
+        if self.is_rational:
+            scaled = round(self.to_fraction() * 10**digits)
+        else:
+            bits, nearest = 64 + 4 * digits, None
+            while nearest is None:
+                ball = self._real_ball(bits)
+                with flint.ctx.workprec(bits):
+                    nearest = (ball * flint.arb(10) ** digits + flint.arb(0.5)).floor().unique_fmpz()
+                bits *= 2
+            scaled = int(nearest)
         text = f"{abs(scaled):0{digits + 1}d}"
         text = f"{text[:-digits]}.{text[-digits:]}" if digits else text
         return f"-{text}" if scaled < 0 else text
 
 
-def _nearest_integer(number: Any, digits: int) -> int:
-    """round(number * 10**digits) of an irrational number."""
-    bits = 64 + 4 * digits
-    while True:
-        ball = number._real_ball(bits)
-        with flint.ctx.workprec(bits):
-            nearest = (ball * flint.arb(10) ** digits + flint.arb(0.5)).floor().unique_fmpz()
-        if nearest is not None:
-            return int(nearest)
-        bits *= 2
-
-
 def to_rational(value: Exact) -> fmpq:
-    """A whole number or fraction as flint has it."""
+    """A whole number or fraction as flint has it; TypeError for anything inexact."""
     if isinstance(value, fmpq):
         return value
     if isinstance(value, Fraction):
@@ -85,17 +86,8 @@ def to_rational(value: Exact) -> fmpq:
 
 
 def from_rational(value: fmpq) -> Fraction:
-    """A number of flint's as a Fraction."""
+    """A rational number of flint's as a Fraction."""
     return Fraction(int(value.p), int(value.q))
-
-
-# Numbers x + y√d with rational x, y and an integer d: the field where every trio's grades live.
-#
-# Sign, exactly: x and y√d agree in sign, or the larger of x² and y²d decides.
-# Digits, certified: ball arithmetic at growing precision until only one answer is left.
-
-
-_TRIAL_LIMIT = 10_000  # primes below this are pulled out of the root when printing: about 0.1 ms
 
 
 class Surd(SignedExact):

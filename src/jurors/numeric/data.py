@@ -1,8 +1,13 @@
-"""Numbers, reading, outliers, repeatability."""
+"""Jurors' numbers as data: any source of votes comes in, `Numbers` (items x jurors) go out.
+
+`read_numbers` takes each distinct label for a number or raises with its place. A juror who gave an item several numbers
+is taken at their mean, and all of them are stored, so that `repeatability` can measure how consistent the juror is.
+`find_outliers` flags numbers far off a juror's own scale.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -25,160 +30,16 @@ from jurors.votes.io.sources import are_files
 from jurors.votes.recode import numerals
 from jurors.votes.table import Repeats
 
-# How steady a juror's numbers are where it was asked several times about one item, and what asking more often brings.
-#
-# An answer is the juror's settled number on the item, to which ever more answers would come on average, plus an error
-# of the moment. One-way analysis of variance tells the two apart: with W the mean square within items and B that
-# between them, each item having n answers, the settled numbers have variance (B - W) / n. Reliability is their share
-# in what varies in a single answer, or in the mean of k (Spearman and Brown): how far another round would give the
-# same. Whether the settled number is right it does not say.
-#
-# Intervals are by the jackknife over items, of what is within on the scale of logarithms, of reliability on Fisher's.
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """Every item that a juror gave several numbers, with all of them."""
-
-    row: Integers
-    juror: Integers
-    said: Floats  #: cases x times; NaN where there were fewer
-
-    def without(self, cells: Flags) -> Again:
-        """The same without some cells of items x jurors."""
-        kept = ~cells[self.row, self.juror]
-        return Again(self.row[kept], self.juror[kept], self.said[kept])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Repeatability:
-    """Of each juror who was asked again: how its numbers on one item differ. NaN where it cannot be said."""
-
-    jurors: tuple[str, ...]
-    items: Integers  #: on how many items it was asked again
-    times: Floats  #: how often on such an item, on average
-    within: Floats  #: the standard deviation of its numbers on one item
-    within_ends: Floats
-    reliability: Floats  #: of a single answer: the share of the settled number in what varies; never clamped
-    reliability_ends: Floats
-
-    def of_means(self, answers: int) -> Floats:
-        """The reliability of the mean of so many answers."""
-        return _of_mean(self.reliability, answers)
-
-    def to_dict(self) -> dict[str, Any]:
-        """By juror, as JSON has it."""
-        means = {k: self.of_means(k) for k in MAJORITY_SIZES}
-        return {
-            juror: {
-                "items": int(self.items[place]),
-                "times": float(self.times[place]),
-                "within": float(self.within[place]),
-                "within_interval": self.within_ends[place].tolist(),
-                "reliability": {str(k): float(means[k][place]) for k in MAJORITY_SIZES},
-                "reliability_interval": self.reliability_ends[place].tolist(),
-            }
-            for place, juror in enumerate(self.jurors)
-        }
-
-    def columns(self, jurors: Sequence[str]) -> dict[str, Floats]:
-        """For a table of all jurors: NaN for those who were not asked again."""
-        place = [jurors.index(name) for name in self.jurors]
-        named = {"within": self.within, "repeat_reliability": self.reliability}
-        columns = {}
-        for (name, value), ends in zip(named.items(), (self.within_ends, self.reliability_ends), strict=True):
-            for end, part in (("", value), ("_low", ends[:, 0]), ("_high", ends[:, 1])):
-                columns[f"{name}{end}"] = np.full(len(jurors), np.nan)
-                columns[f"{name}{end}"][place] = part
-        return columns
-
-    def table(self, level: float, shown: Callable[[float], str]) -> Table:
-        """To read."""
-        sure, more = f"{level * 100:g}%", MAJORITY_SIZES[1:]
-        named = ("asked again", "items", "times each", "within an item", sure, "one answer's reliability", sure)
-        heads = (*named, *(f"mean of {k}" for k in more))
-        rows = [
-            (
-                juror,
-                f"{self.items[place]:,}",
-                f"{self.times[place]:.1f}".removesuffix(".0"),
-                *_with_ends(self.within[place], self.within_ends[place], shown),
-                *_with_ends(self.reliability[place], self.reliability_ends[place], shown),
-                *(shown(float(self.of_means(k)[place])) for k in more),
-            )
-            for place, juror in enumerate(self.jurors)
-        ]
-        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
-
-
-def repeatability(jurors: Sequence[str], again: Again | None, level: float) -> Repeatability | None:
-    """Of everybody who was asked again; None where nobody was.
-
-    >>> said = np.array([[1.0, 2], [4, 5], [9, 8], [6, 7]])
-    >>> steady = repeatability(("ann", "bob"), Again(np.arange(4), np.ones(4, dtype=int), said), 0.95)
-    >>> steady.jurors, steady.within.round(3).tolist(), steady.reliability.round(3).tolist()
-    (('bob',), [0.707], [0.945])
-    >>> steady.of_means(3).round(3).tolist()
-    [0.981]
-    """
-    if again is None or not len(again.row):
-        return None
-    who = np.unique(again.juror)
-    parts = [_one(again.said[again.juror == k], level) for k in who]
-    names = ("items", "times", "within", "within_ends", "reliability", "reliability_ends")
-    columns = {name: np.array([part[name] for part in parts]) for name in names}
-    return Repeatability(jurors=tuple(jurors[k] for k in who), **columns)
-
-
-def _one(said: Floats, level: float) -> dict[str, Any]:
-    """One juror: items x times."""
-    given = ~np.isnan(said)
-    times = given.sum(axis=1)
-    middle = float(np.nanmean(said))
-    total = np.nansum(said - middle, axis=1)  # around the middle, so that no digits are lost in squares
-    squares = np.nansum((said - middle - (total / times)[:, None]) ** 2, axis=1)
-    each = np.array([np.ones(len(times)), times, times**2, total, total**2 / times, squares])
-    within, share = _variances(each.sum(axis=1))
-    apart = _variances(each.sum(axis=1)[:, None] - each)
-    return {
-        "items": len(times),
-        "times": float(times.mean()),
-        "within": float(np.sqrt(within)),
-        "within_ends": np.sqrt(jackknife_ends(within, apart[0], level, np.log, np.exp)),
-        "reliability": float(share),
-        "reliability_ends": jackknife_ends(share, apart[1], level, np.arctanh, np.tanh),
-    }
-
-
-def _variances(sums: Floats) -> tuple[Any, Any]:
-    """The variance within items, and the settled numbers' share in that of a single answer."""
-    items, answers, squared, total, between, within = sums
-    with np.errstate(invalid="ignore", divide="ignore"):
-        inside = within / (answers - items)
-        often = (answers - squared / answers) / (items - 1)
-        settled = ((between - total**2 / answers) / (items - 1) - inside) / often
-        return inside, settled / (settled + inside)
-
-
-def _of_mean(share: Floats, answers: int) -> Floats:
-    """Spearman and Brown's formula; answers that differ less between items than within have no settled number."""
-    return np.asarray(np.where((share < 0) & (answers > 1), np.nan, answers * share / (1 + (answers - 1) * share)))
-
-
-def _with_ends(value: float, ends: Floats, shown: Callable[[float], str]) -> tuple[str, str]:
-    return shown(value), "" if np.isnan(ends).any() else f"{shown(ends[0])} – {shown(ends[1])}"
-
-
-# `Numbers`: which number each juror gave each item; exact where the cells are decimals that floats would round.
-
-
+_MOST_ITEMS = 10_000_000
 _LARGEST = 1e60  # products of two variances are still far from the largest float
 _EXACT_DIGITS = 15  # a decimal of so many digits is the only one of them that is read as this float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Numbers:
-    """Items x jurors; kept as the distinct numbers and the position of each cell among them.
+    """Items x jurors, stored as the distinct numbers and the position of each cell among them.
+
+    Numbers are exact where they are written as decimals that floats would round.
 
     Examples
     --------
@@ -191,10 +52,10 @@ class Numbers:
     jurors: tuple[str, ...]
     distinct: tuple[str, ...]  #: every number that was given, once, as it is written
     codes: Integers  #: items x jurors, positions in `distinct`; -1 where no number was given
-    remarks: tuple[str, ...] = ()  #: what was taken for what while reading
-    again: Again | None = None  #: what was said each time, where a cell is the mean of several
+    remarks: tuple[str, ...] = ()  #: how cells were interpreted while reading
+    again: RepeatedNumbers | None = None  #: every answer, where a cell is the mean of several
     scale_why: str = "as you say (--scale interval)"  #: by what they are known to be numbers
-    notes: tuple[Alarm, ...] = ()  #: what the votes show before anybody is graded
+    notes: tuple[Alarm, ...] = ()  #: about the votes as read, before jurors are graded
 
     def __post_init__(self) -> None:
         if (large := np.flatnonzero(np.abs(self._floats) > _LARGEST)).size:
@@ -209,21 +70,27 @@ class Numbers:
         items: Sequence[Any] | None = None,
         jurors: Sequence[Any] | None = None,
     ) -> Numbers:
-        """Items in rows, jurors in columns; NaN and None are no numbers given. -1 is a number like any other."""
+        """From items in rows and jurors in columns; NaN and None are gaps. -1 is a number like any other.
+
+        Returns
+        -------
+        Numbers
+            Jurors are named 1, 2 … and items numbered from 0 where no names are given.
+        """
         try:
             cells = np.array(matrix, dtype=np.float64)
         except (TypeError, ValueError):
             raise VotesError("a matrix of numbers needs rows of one length that hold numbers, None or NaN") from None
         if cells.ndim != 2 or np.isinf(cells).any():
-            what = "finite numbers" if cells.ndim == 2 else f"2 dimensions (items x jurors), got {cells.ndim}"
-            raise VotesError(f"a matrix of numbers needs {what}")
+            requirement = "finite numbers" if cells.ndim == 2 else f"2 dimensions (items x jurors), got {cells.ndim}"
+            raise VotesError(f"a matrix of numbers needs {requirement}")
         rows, width = cells.shape
         names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(map(str, jurors))
         labels = np.arange(rows) if items is None else np.array(list(items), dtype=object)
         if len(names) != width or len(set(names)) != width or len(labels) != rows:
             raise VotesError(f"{rows} x {width} numbers need {rows} items and {width} jurors, each with its own name")
-        known, code = np.unique(cells, return_inverse=True)
-        texts = [repr(value) for value in known[~np.isnan(known)].tolist()]
+        distinct, code = np.unique(cells, return_inverse=True)
+        texts = [repr(value) for value in distinct[~np.isnan(distinct)].tolist()]
         return cls(
             items=labels,
             jurors=names,
@@ -247,77 +114,28 @@ class Numbers:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all are whole or short decimals, so that what is written is what was meant."""
-        return are_exact(self.distinct)
+        """Whether all are so short that they are meant as written, and are not rounded results.
+
+        >>> [Numbers.from_matrix([[x]]).is_exact for x in (7, 0.1, -2.5, 31.555555555555557)]
+        [True, True, True, False]
+        """
+        digits = (text.lower().partition("e")[0].lstrip("+-").replace(".", "").lstrip("0") for text in self.distinct)
+        return all(len(each) <= _EXACT_DIGITS for each in digits)
 
     def fractions(self) -> list[Fraction]:
         """The distinct numbers, exactly as they are written."""
         return list(map(Fraction, self.distinct))
 
     def without(self, cells: Flags) -> Numbers:
-        """The same with some numbers taken for none."""
+        """The same with some cells (items x jurors) empty."""
         again = None if self.again is None else self.again.without(cells)
         return replace(self, codes=np.where(cells, -1, self.codes), again=again)
 
     def __repr__(self) -> str:
-        known = list(map(float, self.distinct))
-        ends = f" from {min(known):g} to {max(known):g}" if known else ""
+        values = list(map(float, self.distinct))
+        ends = f" from {min(values):g} to {max(values):g}" if values else ""
         size = f"{len(self.items):,} items, {len(self.jurors)} jurors, {int(self.given.sum()):,} numbers"
         return f"Numbers({size}{ends})"
-
-
-def are_exact(texts: Sequence[str]) -> bool:
-    """Whether these numbers are so short that they are meant as they are written, and no rounded results.
-
-    >>> are_exact(["7", "0.1", "-2.50"]), are_exact(["0.1", "31.555555555555557"])
-    (True, False)
-    """
-    digits = (text.lower().partition("e")[0].lstrip("+-").replace(".", "").lstrip("0") for text in texts)
-    return all(len(each) <= _EXACT_DIGITS for each in digits)
-
-
-# Numbers that a juror gave one item several times: their mean is its number.
-
-
-_DIGITS = 15  # a mean of decimals is one of few digits again, or has no end
-
-
-def with_means(
-    texts: Sequence[str], codes: Integers, repeats: Repeats, *, is_counted: bool = False
-) -> tuple[list[str], Integers, Again]:
-    """The distinct numbers and the items x jurors positions among them, each repeated one as its mean; and all of them.
-
-    >>> said = np.array([[0, 0, 1]], dtype=np.int8)
-    >>> own = Repeats(np.array([0]), np.array([0], dtype=np.int32), said, np.array([1]))
-    >>> texts, codes, again = with_means(["1", "4"], np.array([[0, 1]]), own)
-    >>> texts, codes.tolist(), again.said.tolist()
-    (['1', '4', '2.0'], [[2, 1]], [[1.0, 1.0, 4.0]])
-    """
-    if is_counted:
-        raise VotesError("numbers that were given several times and are counted already have no mean; read the votes")
-    values = np.array([*map(float, texts), np.nan])  # abstaining is the last code, and -1
-    said = values[np.minimum(repeats.said, len(texts))]
-    given = ~np.isnan(said)
-    spoke = given.any(axis=1)
-    means = np.divide(np.nansum(said, axis=1), given.sum(axis=1), out=np.full(len(said), np.nan), where=spoke)
-    known = {float(text): place for place, text in reversed(list(enumerate(texts)))}
-    shown = list(texts)
-    for mean in dict.fromkeys(float(f"{mean:.{_DIGITS}g}") for mean in means[spoke].tolist()):
-        if mean not in known:
-            known[mean] = len(shown)
-            shown.append(repr(mean))
-    codes = codes.copy()
-    codes[repeats.row, repeats.juror] = [
-        -1 if mean != mean else known[float(f"{mean:.{_DIGITS}g}")] for mean in means.tolist()
-    ]
-    several = given.sum(axis=1) > 1
-    return shown, codes, Again(repeats.row[several], repeats.juror[several].astype(np.int64), said[several])
-
-
-# Numbers from whatever votes are read from: each distinct label is taken for a number, or named as none.
-
-
-_MOST_ITEMS = 10_000_000
 
 
 def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
@@ -330,10 +148,15 @@ def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
         jurors, NaN where none was given; `Votes`; or `Numbers`. Options are those of `read_votes`; of a matrix `items`
         and `jurors`. Decimal commas are understood, where they can be nothing else, and per cent where all have it.
 
+    Returns
+    -------
+    Numbers
+        Items x jurors.
+
     Raises
     ------
     VotesError
-        In one line: which cell is no number, and what to do.
+        A cell is no number: the message names it and says what to do.
 
     Examples
     --------
@@ -351,7 +174,7 @@ def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
     given: dict[str, Any] = {name: value for name, value in reading.items() if value is not None}
     if given.get("scale", "interval") not in ("auto", "interval"):
         raise OptionError("only votes on the scale 'interval' are numbers", code="does_not_apply", name="scale")
-    given["scale"] = "nominal"  # what is no number is told here, with its place
+    given["scale"] = "nominal"  # what is no number is reported by `numbers_of`, with its place
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):
         check_applies(reading, column_names(TableOptions), "a dataframe")
         return numbers_of(votes_from_frame(source, **cast(TableOptions, given)))
@@ -360,10 +183,27 @@ def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
 
 
 def numbers_of(votes: Votes) -> Numbers:
-    """The numbers in votes whose labels are numbers."""
-    texts, remarks = _texts(votes)
-    codes, items = votes.codes.astype(np.int64), votes.item_names()
-    again = None
+    """The numbers in votes whose labels are numbers.
+
+    Returns
+    -------
+    Numbers
+        Counted rows are written out, a row per item.
+
+    Raises
+    ------
+    VotesError
+        A label is no number, can be read in two ways, or there are too many items.
+    """
+    read = numerals(votes.labels)
+    if read.doubtful is not None:
+        raise VotesError(f"{_first_cell(read.doubtful, votes)}: {read.doubt}", code="two_readings")
+    if (sizes := read.sizes) and None in sizes:  # no number, or none that a float can hold
+        label = votes.labels[sizes.index(None)]
+        advice = f"mend it, or leave it out (--missing {label}); labels are graded with --scale nominal"
+        raise VotesError(f"{_first_cell(label, votes)}: {str(label)!r:.40} is no number; {advice}", code="bad_row")
+    texts, remarks = [text for text in read.texts if text is not None], read.remarks
+    codes, items, again = votes.codes.astype(np.int64), votes.item_names(), None
     if votes.repeats is not None:
         texts, codes, again = with_means(texts, codes, votes.repeats, is_counted=votes.counts is not None)
         remarks = (*remarks, "of numbers that a juror gave an item several times the mean is taken")
@@ -380,91 +220,302 @@ def numbers_of(votes: Votes) -> Numbers:
         codes=codes,
         remarks=remarks,
         again=again,
-        notes=tuple(_notes(votes)),
+        notes=tuple(_reading_notes(votes)),
         **recognised,
     )
 
 
-def _notes(votes: Votes) -> Iterator[Alarm]:
-    """What the reader saw, what the votes were taken for, and names and rows that come twice."""
-    again = () if votes.counts is not None else repeated_rows(votes)
-    for finding in (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *again):
-        if finding.kind != "repeats":  # which are told with how steady each juror is
-            who = tuple(name for name in votes.jurors if name in finding.about)
-            yield Alarm(finding.kind, finding.level, finding.message, finding.value, who)
+def _reading_notes(votes: Votes) -> Iterator[Alarm]:
+    """Findings of the reader, the assumed scale, and similar names and repeated rows."""
+    repeated = () if votes.counts is not None else repeated_rows(votes)
+    for finding in (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *repeated):
+        if finding.kind != "repeats":  # `repeatability` is about these
+            about = tuple(name for name in votes.jurors if name in finding.about)
+            yield Alarm(finding.kind, finding.level, finding.message, finding.value, about)
 
 
-def _texts(votes: Votes) -> tuple[list[str], tuple[str, ...]]:
-    """The labels as Python writes numbers, and what was done to them; VotesError names the first that is none."""
-    read = numerals(votes.labels)
-    if read.doubtful is not None:
-        raise VotesError(f"{_where(read.doubtful, votes)}: {read.doubt}", code="two_readings")
-    texts = [text for text in read.texts if text is not None]
-    if (sizes := read.sizes) and None in sizes:  # no number, or none that a float can hold
-        label = votes.labels[sizes.index(None)]
-        advice = f"mend it, or leave it out (--missing {label}); labels are graded with --scale nominal"
-        raise VotesError(f"{_where(label, votes)}: {str(label)!r:.40} is no number; {advice}", code="bad_row")
-    return texts, read.remarks
-
-
-def _where(label: Any, votes: Votes) -> str:
-    """The first cell that holds a label."""
+def _first_cell(label: Any, votes: Votes) -> str:
+    """Where the first cell is that holds a label."""
     row, juror, code = votes.triples()
-    places = np.flatnonzero(code == list(map(str, votes.labels)).index(str(label)))
-    if not len(places):
+    cells = np.flatnonzero(code == list(map(str, votes.labels)).index(str(label)))
+    if not len(cells):
         return "the labels"
-    item = votes.item_names()[row[places[0]]]
-    return f"juror {votes.jurors[juror[places[0]]]}, item {item}"
+    return f"juror {votes.jurors[juror[cells[0]]]}, item {votes.item_names()[row[cells[0]]]}"
 
 
-# Wild values: a few numbers far off a juror's own scale (a slip of the decimal point, 9999) on items like any other.
+# ---------------------------------------------------------------------------------------------------------------------
+# Repeated answers: their mean is the number, and their spread shows how consistent a juror is
+#
+# An answer is the juror's expected answer to the item, to which the mean of ever more answers would tend, plus an error
+# of the moment. One-way analysis of variance separates the two: with W the mean square within items, B that between
+# them and n answers to each item, the expected answers have variance (B - W) / n. Reliability is their share in the
+# variance of a single answer, or of the mean of k (Spearman and Brown): how far another round would give the same.
+# Whether the expected answer is right it does not show.
+#
+# Intervals are by the jackknife over items: of the spread within items on the scale of logarithms, of reliability on
+# Fisher's.
+# ---------------------------------------------------------------------------------------------------------------------
+
+_MEAN_DIGITS = 15  # a mean of decimals is again a short decimal, or has no end
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedNumbers:
+    """Every item that a juror gave several numbers, with all of them."""
+
+    row: Integers
+    juror: Integers
+    values: Floats  #: cells x repetitions; NaN where there were fewer
+
+    def without(self, cells: Flags) -> RepeatedNumbers:
+        """The same without some cells of items x jurors."""
+        stays = ~cells[self.row, self.juror]
+        return RepeatedNumbers(self.row[stays], self.juror[stays], self.values[stays])
+
+
+def with_means(
+    texts: Sequence[str], codes: Integers, repeats: Repeats, *, is_counted: bool = False
+) -> tuple[list[str], Integers, RepeatedNumbers]:
+    """Replace repeated numbers by their means.
+
+    Parameters
+    ----------
+    texts
+        The distinct numbers.
+    codes
+        Items x jurors: positions in `texts`, -1 in gaps.
+    repeats
+        The cells with several numbers.
+
+    Returns
+    -------
+    tuple
+        The distinct numbers with the means added, the positions among them, and all the repeated numbers.
+
+    Examples
+    --------
+    >>> votes = np.array([[0, 0, 1]], dtype=np.int8)
+    >>> repeats = Repeats(np.array([0]), np.array([0], dtype=np.int32), votes, np.array([1]))
+    >>> texts, codes, again = with_means(["1", "4"], np.array([[0, 1]]), repeats)
+    >>> texts, codes.tolist(), again.values.tolist()
+    (['1', '4', '2.0'], [[2, 1]], [[1.0, 1.0, 4.0]])
+    """
+    if is_counted:
+        raise VotesError("numbers that were given several times and are counted already have no mean; read the votes")
+    known = np.array([*map(float, texts), np.nan])  # abstaining is the last code, and -1
+    values = known[np.minimum(repeats.said, len(texts))]
+    count = (~np.isnan(values)).sum(axis=1)
+    means = np.divide(np.nansum(values, axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
+    short = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
+    place = {float(text): at for at, text in reversed(list(enumerate(texts)))}
+    distinct = list(texts)
+    for mean in short:
+        if mean == mean and mean not in place:
+            place[mean] = len(distinct)
+            distinct.append(repr(mean))
+    codes = codes.copy()
+    codes[repeats.row, repeats.juror] = [-1 if mean != mean else place[mean] for mean in short]
+    several = count > 1
+    return (
+        distinct,
+        codes,
+        RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), values[several]),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Repeatability:
+    """How each juror's repeated numbers on one item differ. NaN where it cannot be estimated."""
+
+    jurors: tuple[str, ...]
+    items: Integers  #: on how many items the juror repeated itself
+    times: Floats  #: how often on such an item, on average
+    within: Floats  #: the standard deviation of its numbers on one item
+    within_ends: Floats
+    reliability: Floats  #: of a single answer: the share of the expected answer in its variance; never clamped
+    reliability_ends: Floats
+
+    def of_means(self, answers: int) -> Floats:
+        """The reliability of the mean of so many answers, per juror, by Spearman and Brown's formula.
+
+        NaN where answers differ less between items than within: there is no expected answer then.
+        """
+        share = self.reliability
+        return np.asarray(np.where((share < 0) & (answers > 1), np.nan, answers * share / (1 + (answers - 1) * share)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """By juror, as JSON has it."""
+        means = {k: self.of_means(k) for k in MAJORITY_SIZES}
+        return {
+            juror: {
+                "items": int(self.items[place]),
+                "times": float(self.times[place]),
+                "within": float(self.within[place]),
+                "within_interval": self.within_ends[place].tolist(),
+                "reliability": {str(k): float(means[k][place]) for k in MAJORITY_SIZES},
+                "reliability_interval": self.reliability_ends[place].tolist(),
+            }
+            for place, juror in enumerate(self.jurors)
+        }
+
+    def columns(self, jurors: Sequence[str]) -> dict[str, Floats]:
+        """Columns for a table of all jurors: NaN for those who never repeated an answer."""
+        place = [jurors.index(name) for name in self.jurors]
+        columns = {}
+        for name, field in (("within", "within"), ("repeat_reliability", "reliability")):
+            ends = getattr(self, f"{field}_ends")
+            for end, values in (("", getattr(self, field)), ("_low", ends[:, 0]), ("_high", ends[:, 1])):
+                columns[f"{name}{end}"] = np.full(len(jurors), np.nan)
+                columns[f"{name}{end}"][place] = values
+        return columns
+
+    def table(self, level: float) -> Table:
+        """A row per juror, for reading."""
+        sure, sizes = f"{level * 100:g}%", MAJORITY_SIZES[1:]
+        named = ("asked again", "items", "times each", "within an item", sure, "one answer's reliability", sure)
+        heads = (*named, *(f"mean of {k}" for k in sizes))
+        rows = [
+            (
+                juror,
+                f"{self.items[place]:,}",
+                f"{self.times[place]:.1f}".removesuffix(".0"),
+                *with_interval(self, "within", place),
+                *with_interval(self, "reliability", place),
+                *(shown(float(self.of_means(k)[place])) for k in sizes),
+            )
+            for place, juror in enumerate(self.jurors)
+        ]
+        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+
+
+def repeatability(jurors: Sequence[str], again: RepeatedNumbers | None, level: float) -> Repeatability | None:
+    """The consistency of every juror who answered an item several times.
+
+    Returns
+    -------
+    Repeatability or None
+        An entry for each such juror; None where there is none.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 2], [4, 5], [9, 8], [6, 7]])
+    >>> answers = RepeatedNumbers(np.arange(4), np.ones(4, dtype=int), values)
+    >>> consistency = repeatability(("ann", "bob"), answers, 0.95)
+    >>> consistency.jurors, consistency.within.round(3).tolist(), consistency.reliability.round(3).tolist()
+    (('bob',), [0.707], [0.945])
+    >>> consistency.of_means(3).round(3).tolist()
+    [0.981]
+    """
+    if again is None or not len(again.row):
+        return None
+    positions = np.unique(again.juror)
+    estimates = [_analyse_variance(again.values[again.juror == k], level) for k in positions]
+    columns = {name: np.array([estimate[name] for estimate in estimates]) for name in estimates[0]}
+    return Repeatability(jurors=tuple(jurors[k] for k in positions), **columns)
+
+
+def _analyse_variance(answers: Floats, level: float) -> dict[str, Any]:
+    """One juror's answers, items x repetitions: estimates from sums over items, and their jackknife."""
+    times = (~np.isnan(answers)).sum(axis=1)
+    centre = float(np.nanmean(answers))
+    total = np.nansum(answers - centre, axis=1)  # around the centre, so that no digits are lost in squares
+    squares = np.nansum((answers - centre - (total / times)[:, None]) ** 2, axis=1)
+    terms = np.array([np.ones(len(times)), times, times**2, total, total**2 / times, squares])
+
+    def variances(sums: Floats) -> tuple[Any, Any]:
+        """The variance within items, and the share of the expected answers in that of a single answer."""
+        items, answers, squared, total, between, within = sums
+        with np.errstate(invalid="ignore", divide="ignore"):
+            inside = within / (answers - items)
+            often = (answers - squared / answers) / (items - 1)
+            expected = ((between - total**2 / answers) / (items - 1) - inside) / often
+            return inside, expected / (expected + inside)
+
+    within, share = variances(terms.sum(axis=1))
+    within_without, share_without = variances(terms.sum(axis=1)[:, None] - terms)
+    return {
+        "items": len(times),
+        "times": float(times.mean()),
+        "within": float(np.sqrt(within)),
+        "within_ends": np.sqrt(jackknife_ends(within, within_without, level, np.log, np.exp)),
+        "reliability": float(share),
+        "reliability_ends": jackknife_ends(share, share_without, level, np.arctanh, np.tanh),
+    }
+
+
+def shown(value: float) -> str:
+    """A number in a table; more decimals where it is small.
+
+    >>> [shown(x) for x in (0.123, -7.45, 1234.5, float("nan"))]
+    ['0.12', '-7.45', '1,234', '–']
+    """
+    return "–" if value != value else f"{value:z,.2f}" if abs(value) < 100 else f"{value:z,.0f}"
+
+
+def with_interval(estimates: Any, name: str, k: int) -> tuple[str, str]:
+    """Two cells of a table: entry k of a field and its interval (`name_ends`), empty where there is none."""
+    if estimates is None:
+        return shown(np.nan), ""
+    low, high = getattr(estimates, f"{name}_ends")[k]
+    return shown(getattr(estimates, name)[k]), "" if low != low else f"{shown(low)} – {shown(high)}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Outliers: a few numbers far off a juror's own scale (a slip of the decimal point, 9999) on items like any other
 #
 # A number within the scale that is far from the truth is an error, which the grades are about, and stays. Winsorised
-# and rank covariances were tried beside this (benchmarks/ratings.py): where nothing is wild they bend the grades, this
-# does not; where something is, this says what.
-
+# and rank covariances were tried as well (benchmarks/ratings.py): where there are no outliers they bend the grades,
+# this does not; where there are, this names them.
+# ---------------------------------------------------------------------------------------------------------------------
 
 _FEW = 0.05  # of a juror's numbers, at each end
-_APART = 5.0  # standard deviations of all but the few
+_GAP = 5.0  # standard deviations of all but the few
 _TRIMMED = 1.27  # a normal's standard deviation over that of its middle nine tenths
 _USUAL = 3.0  # the others find the item within so many
 _FEWEST_CORE, _FEWEST_LEVELS = 5, 3
 
 
 def find_outliers(values: Floats) -> Flags:
-    """Items x jurors: which numbers stand apart from all others of their juror, though the others see nothing unusual.
+    """Numbers beyond a wide gap in their juror's distribution, on items that the other jurors find unremarkable.
 
+    Returns
+    -------
+    ndarray
+        Items x jurors, True for outliers.
+
+    Examples
+    --------
     >>> table = np.add.outer(np.arange(12.0), [0, 5, 9])
     >>> table[4, 1] = 9999
     >>> np.argwhere(find_outliers(table)).tolist()
     [[4, 1]]
     """
-    standing = [_standing(column) for column in values.T]
-    apart = np.column_stack([far for far, _ in standing])
-    unusual = np.column_stack([away for _, away in standing])
-    wild = np.zeros_like(apart)
-    for row, juror in np.argwhere(apart):
-        others = np.delete(unusual[row], juror)
-        known = others[~np.isnan(others)]
-        wild[row, juror] = 2 * int((known < _USUAL).sum()) >= len(known)  # else it is the item that is unusual
-    return wild
+    columns = [_beyond_gap(column) for column in values.T]
+    is_far = np.column_stack([is_far for is_far, _ in columns])
+    distance = np.column_stack([distance for _, distance in columns])
+    outliers = np.zeros_like(is_far)
+    for row, juror in np.argwhere(is_far):
+        others = np.delete(distance[row], juror)
+        others = others[~np.isnan(others)]
+        outliers[row, juror] = 2 * int((others < _USUAL).sum()) >= len(others)  # else it is the item that is unusual
+    return outliers
 
 
-def _standing(column: Floats) -> tuple[Flags, Floats]:
-    """Of one juror's numbers: which stand apart, and how many standard deviations each is from the middle."""
-    apart, unusual = np.zeros(len(column), dtype=np.bool_), np.full(len(column), np.nan)
+def _beyond_gap(column: Floats) -> tuple[Flags, Floats]:
+    """One juror's numbers: which lie beyond a gap, and how many standard deviations each is from the median."""
+    is_far, distance = np.zeros(len(column), dtype=np.bool_), np.full(len(column), np.nan)
     order = np.argsort(column)[: int((~np.isnan(column)).sum())]
     sorted_values, few = column[order], max(1, int(_FEW * len(order)))
     core = sorted_values[few:-few]
     if len(core) < _FEWEST_CORE or 1 + np.count_nonzero(np.diff(core)) < _FEWEST_LEVELS:
-        return apart, unusual
+        return is_far, distance
     spread = float(core.std()) * _TRIMMED
     if not spread > 0:  # of numbers so small that their squares are 0
-        return apart, unusual
-    steps = np.diff(sorted_values) > _APART * spread
-    if steps[-few:].any():
-        apart[order[len(order) - few + int(np.argmax(steps[-few:])) :]] = True
-    if steps[:few].any():
-        apart[order[: few - int(np.argmax(steps[:few][::-1]))]] = True
-    unusual[order] = np.abs(sorted_values - np.median(core)) / spread
-    return apart, unusual
+        return is_far, distance
+    gaps = np.diff(sorted_values) > _GAP * spread
+    if gaps[-few:].any():
+        is_far[order[len(order) - few + int(np.argmax(gaps[-few:])) :]] = True
+    if gaps[:few].any():
+        is_far[order[: few - int(np.argmax(gaps[:few][::-1]))]] = True
+    distance[order] = np.abs(sorted_values - np.median(core)) / spread
+    return is_far, distance

@@ -1,4 +1,16 @@
-"""One-factor model."""
+"""The one-factor model of jurors' numbers: covariances come in, loadings and their sampling error go out.
+
+Juror i answers item t with x_it = offset_i + slope_i T_t + error_it. Where errors are independent of the truth T and of
+each other, jurors' covariances have one factor:
+
+    c_ij = loading_i loading_j  (i ≠ j),   loading_i = slope_i sd(T),
+    communality_i = loading_i²,  error variance_i = c_ii - loading_i²,  reliability_i = loading_i² / c_ii.
+
+The module reads in this order: moments of a table with gaps (`Covariances`); three jurors in closed form (`solve_trio`,
+exact in fractions); more jurors by weighted least squares (`fit_factor`); sampling error by influence functions
+(`Influence`) and intervals from it; and pairs of jurors whose errors are correlated (`fit_shared_errors`), whose
+covariance becomes a free parameter. docs/guides/numbers.md is the user's page.
+"""
 
 from __future__ import annotations
 
@@ -18,108 +30,119 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError
 from jurors.numeric.data import Numbers
 
-# How jurors' numbers move together, each two over the items that both gave a number.
+Number = TypeVar("Number", float, Fraction)
+Pair: TypeAlias = tuple[int, int]
+FactorOutcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
+
+FEWEST_SHARED = 5  # items that two jurors share, for their covariance to be used
+FEWEST_PARTNERS = 2  # other jurors, each with so many shared items, that a graded juror needs
+_SWEEPS, _TOLERANCE = 2_000, 1e-11  # of the least-squares fit
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Moments, each over the items that both jurors answered
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Covariances:
-    """Moments of numbers with gaps; sums are divided by how many there are, as for a population."""
+    """Means and covariances of a table with gaps; sums are divided by their number of terms, as for a population.
+
+    Influence functions (what each item adds to an estimate, to first order) are scaled so that their mean square over
+    the n items, divided by n, is the variance of the estimate.
+    """
 
     mean: Floats  #: per juror
     covariance: Floats  #: jurors x jurors, each over the items that both share; NaN where they share none
     shared: Floats  #: jurors x jurors: over how many items
     centred: Floats  #: items x jurors: numbers less the juror's mean, 0 in gaps
     given: Floats  #: items x jurors: 1 where there is a number
-    among: Floats  #: i, j: mean of juror i's centred numbers over the items that j has, too
+    shared_mean: Floats  #: i, j: mean of juror i's centred numbers over the items that j answered, too
 
     @classmethod
     def of(cls, values: Floats) -> Covariances:
-        """From items x jurors, NaN in gaps."""
+        """The moments of a table of items x jurors, NaN in gaps.
+
+        Returns
+        -------
+        Covariances
+            In the units of the numbers; the covariance of a juror whose numbers do not vary is exactly 0.
+        """
         given = (~np.isnan(values)).astype(np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.nansum(values, axis=0) / given.sum(axis=0)
             centred = np.where(given > 0, values - mean, 0.0)
             shared = given.T @ given
-            among = centred.T @ given / shared
-            covariance = centred.T @ centred / shared - among * among.T
+            shared_mean = centred.T @ given / shared
+            covariance = centred.T @ centred / shared - shared_mean * shared_mean.T
         # rounding leaves about eps x variance where nothing varies
-        still = np.nanmax(values, axis=0, initial=-np.inf) == np.nanmin(values, axis=0, initial=np.inf)
-        covariance[still, :] = covariance[:, still] = 0.0
-        return cls(mean, covariance, shared, centred, given, among)
+        is_constant = np.nanmax(values, axis=0, initial=-np.inf) == np.nanmin(values, axis=0, initial=np.inf)
+        covariance[is_constant, :] = covariance[:, is_constant] = 0.0
+        return cls(mean, covariance, shared, centred, given, shared_mean)
 
     @property
     def variance(self) -> Floats:
         """Per juror."""
         return np.diag(self.covariance).copy()
 
-    def pulled(self, weight: Floats) -> Floats:
-        """Items x jurors: how much each item moves Σ_j weight_ij c_ij, to first order."""
-        size = weight * self._share
-        among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
-        own = self.centred @ size.T - self.given @ (size * among.T).T
-        rest = self.given @ (size * (among * among.T - covariance)).T - self.centred @ (size * among).T
-        return np.asarray(self.centred * own + self.given * rest)
-
     @cached_property
-    def pull_on_variances(self) -> Floats:
-        """Items x jurors: how much each item moves the variances."""
-        return self.pulled(np.eye(len(self.mean)))
-
-    @cached_property
-    def squared_pulls(self) -> Floats:
-        """i, j: Σ pull_ij² over items, where an item that both judged pulls c_ij by
-
-            pull_ij = share_ij ((x_i - among_ij)(x_j - among_ji) - c_ij).
-
-        Multiplied out, it is a few products of matrices instead of items x pairs.
-        """
-        among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
-        across = among.T
-        constant = among * across - covariance
-        squares = self.centred**2
-        own, skew = squares.T @ self.given, squares.T @ self.centred
-        half = across**2 * own - 2 * across * skew  # the same with i and j turned round comes to it
-        both = squares.T @ squares + self.shared * (constant**2 - 4 * constant * among * across)
-        both += 2 * self.shared * (covariance + among * across) * (constant + among * across)
-        return np.asarray(self._share**2 * (half + half.T + both))
-
-    def pulls_times(self, moved: Floats) -> Floats:
-        """i, j: Σ pull_ij moved_i over items, of what items move in each juror."""
-        among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
-        theirs, there = moved * self.centred, moved * self.given
-        left = theirs.T @ self.centred - among.T * (theirs.T @ self.given) - among * (there.T @ self.centred)
-        return np.asarray(self._share * (left + (among * among.T - covariance) * (there.T @ self.given)))
-
-    @cached_property
-    def _share(self) -> Floats:
+    def _inverse_coverage(self) -> Floats:
         """i, j: all items over those that both share; 0 where they share none."""
         items = np.full_like(self.shared, len(self.given))
         return np.divide(items, self.shared, where=self.shared > 0, out=np.zeros_like(items))
 
-    def pull_on_means(self) -> Floats:
-        """Items x jurors: how much each item moves the means."""
+    def mean_influence(self) -> Floats:
+        """Items x jurors: the influence of each item on the means."""
         return np.asarray(self.centred * (len(self.given) / np.maximum(self.given.sum(axis=0), 1)))
 
+    @cached_property
+    def variance_influence(self) -> Floats:
+        """Items x jurors: the influence of each item on the variances."""
+        return self.row_sum_influence(np.eye(len(self.mean)))
 
-# Three jurors in closed form: the twin, for numbers, of the theorem about three jurors' labels.
-#
-# Where errors are independent of the truth T and of each other, x_i = offset_i + slope_i T + error_i gives
-# c_ij = loading_i loading_j for i ≠ j, loading_i being slope_i times T's standard deviation. So (Spearman 1904)
-#     loading_i² = c_ij c_ik / c_jk,  reliability_i = loading_i² / c_ii,  noise_i² = c_ii - loading_i².
-# All of it is rational in the numbers, as are the slopes on the panel's scale. Answers that no such jurors can give are
-# not mended: a negative loading², or one above the variance (a "Heywood case").
+    # An item that both i and j answered has on c_ij the influence
+    #     d_ij = n / n_ij ((x_i - m_ij)(x_j - m_ji) - c_ij),   m = shared_mean.
+    # Sums of it are multiplied out below: a few products of matrices instead of items x pairs.
+
+    def row_sum_influence(self, weight: Floats) -> Floats:
+        """Items x jurors: Σ_j weight_ij d_ij, the influence of each item on Σ_j weight_ij c_ij."""
+        size = weight * self._inverse_coverage
+        mean, covariance = np.nan_to_num(self.shared_mean), np.nan_to_num(self.covariance)
+        linear = self.centred @ size.T - self.given @ (size * mean.T).T
+        constant = self.given @ (size * (mean * mean.T - covariance)).T - self.centred @ (size * mean).T
+        return np.asarray(self.centred * linear + self.given * constant)
+
+    @cached_property
+    def squared_influence(self) -> Floats:
+        """i, j: Σ d_ij² over items."""
+        mean, covariance = np.nan_to_num(self.shared_mean), np.nan_to_num(self.covariance)
+        across = mean.T
+        constant = mean * across - covariance
+        squares = self.centred**2
+        second, third = squares.T @ self.given, squares.T @ self.centred
+        half = across**2 * second - 2 * across * third  # the other half is the same with i and j exchanged
+        both = squares.T @ squares + self.shared * (constant**2 - 4 * constant * mean * across)
+        both += 2 * self.shared * (covariance + mean * across) * (constant + mean * across)
+        return np.asarray(self._inverse_coverage**2 * (half + half.T + both))
+
+    def influence_products(self, influence: Floats) -> Floats:
+        """i, j: Σ d_ij influence_i over items, for another influence function of items x jurors."""
+        mean, covariance = np.nan_to_num(self.shared_mean), np.nan_to_num(self.covariance)
+        centred, given = influence * self.centred, influence * self.given
+        products = centred.T @ self.centred - mean.T * (centred.T @ self.given) - mean * (given.T @ self.centred)
+        return np.asarray(self._inverse_coverage * (products + (mean * mean.T - covariance) * (given.T @ self.given)))
 
 
-Number = TypeVar("Number", float, Fraction)
-FactorOutcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
+# ---------------------------------------------------------------------------------------------------------------------
+# Three jurors in closed form: for numbers what the theorem of the trio is for labels
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Scale(Generic[Number]):
     """Slopes and offsets on the panel's scale.
 
-    The truth's own scale shows nowhere in the numbers. So it is the jurors': the means of their slopes and of their
-    offsets, each counted by its reliability, are 1 and 0. Who goes against the others, or tells nothing, has no say.
+    The truth's own scale cannot be seen in the numbers. So it is the panel's: the means of the jurors' slopes and of
+    their offsets, weighted by reliability, are 1 and 0. Jurors with a negative loading have no weight.
     """
 
     slope: tuple[Number, ...]
@@ -133,16 +156,23 @@ def on_panel_scale(
 ) -> Scale[Number]:
     """The panel's scale from loadings that are right up to a common factor; `unit` is that factor, squared.
 
+    Returns
+    -------
+    Scale
+        One slope and offset per juror, in the arithmetic of the arguments (floats or fractions).
+
+    Examples
+    --------
     >>> on_panel_scale([1.0, 3.0], [2.0, 4.0], [0.5, 0.5], 1.0)
     Scale(slope=(0.6666666666666666, 1.3333333333333333), offset=(-0.33333333333333326, 0.3333333333333335), mean=2.0, \
 variance=9.0)
     """
     weight = [r if b > 0 else 0 * r for r, b in zip(reliability, loading, strict=True)]
     total = sum(weight[1:], weight[0])
-    pairs = [w * b for w, b in zip(weight, loading, strict=True)]
-    size = sum(pairs[1:], pairs[0]) / total
-    level = [w * m for w, m in zip(weight, mean, strict=True)]
-    centre = sum(level[1:], level[0]) / total
+    loadings = [w * b for w, b in zip(weight, loading, strict=True)]
+    size = sum(loadings[1:], loadings[0]) / total
+    means = [w * m for w, m in zip(weight, mean, strict=True)]
+    centre = sum(means[1:], means[0]) / total
     slope = tuple(b / size for b in loading)
     offset = tuple(m - b * centre for m, b in zip(mean, slope, strict=True))
     return Scale(slope, offset, centre, unit * size * size)
@@ -150,7 +180,7 @@ variance=9.0)
 
 @dataclass(frozen=True)
 class TrioAnswer(Generic[Number]):
-    """What three jurors' covariances say, in the numbers' own arithmetic."""
+    """The closed form for three jurors, in the numbers' own arithmetic."""
 
     outcome: FactorOutcome
     squared: tuple[Number, ...]  #: loading², perhaps negative or above the variance; empty where it has no value
@@ -160,8 +190,19 @@ class TrioAnswer(Generic[Number]):
 
 
 def solve_trio(mean: Sequence[Number], covariance: Sequence[Sequence[Number]]) -> TrioAnswer[Number]:
-    """The closed form. Fractions in, Fractions out.
+    """Three jurors' loadings from their covariances: loading_i² = c_ij c_ik / c_jk (Spearman 1904).
 
+    Everything is rational in the numbers, and so are the slopes on the panel's scale: fractions in, fractions out.
+    What no jurors with independent errors can give is reported and not mended: a negative loading², or one above the
+    variance (a "Heywood case").
+
+    Returns
+    -------
+    TrioAnswer
+        Three values each, in the order of the jurors; variances in squared units of the numbers.
+
+    Examples
+    --------
     >>> third = Fraction(1, 3)
     >>> answer = solve_trio([third] * 3, [[Fraction(c) for c in row] for row in ((4, 2, 1), (2, 5, 2), (1, 2, 3))])
     >>> [str(r) for r in answer.reliability], answer.outcome
@@ -170,32 +211,34 @@ def solve_trio(mean: Sequence[Number], covariance: Sequence[Sequence[Number]]) -
     (a, ab, ac), (_, b, bc), (_, _, c) = covariance
     if ab == 0 or ac == 0 or bc == 0:
         return TrioAnswer("no_covariance", (), (), (), None)
-    squared = (ab * ac / bc, ab * bc / ac, ac * bc / ab)
+    communality = (ab * ac / bc, ab * bc / ac, ac * bc / ab)
     variance = (a, b, c)
-    reliability = tuple(s / v for s, v in zip(squared, variance, strict=True))
-    noise = tuple(v - s for s, v in zip(squared, variance, strict=True))
-    if squared[0] < 0:
-        return TrioAnswer("negative", squared, reliability, noise, None)
-    ratio = _upright((ab / ab, bc / ac, bc / ab), reliability)
-    scale = on_panel_scale(mean, ratio, reliability, squared[0])
-    outcome: FactorOutcome = "above_variance" if any(n < 0 for n in noise) else "possible"
-    return TrioAnswer(outcome, squared, reliability, noise, scale)
-
-
-def _upright(loading: tuple[Number, ...], reliability: Sequence[Number]) -> tuple[Number, ...]:
-    """The sign that most of the reliability has is the right way up."""
+    reliability = tuple(h / v for h, v in zip(communality, variance, strict=True))
+    error_variance = tuple(v - h for h, v in zip(communality, variance, strict=True))
+    if communality[0] < 0:
+        return TrioAnswer("negative", communality, reliability, error_variance, None)
+    loading = (ab / ab, bc / ac, bc / ab)  # relative to the first
     signed = [r if b > 0 else -r for r, b in zip(reliability, loading, strict=True)]
-    return loading if sum(signed[1:], signed[0]) >= 0 else tuple(-b for b in loading)
+    if sum(signed[1:], signed[0]) < 0:  # the sign that most of the reliability has is the right way up
+        loading = (-loading[0], -loading[1], -loading[2])
+    scale = on_panel_scale(mean, loading, reliability, communality[0])
+    outcome: FactorOutcome = "above_variance" if any(e < 0 for e in error_variance) else "possible"
+    return TrioAnswer(outcome, communality, reliability, error_variance, scale)
 
 
 def exact_trio(numbers: Numbers) -> TrioAnswer[Fraction] | None:
-    """The closed form of three jurors who all gave every item an exact number; None where it is not so."""
-    whole = len(numbers.jurors) == 3 and numbers.is_exact and bool(numbers.given.all()) and len(numbers.items) > 1
-    if not whole:
+    """`solve_trio` in fractions.
+
+    Returns
+    -------
+    TrioAnswer or None
+        None unless there are three jurors who all gave every item a number that is exact as written.
+    """
+    if not (len(numbers.jurors) == 3 and numbers.is_exact and numbers.given.all() and len(numbers.items) > 1):
         return None
-    known = numbers.fractions()
-    unit = lcm(*(value.denominator for value in known))
-    table: Any = np.array([int(value * unit) for value in known], dtype=object)[numbers.codes]
+    distinct = numbers.fractions()
+    unit = lcm(*(value.denominator for value in distinct))
+    table: Any = np.array([int(value * unit) for value in distinct], dtype=object)[numbers.codes]
     n, sums, products = len(table), table.sum(axis=0), table.T.dot(table)
     mean = [Fraction(int(total), n * unit) for total in sums]
     covariance = [
@@ -204,31 +247,22 @@ def exact_trio(numbers: Numbers) -> TrioAnswer[Fraction] | None:
     return solve_trio(mean, covariance)
 
 
-# One factor, fitted to pairwise covariances: c_ij = loading_i loading_j for every two jurors.
-#
-# Three jurors are solved in closed form (`exact_trio.py`). Of more, Σ n_ij (r_ij - loading_i loading_j)² is least, over
-# correlations r_ij on the n_ij items that both judged. Weights by noise, as maximum likelihood has them, were tried: no
-# better (benchmarks/ratings.py), and a copy of a juror runs away with them.
-
-
-Pair: TypeAlias = tuple[int, int]
-
-FEWEST_SHARED = 5  # items, for a covariance to count
-FEWEST_PARTNERS = 2  # jurors with whom one must share items, to be graded
-_SWEEPS, _CLOSE = 2_000, 1e-11
+# ---------------------------------------------------------------------------------------------------------------------
+# More jurors by weighted least squares
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Loadings in the jurors' own units, the truth having standard deviation 1; NaN for who cannot be graded."""
+    """Loadings in the jurors' own units, the truth having standard deviation 1; NaN for jurors who cannot be graded."""
 
     moments: Covariances
     weight: Floats  #: jurors x jurors, of the squared residual covariances
     loading: Floats
-    squared: Floats  #: loading²: of three jurors perhaps negative, and then there are no loadings
+    communality: Floats  #: loading²: of three jurors perhaps negative, and then there are no loadings
     outcome: FactorOutcome
-    free: tuple[Pair, ...] = ()  #: pairs whose errors may go together: their covariance is not fitted
-    has_settled: bool = True
+    free: tuple[Pair, ...] = ()  #: pairs whose errors may be correlated: their covariance is not fitted
+    has_converged: bool = True
 
     @property
     def graded(self) -> Integers:
@@ -238,169 +272,199 @@ class Factor:
     @property
     def reliability(self) -> Floats:
         """The squared correlation with the truth."""
-        return np.asarray(self.squared / self.moments.variance)
+        return np.asarray(self.communality / self.moments.variance)
 
     @property
-    def noise(self) -> Floats:
-        """The variance of the errors; negative where the loading is above the variance."""
-        return np.asarray(self.moments.variance - self.squared)
+    def error_variance(self) -> Floats:
+        """The variance of the errors; negative where the communality is above the variance."""
+        return np.asarray(self.moments.variance - self.communality)
+
+    @property
+    def correlation(self) -> Floats:
+        """The correlation with the truth of the jurors who can be graded."""
+        return np.asarray(self.loading[self.graded] / np.sqrt(self.moments.variance[self.graded]))
 
     @property
     def misfit(self) -> float:
-        """The weighted squares that are left over."""
-        left = self.moments.covariance - np.outer(self.loading, self.loading)
-        return float(np.nansum(self.weight * np.where(self.weight > 0, left, 0.0) ** 2))
+        """The weighted sum of squared residual covariances."""
+        residual = self.moments.covariance - np.outer(self.loading, self.loading)
+        return float(np.nansum(self.weight * np.where(self.weight > 0, residual, 0.0) ** 2))
 
     def scale(self) -> Scale[float] | None:
-        """Slopes and offsets on the panel's scale, of those who are graded; None where loadings are not real."""
+        """Slopes and offsets on the panel's scale, of the graded jurors; None where loadings are not real."""
         if np.isnan(self.loading).all():
             return None
-        some = self.graded
-        vectors = (self.moments.mean[some], self.loading[some], self.reliability[some])
+        graded = self.graded
+        vectors = (self.moments.mean[graded], self.loading[graded], self.reliability[graded])
         mean, loading, reliability = (vector.tolist() for vector in vectors)
         return on_panel_scale(mean, loading, reliability, 1.0)
 
 
 def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
-    """The loadings; DegenerateSketchError where fewer than three jurors share enough."""
-    used = gradable(moments, free)
-    if len(used) < 3:
+    """The loadings: three jurors in closed form, more where Σ n_ij (r_ij - loading_i loading_j)² is least.
+
+    r_ij are correlations over the n_ij items that both answered. Weights by error variance, as maximum likelihood has
+    them, were tried: no better (benchmarks/ratings.py), and a copy of a juror runs away with them.
+
+    Parameters
+    ----------
+    moments
+        Of all jurors.
+    free
+        Pairs of jurors whose covariance is not fitted.
+
+    Returns
+    -------
+    Factor
+        Of all jurors, NaN for those who cannot be graded.
+
+    Raises
+    ------
+    DegenerateSketchError
+        Fewer than three jurors share enough items.
+    """
+    graded = gradable(moments, free)
+    if len(graded) < 3:
         message = (
             f"fewer than three jurors whose numbers vary share {FEWEST_SHARED} items with two others; add items or "
             "jurors"
         )
         raise DegenerateSketchError(message, code="degenerate", outcome="not_identified")
-    size = len(moments.mean)
-    variance = moments.variance
-    inside = np.zeros((size, size))
-    inside[np.ix_(used, used)] = 1 - np.eye(len(used))
-    weight = inside * _counted(moments, free)
+    size, variance, among_graded = len(moments.mean), moments.variance, np.ix_(graded, graded)
+    weight = np.zeros((size, size))
+    weight[among_graded] = 1 - np.eye(len(graded))
+    weight *= _fitted_counts(moments, free)
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.where(weight > 0, weight / np.outer(variance, variance), 0.0)
-    if len(used) == 3:
-        return _closed(moments, weight, used)
-    part, has_settled = least_squares(*_standardised(moments, weight, used))
-    loading = np.full(size, np.nan)
-    loading[used] = _one_factor_upright(part) * np.sqrt(variance[used])
-    is_above = bool((loading[used] ** 2 > variance[used]).any())
-    outcome: FactorOutcome = "above_variance" if is_above else "possible"
-    return Factor(moments, weight, loading, loading**2, outcome, tuple(sorted(free)), has_settled)
+    loading, communality = np.full((2, size), np.nan)
 
+    if len(graded) == 3:
+        covariance = moments.covariance[among_graded]
+        answer = solve_trio(moments.mean[graded].tolist(), covariance.tolist())
+        if answer.outcome == "no_covariance":
+            (_, ab, ac), (ba, _, bc), (ca, cb, _) = covariance
+            with np.errstate(invalid="ignore", divide="ignore"):  # infinite where something is divided by 0
+                communality[graded] = ab * ac / bc, ba * bc / ac, ca * cb / ab
+        else:
+            communality[graded] = answer.squared
+        if answer.scale is not None:
+            loading[graded] = np.array(answer.scale.slope) * np.sqrt(answer.scale.variance)
+        return Factor(moments, weight, loading, communality, answer.outcome)
 
-def misfits_without(factor: Factor, pairs: Sequence[Pair]) -> Floats:
-    """The misfit with each of these pairs left open as well: all fits at once, from the present loadings on."""
-    some = factor.graded
-    correlation, weight = _standardised(factor.moments, factor.weight, some)
-    first, second = np.searchsorted(some, np.array(pairs).T)
-    weights, fit = np.repeat(weight[None], len(pairs), axis=0), np.arange(len(pairs))
-    weights[fit, first, second] = weights[fit, second, first] = 0.0
-    start = factor.loading[some] / np.sqrt(factor.moments.variance[some])
-    loading = _swept(correlation, weights, np.repeat(start[None], len(pairs), axis=0))
-    left = correlation - loading[:, :, None] * loading[:, None, :]
-    return np.asarray((weights * left**2).sum(axis=(1, 2)))
-
-
-def _standardised(moments: Covariances, weight: Floats, used: Integers) -> tuple[Floats, Floats]:
-    """Correlations of these jurors, and their weights."""
-    deviation = np.sqrt(moments.variance[used])
-    scale, at = np.outer(deviation, deviation), np.ix_(used, used)
-    return np.nan_to_num(moments.covariance[at] / scale), weight[at] * scale**2
-
-
-def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
-    """Who varies and shares enough items with two others, in the largest group that is connected so."""
-    linked = (_counted(moments, free) > 0) & np.outer(moments.variance > 0, moments.variance > 0)
-    kept = np.ones(len(linked), dtype=np.bool_)
-    while (few := kept & (linked[:, kept].sum(axis=1) < FEWEST_PARTNERS)).any():
-        kept &= ~few
-    some = np.flatnonzero(kept)
-    if not len(some):
-        return some
-    group = connected_components(csr_array(linked[np.ix_(some, some)]))[1]
-    return np.asarray(some[group == np.argmax(np.bincount(group))])
-
-
-def _counted(moments: Covariances, free: Collection[Pair]) -> Floats:
-    """How many items each two share, where that is enough and their covariance is fitted."""
-    counted = np.where(moments.shared >= FEWEST_SHARED, moments.shared, 0.0)
-    np.fill_diagonal(counted, 0.0)
-    for one, two in free:
-        counted[one, two] = counted[two, one] = 0.0
-    return counted
-
-
-def _closed(moments: Covariances, weight: Floats, used: Integers) -> Factor:
-    """Three jurors."""
-    answer = solve_trio(moments.mean[used].tolist(), moments.covariance[np.ix_(used, used)].tolist())
-    loading, squared = np.full((2, len(moments.mean)), np.nan)
-    if answer.outcome == "no_covariance":
-        squared[used] = _no_covariance(moments.covariance[np.ix_(used, used)])
-    else:
-        squared[used] = answer.squared
-    if answer.scale is not None:
-        loading[used] = np.array(answer.scale.slope) * np.sqrt(answer.scale.variance)
-    return Factor(moments, weight, loading, squared, answer.outcome)
-
-
-def _no_covariance(covariance: Floats) -> Floats:
-    """Of three jurors of whom some do not move together: infinite where something is divided by nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.array([covariance[i, j] * covariance[i, k] / covariance[j, k] for i, j, k in _TURNS])
-
-
-_TURNS: Sequence[tuple[int, int, int]] = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
-
-
-def least_squares(correlation: Floats, weight: Floats) -> tuple[Floats, bool]:
-    """The loadings in sweeps, each juror's best given the others', and whether they settled."""
+    correlation, weights = _standardised(moments, weight, graded)
     values, vectors = np.linalg.eigh(correlation)
-    loading = vectors[:, -1] * np.sqrt(max(values[-1] - 1.0, 0.1))
-    pull = weight * correlation
+    start = vectors[:, -1] * np.sqrt(max(values[-1] - 1.0, 0.1))
+    (fitted,), has_converged = least_squares(correlation, weights[None], start[None])
+    if float((fitted * np.abs(fitted)).sum()) < 0:  # the sign that most of the reliability has is the right way up
+        fitted = -fitted
+    loading[graded] = fitted * np.sqrt(variance[graded])
+    is_above = bool((loading[graded] ** 2 > variance[graded]).any())
+    outcome: FactorOutcome = "above_variance" if is_above else "possible"
+    return Factor(moments, weight, loading, loading**2, outcome, tuple(sorted(free)), has_converged)
+
+
+def least_squares(correlation: Floats, weights: Floats, loading: Floats) -> tuple[Floats, bool]:
+    """Minimise Σ w_ij (r_ij - b_i b_j)² by coordinate descent: each juror's best loading given the others',
+
+        b_k = Σ_j w_kj r_kj b_j / Σ_j w_kj b_j².
+
+    Many fits at once, which differ in weights and starting points; a fit that has converged is not touched again.
+
+    Parameters
+    ----------
+    correlation
+        Jurors x jurors.
+    weights
+        Fits x jurors x jurors, with a zero diagonal.
+    loading
+        Fits x jurors: where to start.
+
+    Returns
+    -------
+    tuple
+        The loadings, fits x jurors, and whether all fits have converged.
+    """
+    loading, targets, active = loading.copy(), weights * correlation, np.arange(len(loading))
     for _ in range(_SWEEPS):
-        before = loading.copy()
-        for k in range(len(loading)):
-            against = float(weight[k] @ loading**2)
-            loading[k] = float(pull[k] @ loading) / against if against > 0 else 0.0
-        if np.abs(loading - before).max() < _CLOSE:
+        part, weight, target = loading[active], weights[active], targets[active]
+        for k in range(part.shape[1]):
+            top, bottom = np.vecdot(target[:, k], part), np.vecdot(weight[:, k], part**2)
+            part[:, k] = np.divide(top, bottom, where=bottom > 0, out=np.zeros_like(top))
+        change = np.abs(part - loading[active]).max(axis=1)
+        loading[active] = part
+        active = active[change >= _TOLERANCE]
+        if not len(active):
             return loading, True
     return loading, False
 
 
-def _swept(correlation: Floats, weights: Floats, loading: Floats) -> Floats:
-    """`least_squares` of many fits at once that differ in weights (fits x jurors x jurors), from given loadings on."""
-    pull, moving = weights * correlation, np.arange(len(loading))
-    for _ in range(_SWEEPS):
-        part, weight, toward = loading[moving], weights[moving], pull[moving]
-        for k in range(part.shape[1]):
-            against = np.einsum("fj,fj->f", weight[:, k], part**2)
-            above = np.einsum("fj,fj->f", toward[:, k], part)
-            part[:, k] = np.divide(above, against, where=against > 0, out=np.zeros_like(above))
-        moved = np.abs(part - loading[moving]).max(axis=1)
-        loading[moving] = part
-        moving = moving[moved >= _CLOSE]
-        if not len(moving):
-            break
-    return loading
+def misfits_without(factor: Factor, pairs: Sequence[Pair]) -> Floats:
+    """The misfit with each of these pairs free as well, from the present loadings on.
+
+    Returns
+    -------
+    ndarray
+        One misfit per pair, comparable with `Factor.misfit`.
+    """
+    graded, fits = factor.graded, np.arange(len(pairs))
+    correlation, weight = _standardised(factor.moments, factor.weight, graded)
+    first, second = np.searchsorted(graded, np.array(pairs).T)
+    weights = np.repeat(weight[None], len(pairs), axis=0)
+    weights[fits, first, second] = weights[fits, second, first] = 0.0
+    loading, _ = least_squares(correlation, weights, np.repeat(factor.correlation[None], len(pairs), axis=0))
+    residual = correlation - loading[:, :, None] * loading[:, None, :]
+    return np.asarray((weights * residual**2).sum(axis=(1, 2)))
 
 
-def _one_factor_upright(part: Floats) -> Floats:
-    """The sign that most of the reliability has is the right way up."""
-    return part if float((part * np.abs(part)).sum()) >= 0 else -part
+def _standardised(moments: Covariances, weight: Floats, graded: Integers) -> tuple[Floats, Floats]:
+    """Correlations of these jurors, and their weights."""
+    deviation = np.sqrt(moments.variance[graded])
+    scale, among_graded = np.outer(deviation, deviation), np.ix_(graded, graded)
+    return np.nan_to_num(moments.covariance[among_graded] / scale), weight[among_graded] * scale**2
 
 
-# How sure the grades are: what each item moves, to first order, and intervals from the spread of that.
+def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
+    """The jurors who vary and share enough items with two others, in the largest connected group of such jurors.
+
+    Returns
+    -------
+    ndarray
+        Their positions, ascending; empty where there are none.
+    """
+    linked = (_fitted_counts(moments, free) > 0) & np.outer(moments.variance > 0, moments.variance > 0)
+    enough = np.ones(len(linked), dtype=np.bool_)
+    while (few := enough & (linked[:, enough].sum(axis=1) < FEWEST_PARTNERS)).any():
+        enough &= ~few
+    positions = np.flatnonzero(enough)
+    if not len(positions):
+        return positions
+    group = connected_components(csr_array(linked[np.ix_(positions, positions)]))[1]
+    return np.asarray(positions[group == np.argmax(np.bincount(group))])
+
+
+def _fitted_counts(moments: Covariances, free: Collection[Pair]) -> Floats:
+    """How many items each two share, where that is enough and their covariance is fitted; else 0."""
+    counts = np.where(moments.shared >= FEWEST_SHARED, moments.shared, 0.0)
+    np.fill_diagonal(counts, 0.0)
+    for i, j in free:
+        counts[i, j] = counts[j, i] = 0.0
+    return counts
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sampling error: influence functions of the items, and intervals from their spread
 #
-# Nothing is assumed of the numbers' distribution (this is the jackknife, without leaving anything out). Intervals of a
-# reliability are made on the scale of Fisher's z, of a noise on that of variances, where they are all but symmetric.
+# Nothing is assumed of the numbers' distribution (this is the infinitesimal jackknife). Intervals of a reliability are
+# made on the scale of Fisher's z, of an error's size on that of variances, where they are nearly symmetric.
+# ---------------------------------------------------------------------------------------------------------------------
 
-
-_REACH = 1.0  # of what is left to 1
+_MOST_OF_SLACK = 1.0  # a standard error above this part of 1 - r² reaches past r = 1
 _CANCELLED = 1e-8  # of a sum of squares: with less than this left, its digits are gone
 
 
 @dataclass(frozen=True)
 class Influence:
-    """Items x jurors: how much an item moves each; of the jurors who are graded."""
+    """Items x graded jurors: the influence of each item on means, loadings and variances."""
 
     factor: Factor
     mean: Floats
@@ -410,234 +474,228 @@ class Influence:
     @classmethod
     def of(cls, factor: Factor) -> Influence:
         """By the implicit function: the loadings are where Σ_j w_ij (c_ij - loading_i loading_j) loading_j is 0."""
-        some, moments = factor.graded, factor.moments
+        graded, moments, weight = factor.graded, factor.moments, factor.weight
         loading = np.nan_to_num(factor.loading)
-        weight = factor.weight
         residual = np.nan_to_num(moments.covariance) - np.outer(loading, loading)
-        turned = weight * (residual - np.outer(loading, loading))
-        np.fill_diagonal(turned, -(weight @ loading**2))
-        pull = moments.pulled(weight * loading)[:, some]
-        moved = -pull @ np.linalg.pinv(turned[np.ix_(some, some)]).T
-        return cls(factor, moments.pull_on_means()[:, some], moved, moments.pull_on_variances[:, some])
+        derivative = weight * (residual - np.outer(loading, loading))
+        np.fill_diagonal(derivative, -(weight @ loading**2))
+        on_equations = moments.row_sum_influence(weight * loading)[:, graded]
+        on_loadings = -on_equations @ np.linalg.pinv(derivative[np.ix_(graded, graded)]).T
+        return cls(factor, moments.mean_influence()[:, graded], on_loadings, moments.variance_influence[:, graded])
 
     def correlation(self) -> Floats:
-        """Of the correlations with the truth."""
-        some = self.factor.graded
-        loading, variance = self.factor.loading[some], self.factor.moments.variance[some]
+        """On the correlations with the truth."""
+        graded = self.factor.graded
+        loading, variance = self.factor.loading[graded], self.factor.moments.variance[graded]
         return np.asarray(self.loading / np.sqrt(variance) - loading * self.variance / (2 * variance**1.5))
 
-    def noise(self) -> Floats:
-        """Of the errors' variances."""
+    def error_variance(self) -> Floats:
+        """On the errors' variances."""
         return np.asarray(self.variance - 2 * self.factor.loading[self.factor.graded] * self.loading)
 
     def lines(self) -> tuple[Floats, Floats]:
-        """Of the slopes and of the offsets, the panel's scale moving too."""
-        some = self.factor.graded
-        loading, mean = self.factor.loading[some], self.factor.moments.mean[some]
-        variance = self.factor.moments.variance[some]
-        upright = loading > 0
-        weight = np.where(upright, loading**2 / variance, 0.0)
+        """On the slopes and on the offsets, through the panel's scale too (`on_panel_scale`)."""
+        graded = self.factor.graded
+        loading, mean = self.factor.loading[graded], self.factor.moments.mean[graded]
+        variance = self.factor.moments.variance[graded]
+        is_positive = loading > 0
+        weight = np.where(is_positive, loading**2 / variance, 0.0)
         total = weight.sum()
-        size, centre = float(weight @ loading / total), float(weight @ mean / total)  # as in `on_panel_scale`
-        weighed = 2 * loading * self.loading / variance - (loading / variance) ** 2 * self.variance
-        weighed = np.where(upright, weighed, 0.0)
-        size_moved = ((weighed * (loading - size) + weight * self.loading).sum(axis=1) / total)[:, None]
-        centre_moved = ((weighed * (mean - centre) + weight * self.mean).sum(axis=1) / total)[:, None]
-        slope = self.loading / size - loading * size_moved / size**2
-        offset = self.mean - slope * centre - loading / size * centre_moved
+        size, centre = float(weight @ loading / total), float(weight @ mean / total)
+        on_weight = 2 * loading * self.loading / variance - (loading / variance) ** 2 * self.variance
+        on_weight = np.where(is_positive, on_weight, 0.0)
+        on_size = ((on_weight * (loading - size) + weight * self.loading).sum(axis=1) / total)[:, None]
+        on_centre = ((on_weight * (mean - centre) + weight * self.mean).sum(axis=1) / total)[:, None]
+        slope = self.loading / size - loading * on_size / size**2
+        offset = self.mean - slope * centre - loading / size * on_centre
         return slope, offset
 
     def residual_errors(self) -> Floats:
-        """Standard errors of what is left of covariances: jurors x jurors, of those who are graded.
+        """Standard errors of residual covariances c_ij - loading_i loading_j: graded x graded jurors.
 
-        An item moves it by pull_ij - moved_i loading_j - loading_i moved_j: the square, multiplied out, is summed.
+        The influence on a residual is d_ij - e_i loading_j - loading_i e_j, with d that on the covariance and e that on
+        the loadings: its square is multiplied out and summed.
         """
-        some, moments = self.factor.graded, self.factor.moments
-        loading, rows = self.factor.loading[some], len(moments.given)
-        everybody = np.zeros_like(moments.given)
-        everybody[:, some] = self.loading
-        mixed = -2 * loading * moments.pulls_times(everybody)[np.ix_(some, some)]
-        pulls, moved = moments.squared_pulls[np.ix_(some, some)], self.loading.T @ self.loading
-        alone = np.outer(np.diag(moved), loading**2)
-        squares = pulls + alone + alone.T + 2 * np.outer(loading, loading) * moved + mixed + mixed.T
-        error = np.sqrt(np.maximum(squares, 0.0) / max(rows * (rows - 1), 1))
-        lost = squares < _CANCELLED * (pulls + alone + alone.T)
-        np.fill_diagonal(lost, False)  # nothing is left of a juror with itself
-        for juror in np.flatnonzero(lost.any(axis=1)):
+        graded, moments = self.factor.graded, self.factor.moments
+        among_graded, loading, items = np.ix_(graded, graded), self.factor.loading[graded], len(moments.given)
+        on_loadings = np.zeros_like(moments.given)
+        on_loadings[:, graded] = self.loading
+        mixed = -2 * loading * moments.influence_products(on_loadings)[among_graded]
+        squared, products = moments.squared_influence[among_graded], self.loading.T @ self.loading
+        alone = np.outer(np.diag(products), loading**2)
+        squares = squared + alone + alone.T + 2 * np.outer(loading, loading) * products + mixed + mixed.T
+        error = np.sqrt(np.maximum(squares, 0.0) / max(items * (items - 1), 1))
+        is_lost = squares < _CANCELLED * (squared + alone + alone.T)
+        np.fill_diagonal(is_lost, False)  # nothing is left of a juror with itself
+        for juror in np.flatnonzero(is_lost.any(axis=1)):
             error[juror] = standard_error(self.residual(int(juror)))
         return np.asarray(error)
 
     def residual(self, juror: int) -> Floats:
-        """Of what is left of a juror's covariances: items x jurors. All are places among the graded."""
-        some, moments = self.factor.graded, self.factor.moments
-        k, loading = some[juror], self.factor.loading[some]
-        share = len(moments.given) / np.maximum(moments.shared[k, some], 1)
-        mine = moments.centred[:, [k]] - moments.among[k, some]
-        theirs = moments.centred[:, some] - moments.among[some, k]
-        both = moments.given[:, [k]] * moments.given[:, some]
-        pull = share * both * (mine * theirs - moments.covariance[k, some])
-        return np.asarray(pull - self.loading[:, [juror]] * loading - loading[juror] * self.loading)
+        """On one juror's residual covariances: items x graded jurors. `juror` is a position among the graded."""
+        graded, moments = self.factor.graded, self.factor.moments
+        k, loading = graded[juror], self.factor.loading[graded]
+        inverse_coverage = len(moments.given) / np.maximum(moments.shared[k, graded], 1)
+        first = moments.centred[:, [k]] - moments.shared_mean[k, graded]
+        second = moments.centred[:, graded] - moments.shared_mean[graded, k]
+        both = moments.given[:, [k]] * moments.given[:, graded]
+        on_covariance = inverse_coverage * both * (first * second - moments.covariance[k, graded])
+        return np.asarray(on_covariance - self.loading[:, [juror]] * loading - loading[juror] * self.loading)
 
 
-def standard_error(moved: Floats) -> Floats:
-    """Of what items move: each an equal part of it, so that it is their spread over the root of how many there are."""
-    rows = len(moved)
-    return np.asarray(np.sqrt((moved**2).sum(axis=0) / max(rows * (rows - 1), 1)))
+def standard_error(influence: Floats) -> Floats:
+    """The standard error of estimates from the influence of each item: items x estimates in, one error each out."""
+    items = len(influence)
+    return np.asarray(np.sqrt((influence**2).sum(axis=0) / max(items * (items - 1), 1)))
 
 
 def plain_ends(value: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Two columns: value less and plus what the level asks for."""
-    z = float(stdtrit(max(items - 1, 1), (1 + level) / 2))
-    return np.column_stack([value - z * error, value + z * error])
+    """Symmetric intervals by Student's t with items - 1 degrees of freedom: values x 2."""
+    t = float(stdtrit(max(items - 1, 1), (1 + level) / 2))
+    return np.column_stack([value - t * error, value + t * error])
 
 
 def reliability_ends(correlation: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Ends of the squared correlation; 0 is the lower where the sign is open."""
-    return squared_ends(correlation_ends(correlation, error, level, items))
+    """Intervals of squared correlations, values x 2; the lower end is 0 where the sign is open.
 
-
-def correlation_ends(correlation: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Ends of a correlation.
-
-    Fisher's z is of no use where an error reaches past 1, which is at an infinite z.
+    They are made on the scale of Fisher's z, unless the error reaches past a correlation of 1, which is at an infinite
+    z.
     """
     slack = 1 - correlation**2
-    curved = (slack > 0) & (error < _REACH * slack)
-    centre = np.where(curved, np.arctanh(np.where(curved, correlation, 0.0)), correlation)
-    ends = plain_ends(centre, error / np.where(curved, slack, 1.0), level, items)
-    return np.where(curved[:, None], np.tanh(ends), ends)
+    by_fisher = (slack > 0) & (error < _MOST_OF_SLACK * slack)
+    centre = np.where(by_fisher, np.arctanh(np.where(by_fisher, correlation, 0.0)), correlation)
+    ends = plain_ends(centre, error / np.where(by_fisher, slack, 1.0), level, items)
+    return squared_ends(np.where(by_fisher[:, None], np.tanh(ends), ends))
 
 
 def squared_ends(ends: Floats) -> Floats:
-    """Between which a square lies whose root lies between these ends."""
+    """Intervals of squares from those of their roots, values x 2; the lower end is 0 where the root's sign is open."""
     squares = np.sort(ends**2, axis=1)
     squares[(ends[:, 0] < 0) & (ends[:, 1] > 0), 0] = 0.0
     return squares
 
 
 def noise_ends(variance: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Ends of the errors' standard deviation; 0 is the lower where no error at all is possible."""
+    """Intervals of the errors' standard deviation, values x 2; the lower end is 0 where no error at all is possible."""
     squares = plain_ends(variance, error, level, items)
     squares[squares[:, 0] < 0, 0] = 0.0
     with np.errstate(invalid="ignore"):
         return np.asarray(np.sqrt(squares))
 
 
-# Errors that go together: covariances that one factor leaves over, and the grades with those pairs left open.
+# ---------------------------------------------------------------------------------------------------------------------
+# Correlated errors
 #
-# What two jurors have in common beyond the truth looks like reliability. Where a pair clearly stands out, its
-# covariance is no longer fitted. Three jurors have nothing left over, and four leave open which of two pairs it is.
+# What two jurors have in common beyond the truth looks like reliability. Where the residual covariance of a pair is
+# significant, it becomes a free parameter. Three jurors have no residuals, and four leave open which of two
+# pairs it is.
+# ---------------------------------------------------------------------------------------------------------------------
 
-
-FALSE_ALARMS = 0.01  #: so many tables may ring although all is well, by each of the alarms
-_SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
-MIN_JURORS_TO_TEST = 5  #: jurors, for a pair to be told from the others
-_MOST_OPEN = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
+FALSE_ALARMS = 0.01  #: the share of tables of sound jurors on which each kind of alarm may be raised
+MIN_JURORS_TO_TEST = 5  #: jurors, for a pair to be distinguished from the others
+_COPY_CORRELATION, _COPY_ITEMS = 0.999, 10
+_MOST_FREE = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
 _MOST_TRIED = 30  # pairs, of those that stand out most
 _ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left over, and no error to measure it by
 
 
 @dataclass(frozen=True)
 class SharedErrorTest:
-    """A fit that leaves pairs open, and the one that does not."""
+    """The fit in which pairs with correlated errors are free, beside the one in which none is."""
 
     factor: Factor
-    closed: Factor  #: with every pair fitted
+    unadjusted: Factor  #: with every pair fitted
     copies: tuple[Pair, ...]  #: pairs that give the same numbers, up to unit and origin
-    standing: dict[Pair, float]  #: pairs whose errors go together: by how many standard errors
+    z_scores: dict[Pair, float]  #: pairs with correlated errors: residual covariance in standard errors
 
     @cached_property
     def influence(self) -> Influence:
-        """What each item moves in the fit that leaves pairs open."""
+        """Of the fit with free pairs."""
         return Influence.of(self.factor)
 
     def error_correlation(self, pair: Pair) -> float:
         """The correlation of two jurors' errors, scales the right way up; NaN where their variance is not positive."""
-        noise = self.factor.noise[list(pair)]
-        return float(self._left_over(pair) / np.sqrt(noise.prod())) if (noise > 0).all() else float("nan")
+        variance = self.factor.error_variance[list(pair)]
+        return float(self._error_covariance(pair) / np.sqrt(variance.prod())) if (variance > 0).all() else float("nan")
 
     def errs_alike(self, pair: Pair) -> bool:
         """Whether the two err to the same side, scales the right way up; else they avoid each other's errors."""
-        return self._left_over(pair) >= 0
+        return self._error_covariance(pair) >= 0
 
-    def _left_over(self, pair: Pair) -> float:
-        """What the truth does not explain of a covariance; turned round where one juror has the scale upside down."""
+    def _error_covariance(self, pair: Pair) -> float:
+        """The residual covariance; negated where one of the two jurors has the scale upside down."""
         explained = float(self.factor.loading[list(pair)].prod())
-        left = float(self.factor.moments.covariance[pair]) - explained
-        return -left if explained < 0 else left
+        residual = float(self.factor.moments.covariance[pair]) - explained
+        return -residual if explained < 0 else residual
 
 
 def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
-    """The factor; pairs that stand out are left open one after the other, the clearest first."""
-    closed = fit_factor(moments)
-    copies = _copies(moments, closed)
-    factor, free, standing = closed, set[Pair](), dict[Pair, float]()
+    """The factor, with pairs whose errors are correlated freed one after the other.
+
+    First copies, then at each step the one pair that, freed, explains the other residuals best: a strong pair has bent
+    the fit towards itself, so it need not be the one with the largest residual.
+
+    Returns
+    -------
+    SharedErrorTest
+        The last fit, and every pair that was or remained significant.
+    """
+    unadjusted = factor = fit_factor(moments)
+    deviation, graded = np.sqrt(moments.variance), set(factor.graded.tolist())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_copy = np.abs(moments.covariance) >= _COPY_CORRELATION * np.outer(deviation, deviation)
+    is_copy &= (moments.shared >= _COPY_ITEMS) & np.outer(deviation > 0, deviation > 0)
+    copies = tuple((int(i), int(j)) for i, j in np.argwhere(np.triu(is_copy, 1)) if {i, j} <= graded)
+    free, z_scores = set[Pair](), dict[Pair, float]()
     for pair in copies:
-        if (opened := _opened(moments, {*free, pair}, closed)) is not None:
-            factor, free = opened, {*free, pair}
-    while not np.isnan(factor.loading).all() and (clear := _clear(factor)):
-        best = None if len(free) >= min(len(factor.graded), _MOST_OPEN) else _best_opened(moments, free, factor, clear)
-        if best is None:
-            standing |= clear
+        if (freed := _fit_with_free(moments, {*free, pair}, unadjusted)) is not None:
+            factor, free = freed, {*free, pair}
+
+    while not np.isnan(factor.loading).all() and (significant := _significant_residuals(factor)):
+        jurors, candidates = factor.graded.tolist(), list[Pair]()
+        if len(free) < min(len(jurors), _MOST_FREE) and len(jurors) >= MIN_JURORS_TO_TEST:
+            candidates = [(i, j) for i in jurors for j in jurors if i < j and factor.weight[i, j] > 0]
+            if len(candidates) > _MOST_TRIED:
+                candidates = sorted(significant, key=lambda pair: -abs(significant[pair]))[:_MOST_TRIED]
+        order = np.argsort(misfits_without(factor, candidates), kind="stable") if candidates else ()
+        for pair in (candidates[k] for k in order):
+            if (freed := _fit_with_free(moments, {*free, pair}, factor)) is not None:
+                z_scores[pair] = significant.get(pair, max(significant.values(), key=abs))
+                factor, free = freed, {*free, pair}
+                break
+        else:
+            z_scores |= significant
             break
-        opened, pair = best
-        standing[pair] = clear.get(pair, max(clear.values(), key=abs))
-        factor, free = opened, {*free, pair}
-    return SharedErrorTest(factor, closed, copies, standing)
+    return SharedErrorTest(factor, unadjusted, copies, z_scores)
 
 
-def _best_opened(
-    moments: Covariances, free: set[Pair], factor: Factor, clear: dict[Pair, float]
-) -> tuple[Factor, Pair] | None:
-    """The one more pair that, left open, explains the others best: a strong one has bent the fit towards itself."""
-    some = factor.graded.tolist()
-    if len(some) < MIN_JURORS_TO_TEST:
-        return None
-    tried = [(i, j) for i in some for j in some if i < j and factor.weight[i, j] > 0]
-    if len(tried) > _MOST_TRIED:
-        tried = sorted(clear, key=lambda pair: -abs(clear[pair]))[:_MOST_TRIED]
-    for place in np.argsort(misfits_without(factor, tried), kind="stable"):
-        if (fit := _opened(moments, {*free, tried[place]}, factor)) is not None:
-            return fit, tried[place]
-    return None
+def _fit_with_free(moments: Covariances, free: set[Pair], factor: Factor) -> Factor | None:
+    """The fit with these pairs free; None where the rest no longer identifies every graded juror's loading.
 
-
-def _opened(moments: Covariances, free: set[Pair], closed: Factor) -> Factor | None:
-    """The fit with these pairs left open; None where too little would be left to grade everybody."""
-    linked = closed.weight > 0
-    for one, two in free:
-        linked[one, two] = linked[two, one] = False
-    some, whole = closed.graded, linked.astype(np.float64)
-    in_threes = np.diag(whole @ whole @ whole)[some] > 0
-    pairs_left = linked[np.ix_(some, some)].sum() / 2
-    if len(some) < 4 or not in_threes.all() or pairs_left < len(some):
+    That takes a triangle of fitted pairs through each juror, and no fewer pairs than jurors.
+    """
+    is_fitted = factor.weight > 0
+    for i, j in free:
+        is_fitted[i, j] = is_fitted[j, i] = False
+    graded, adjacency = factor.graded, is_fitted.astype(np.float64)
+    triangles = np.diag(adjacency @ adjacency @ adjacency)[graded]
+    pairs = is_fitted[np.ix_(graded, graded)].sum() / 2
+    if len(graded) < 4 or not (triangles > 0).all() or pairs < len(graded):
         return None
     return fit_factor(moments, free)
 
 
-def _copies(moments: Covariances, factor: Factor) -> tuple[Pair, ...]:
-    deviation = np.sqrt(moments.variance)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        same = np.abs(moments.covariance) >= _SAME * np.outer(deviation, deviation)
-    same &= (moments.shared >= _FEWEST_SAME) & np.outer(deviation > 0, deviation > 0)
-    return tuple((int(i), int(j)) for i, j in np.argwhere(np.triu(same, 1)) if {i, j} <= set(factor.graded.tolist()))
-
-
-def _clear(factor: Factor) -> dict[Pair, float]:
-    """The pairs that stand out: by how many standard errors their covariance is off."""
-    some = factor.graded
-    if len(some) < 4:  # three jurors have nothing left over
+def _significant_residuals(factor: Factor) -> dict[Pair, float]:
+    """The fitted pairs whose residual covariance is significant (Bonferroni over pairs), in standard errors."""
+    graded = factor.graded
+    if len(graded) < 4:  # three jurors have no residuals
         return {}
-    influence = Influence.of(factor)
-    pairs = len(some) * (len(some) - 1) // 2
+    among_graded, pairs = np.ix_(graded, graded), len(graded) * (len(graded) - 1) // 2
     limit = float(ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
     deviation = np.sqrt(factor.moments.variance)
-    left = factor.moments.covariance - np.outer(factor.loading, factor.loading)
-    left = np.where(np.abs(left) > _ROUNDING * np.outer(deviation, deviation), left, 0.0)
-    away = _over(left[np.ix_(some, some)], influence.residual_errors())
-    stand_out = (np.abs(away) > limit) & (factor.weight[np.ix_(some, some)] > 0)
-    return {(int(some[i]), int(some[j])): float(away[i, j]) for i, j in np.argwhere(np.triu(stand_out, 1))}
-
-
-def _over(left: Floats, error: Floats) -> Floats:
-    return np.divide(left, error, where=error > 0, out=np.zeros_like(left))
+    residual = factor.moments.covariance - np.outer(factor.loading, factor.loading)
+    residual = np.where(np.abs(residual) > _ROUNDING * np.outer(deviation, deviation), residual, 0.0)[among_graded]
+    error = Influence.of(factor).residual_errors()
+    z = np.divide(residual, error, where=error > 0, out=np.zeros_like(residual))
+    is_significant = (np.abs(z) > limit) & (factor.weight[among_graded] > 0)
+    return {(int(graded[i]), int(graded[j])): float(z[i, j]) for i, j in np.argwhere(np.triu(is_significant, 1))}

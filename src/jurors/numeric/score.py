@@ -1,4 +1,11 @@
-"""Numbers and true values come in; how far off jurors and items' values are goes out."""
+"""Scoring jurors' numbers against a key: numbers and true values come in; errors of jurors and of items' values go out.
+
+Each column of numbers is regressed on the truth, number = offset + slope x truth + error, by least squares. Intervals
+are by the jackknife, so that nothing is assumed of how errors are distributed, nor that they are as large everywhere:
+of correlations on the scale of Fisher's z, of what is positive on that of logarithms, where they are nearly symmetric.
+The same is done for items' values (by grades, plain mean, plain median), and the grades without the key stand beside
+those by the key.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +14,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability
+from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability, shown, with_interval
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import (
-    CalibratedNumbers,
     ItemValues,
     NumberGrades,
     calibrate_numbers,
     number_grades_by,
-    shown,
     values_by,
 )
 from jurors.options import Confidence, SourceOptions
@@ -28,16 +32,18 @@ from jurors.results import Block, Columns, Drawable, Notes, Table, row_documents
 from jurors.votes import Votes, as_key
 from jurors.votes.recode import midpoint, numerals
 
-# Numbers beside their true values: correlation, error and line of each column, with intervals.
-#
-# number = offset + slope x truth + error, by least squares. Intervals are by the jackknife, so that nothing is assumed
-# of how errors are distributed, nor that they are as large everywhere: of correlations on the scale of Fisher's z, of
-# what is positive on that of logarithms, where they are all but symmetric.
+# ---------------------------------------------------------------------------------------------------------------------
+# Columns of numbers against the truth
+# ---------------------------------------------------------------------------------------------------------------------
+
+_MEASURES = ("correlation", "reliability", "rmse", "bias", "slope", "offset", "noise")
+_SCALES = {"correlation": (np.arctanh, np.tanh), "rmse": (np.log, np.exp), "noise": (np.log, np.exp)}
+_ROUNDING = 1e-12  # of a sum of squares, left by rounding
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AgainstTruth:
-    """What the key says of each column; ends of intervals are two columns. NaN where it does not say."""
+    """Estimates by the key for each column; ends of intervals are two columns. NaN where there is no estimate."""
 
     numbers: Integers  #: how many have a true value
     correlation: Floats
@@ -52,77 +58,81 @@ class AgainstTruth:
     slope_ends: Floats
     offset: Floats  #: the number where the truth is 0, error apart
     offset_ends: Floats
-    noise: Floats  #: the standard deviation of what the line leaves over, by degrees of freedom
+    noise: Floats  #: the residual standard deviation, by degrees of freedom
     noise_ends: Floats
 
 
 def against_truth(values: Floats, truth: Floats, level: float) -> AgainstTruth:
-    """Each column of items x columns, over the items that have both a number and a true value.
+    """Compare each column with the truth, over the items that have both.
 
-    >>> told = against_truth(np.array([[3.0], [5.0], [7.0], [9.5]]), np.array([1.0, 2.0, 3.0, 4.0]), 0.95)
-    >>> told.slope.round(2).tolist(), told.bias.round(3).tolist(), told.rmse.round(3).tolist()
+    Parameters
+    ----------
+    values
+        Items x columns, NaN in gaps.
+    truth
+        Per item, NaN where unknown.
+    level
+        Confidence of the intervals.
+
+    Returns
+    -------
+    AgainstTruth
+        An entry per column.
+
+    Examples
+    --------
+    >>> by_key = against_truth(np.array([[3.0], [5.0], [7.0], [9.5]]), np.array([1.0, 2.0, 3.0, 4.0]), 0.95)
+    >>> by_key.slope.round(2).tolist(), by_key.bias.round(3).tolist(), by_key.rmse.round(3).tolist()
     ([2.15], [3.625], [3.849])
     """
     known = ~np.isnan(values) & ~np.isnan(truth)[:, None]
-    columns = [_column(column[both], truth[both], level) for column, both in zip(values.T, known.T, strict=True)]
-    counted = known.sum(axis=0)
-    return AgainstTruth(numbers=counted, **{name: np.array([one[name] for one in columns]) for name in _NAMES})
+    columns = [
+        _compare_column(column[both], truth[both], level) for column, both in zip(values.T, known.T, strict=True)
+    ]
+    names = (*_MEASURES, *(f"{name}_ends" for name in _MEASURES))
+    return AgainstTruth(
+        numbers=known.sum(axis=0), **{name: np.array([column[name] for column in columns]) for name in names}
+    )
 
 
-_MEASURES = ("correlation", "reliability", "rmse", "bias", "slope", "offset", "noise")
-_NAMES = (*_MEASURES, *(f"{name}_ends" for name in _MEASURES))
-
-
-def _column(number: Floats, truth: Floats, level: float) -> dict[str, Floats | float]:
-    told: dict[str, Floats | float] = {
-        name: np.full(2, np.nan) if name.endswith("_ends") else float("nan") for name in _NAMES
-    }
+def _compare_column(number: Floats, truth: Floats, level: float) -> dict[str, Any]:
+    nothing = np.full(2, np.nan)
+    estimates: dict[str, Any] = {name: float("nan") for name in _MEASURES}
+    estimates |= {f"{name}_ends": nothing for name in _MEASURES}
     items = len(number)
     if not items:
-        return told
-    centre = truth.mean(), number.mean()  # so that no digits are lost in squares
-    each = _powers(truth - centre[0], number - centre[1])
-    whole = _measures(each.sum(axis=1), items, *centre)
-    apart = _measures(each.sum(axis=1)[:, None] - each, items - 1, *centre)
+        return estimates
+    x0, y0 = truth.mean(), number.mean()  # so that no digits are lost in squares
+    x, y = truth - x0, number - y0
+    powers = np.array([x, y, x * x, x * y, y * y])
+    whole = _measures(powers.sum(axis=1), items, x0, y0)
+    without_one = _measures(powers.sum(axis=1)[:, None] - powers, items - 1, x0, y0)
     for name, value in whole.items():
-        told[name] = float(value)
-        told[f"{name}_ends"] = jackknife_ends(float(value), apart[name], level, *_SCALES.get(name, ()))
+        estimates[name] = float(value)
+        estimates[f"{name}_ends"] = jackknife_ends(float(value), without_one[name], level, *_SCALES.get(name, ()))
     if np.ptp(number) == 0:  # rounding may leave a little
-        told |= {"correlation": float("nan"), "correlation_ends": np.full(2, np.nan)}
-    told["reliability"] = float(told["correlation"]) ** 2
-    told["reliability_ends"] = squared_ends(np.array([told["correlation_ends"]]))[0]
-    return told
-
-
-def _powers(x: Floats, y: Floats) -> Floats:
-    return np.array([x, y, x * x, x * y, y * y])
+        estimates |= {"correlation": float("nan"), "correlation_ends": nothing}
+    estimates["reliability"] = estimates["correlation"] ** 2
+    estimates["reliability_ends"] = squared_ends(np.array([estimates["correlation_ends"]]))[0]
+    return estimates
 
 
 def _measures(sums: Floats, items: int, x0: float, y0: float) -> dict[str, Floats]:
     """All from sums of powers around x0 and y0, of one sample or of several."""
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y, xx, xy, yy = sums / items
-        across, both, along = xx - x * x, xy - x * y, yy - y * y
-        slope = np.where(across > _LITTLE * xx, both / across, np.nan)
-        left = np.maximum(along - slope * both, 0.0)  # squares of what the line leaves over: below 0 by rounding alone
-        away = y0 - x0
+        var_x, covariance, var_y = xx - x * x, xy - x * y, yy - y * y
+        slope = np.where(var_x > _ROUNDING * xx, covariance / var_x, np.nan)
+        residual = np.maximum(var_y - slope * covariance, 0.0)  # below 0 by rounding alone
+        shift = y0 - x0
         return {
-            "bias": y - x + away,
-            "rmse": np.sqrt(np.maximum(xx - 2 * xy + yy + 2 * away * (y - x) + away**2, 0.0)),
+            "bias": y - x + shift,
+            "rmse": np.sqrt(np.maximum(xx - 2 * xy + yy + 2 * shift * (y - x) + shift**2, 0.0)),
             "slope": slope,
             "offset": y + y0 - slope * (x + x0),
-            "noise": np.sqrt(left * items / (items - 2)) if items > 2 else np.full_like(x, np.nan),
-            "correlation": slope * np.sqrt(across / along),
+            "noise": np.sqrt(residual * items / (items - 2)) if items > 2 else np.full_like(x, np.nan),
+            "correlation": slope * np.sqrt(var_x / var_y),
         }
-
-
-_LITTLE = 1e-12  # of a sum of squares, left by rounding
-
-
-_SCALES = {"correlation": (np.arctanh, np.tanh), "rmse": (np.log, np.exp), "noise": (np.log, np.exp)}
-
-
-# True values: an answer key whose labels are numbers, item by item.
 
 
 @dataclass(frozen=True)
@@ -134,33 +144,39 @@ class TrueValues:
 
 
 def true_values(key: Any, source: Any, numbers: Numbers) -> TrueValues:
-    """What a key says of the items of numbers that were read from a source; VotesError where it is none of numbers.
+    """The true values in a key, in the order of the items of numbers that were read from a source.
 
+    Returns
+    -------
+    TrueValues
+        One per item.
+
+    Raises
+    ------
+    VotesError
+        The key has no value for any item, or one that is no number.
+
+    Examples
+    --------
     >>> numbers = Numbers.from_matrix([[1, 2], [3, 4]], items=("a", "b"))
     >>> true_values({"b": "2,5"}, None, numbers)
     TrueValues(values=array([nan, 2.5]), remarks=('key: commas are decimal commas',))
     """
-    truths = as_key(key)
+    answers = as_key(key)
     if isinstance(source, Votes):  # rows may be counted, and labels rewritten
-        told = truths.read_as(source).by_row(source)
-        told = told if source.counts is None else np.repeat(told, source.counts)
+        truths = answers.read_as(source).by_row(source)
+        truths = truths if source.counts is None else np.repeat(truths, source.counts)
     else:
-        told = truths.by_name(numbers.items)
-    known = np.array([truth is not None for truth in told], dtype=np.bool_)
+        truths = answers.by_name(numbers.items)
+    known = np.array([truth is not None for truth in truths], dtype=np.bool_)
     if not known.any():
         raise VotesError("no item has a true value")
-    values = np.full(len(told), np.nan)
-    values[known], remarks = _as_numbers(told[known], numbers.items[known], numbers)
-    return TrueValues(values, remarks)
-
-
-def _as_numbers(told: NDArray[Any], items: NDArray[Any], numbers: Numbers) -> tuple[Floats, tuple[str, ...]]:
-    read = numerals(told)
+    read = numerals(truths[known])
     if read.doubtful is not None:
         raise VotesError(f"the answer key: {read.doubt}", code="two_readings")
-    sizes = read.sizes
-    if None in sizes:
-        item, truth = items[sizes.index(None)], told[sizes.index(None)]
+    if None in read.sizes:
+        place = np.flatnonzero(known)[read.sizes.index(None)]
+        item, truth = numbers.items[place], truths[place]
         middles = f"--threshold {midpoint(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
         raise VotesError(
             f"the answer key says {str(truth)!r:.40} of item {item}, which is no number, as the votes are: give true "
@@ -169,13 +185,12 @@ def _as_numbers(told: NDArray[Any], items: NDArray[Any], numbers: Numbers) -> tu
             item=str(item),
             labels=(truth,),
         )
-    return np.array(sizes, dtype=np.float64), tuple(f"key: {remark}" for remark in read.remarks)
+    values = np.full(len(truths), np.nan)
+    values[known] = np.array(read.sizes, dtype=np.float64)
+    return TrueValues(values, tuple(f"key: {remark}" for remark in read.remarks))
 
 
-# Values of items beside the true ones: those that graded jurors give, and plain means and medians.
-
-
-_CALLED = {"grades": "by grades (label)", "mean": "mean of the numbers", "median": "median of the numbers"}
+_WAYS = {"grades": "by grades (label)", "mean": "mean of the numbers", "median": "median of the numbers"}
 
 
 @dataclass(frozen=True)
@@ -196,52 +211,53 @@ class ValuesScored:
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
     def cells(self) -> tuple[str, ...]:
-        """A row to read."""
+        """A row of a table."""
         inside = "" if self.inside != self.inside else f"{self.inside:.1%}"
         measures = (self.rmse, self.bias, self.correlation, self.rank_correlation)
-        return _CALLED[self.by], f"{self.items:,}", *map(shown, measures), inside
+        return _WAYS[self.by], f"{self.items:,}", *map(shown, measures), inside
 
 
 def values_scored(numbers: Floats, truth: Floats, valued: ItemValues | None) -> tuple[ValuesScored, ...]:
-    """Of items x jurors; without grades, means and medians alone.
+    """Compare items' values with the true ones: by grades (where there are any), and by plain means and medians.
 
+    Returns
+    -------
+    tuple of ValuesScored
+        One for each way.
+
+    Examples
+    --------
     >>> numbers, truth = np.array([[1.0, 2], [2, 4], [5, np.nan]]), np.array([1.0, 3, 5])
-    >>> [(one.by, round(one.rmse, 3), round(one.rank_correlation, 3)) for one in values_scored(numbers, truth, None)]
+    >>> [(way.by, round(way.rmse, 3), round(way.rank_correlation, 3)) for way in values_scored(numbers, truth, None)]
     [('mean', 0.289, 1.0), ('median', 0.289, 1.0)]
     """
-    some = ~np.isnan(numbers).all(axis=1)
-    mean, median = np.full((2, len(numbers)), np.nan)
-    mean[some], median[some] = np.nanmean(numbers[some], axis=1), np.nanmedian(numbers[some], axis=1)
-    graded = () if valued is None else (_values_scored_scored("grades", valued.value, truth, valued),)
-    return (*graded, _values_scored_scored("mean", mean, truth), _values_scored_scored("median", median, truth))
-
-
-def _values_scored_scored(by: str, value: Floats, truth: Floats, ends: ItemValues | None = None) -> ValuesScored:
     from scipy.stats import rankdata
 
-    known = ~np.isnan(value) & ~np.isnan(truth)
-    value, true = value[known], truth[known]
-    plain, ranks = (
-        against_truth(one[:, None], two, 0.95) for one, two in ((value, true), (rankdata(value), rankdata(true)))
-    )
-    inside = [] if ends is None else [_inside(low[known], true, high[known]) for low, high in _intervals(ends)]
-    measures = (plain.rmse, plain.bias, plain.correlation, ranks.correlation)
-    return ValuesScored(by, len(value), *(float(one[0]) for one in measures), *inside)
+    some = ~np.isnan(numbers).all(axis=1)
+    ways = {} if valued is None else {"grades": valued.value}
+    for name, average in (("mean", np.nanmean), ("median", np.nanmedian)):
+        ways[name] = np.full(len(numbers), np.nan)
+        ways[name][some] = average(numbers[some], axis=1)
+    scored = []
+    for name, values in ways.items():
+        known = ~np.isnan(values) & ~np.isnan(truth)
+        value, true = values[known], truth[known]
+        plain = against_truth(value[:, None], true, 0.95)
+        ranks = against_truth(rankdata(value)[:, None], rankdata(true), 0.95)
+        coverage = []
+        if name == "grades" and valued is not None:
+            for low, high in ((valued.low, valued.high), (valued.independent_low, valued.independent_high)):
+                is_inside = ((low[known] <= true) & (true <= high[known]))[~np.isnan(low[known])]
+                coverage.append(float(is_inside.mean()) if len(is_inside) else float("nan"))
+        measures = (plain.rmse, plain.bias, plain.correlation, ranks.correlation)
+        scored.append(ValuesScored(name, len(value), *(float(measure[0]) for measure in measures), *coverage))
+    return tuple(scored)
 
 
-def _intervals(ends: ItemValues) -> tuple[tuple[Floats, Floats], ...]:
-    return (ends.low, ends.high), (ends.independent_low, ends.independent_high)
+# ---------------------------------------------------------------------------------------------------------------------
+# `score_numbers`
+# ---------------------------------------------------------------------------------------------------------------------
 
-
-def _inside(low: Floats, true: Floats, high: Floats) -> float:
-    there = ~np.isnan(low)
-    return float(((low <= true) & (true <= high))[there].mean()) if there.any() else float("nan")
-
-
-# `score_numbers`: jurors who answer in numbers against true values, beside what is estimated without them.
-
-
-_BY_KEY = ("correlation", "reliability", "rmse", "bias", "slope", "offset", "noise")
 _GRADES = ("calibrated_reliability", "reliability", "slope", "offset", "noise")
 _BASIS = (
     "by the key: a juror says offset + slope x truth + error; RMSE and bias are of number less truth",
@@ -253,7 +269,7 @@ _OTHER_UNIT = 5.0  # so many times wider, and the key is in another unit
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberScores(Drawable):
-    """How each juror measures by the true values, and what its numbers alone say of it."""
+    """How each juror measures by the true values, beside the grades without them."""
 
     jurors: tuple[str, ...]
     items: int  #: with a true value
@@ -264,17 +280,17 @@ class NumberScores(Drawable):
     truth_spread: float  #: the standard deviation of the true values
     level: float
     scale_why: str = ""  #: by what the votes are known to be numbers
-    repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
+    repeats: Repeatability | None = None  #: consistency of jurors who answered an item several times
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
     def _columns(self) -> Columns:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.by_key.numbers}
-        for name in _BY_KEY:
+        for name in _MEASURES:
             columns |= _with_ends(name, name, self.by_key)
         for name in _GRADES:
-            called = name if name.startswith("calibrated") else f"estimated_{name}"
-            columns |= _with_ends(called, name, self.grades, len(self.jurors))
+            column = name if name.startswith("calibrated") else f"estimated_{name}"
+            columns |= _with_ends(column, name, self.grades, len(self.jurors))
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
 
     def _document(self) -> dict[str, Any]:
@@ -293,17 +309,21 @@ class NumberScores(Drawable):
 
     def _blocks(self) -> Iterable[Block]:
         title = f"{self.items:,} items with a true value: {shown(self.truth_mean)} ± {shown(self.truth_spread)}"
-        steady = [] if self.repeats is None else [self.repeats.table(self.level, shown)]
-        tables = [self.by_juror(), self._beside_table(), *self._about_items(), *steady]
-        return [title, *tables, Notes((*_BASIS, *self.remarks))]
+        repeats = [] if self.repeats is None else [self.repeats.table(self.level)]
+        blocks = [title, self.by_juror(), self._beside_table(), *self._about_items(), *repeats]
+        return [*blocks, Notes((*_BASIS, *self.remarks))]
 
     def by_juror(self) -> Table:
-        """A row per juror by the key, to read."""
+        """A row per juror by the key, for reading."""
         sure = f"{self.level * 100:g}%"
-        names = tuple(name for name in _BY_KEY if name != "reliability")
+        names = tuple(name for name in _MEASURES if name != "reliability")
         heads = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
         rows = [
-            (juror, f"{self.by_key.numbers[k]:,}", *(cell for name in names for cell in _cells(self.by_key, name, k)))
+            (
+                juror,
+                f"{self.by_key.numbers[k]:,}",
+                *(cell for name in names for cell in with_interval(self.by_key, name, k)),
+            )
             for k, juror in enumerate(self.jurors)
         ]
         return Table(heads, tuple(rows), title="by the key", right=tuple(range(1, len(heads))))
@@ -314,10 +334,10 @@ class NumberScores(Drawable):
         rows = [
             (
                 juror,
-                *_cells(self.by_key, "reliability", k),
-                *_cells(self.grades, "calibrated_reliability", k),
-                *_cells(self.grades, "reliability", k),
-                *(_cells(self.grades, name, k)[0] for name in ("slope", "offset")),
+                *with_interval(self.by_key, "reliability", k),
+                *with_interval(self.grades, "calibrated_reliability", k),
+                *with_interval(self.grades, "reliability", k),
+                *(with_interval(self.grades, name, k)[0] for name in ("slope", "offset")),
             )
             for k, juror in enumerate(self.jurors)
         ]
@@ -327,7 +347,7 @@ class NumberScores(Drawable):
     def _about_items(self) -> Iterator[Block]:
         """The items' values, and how many reliabilities the intervals without a key hold."""
         heads = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
-        yield Table(heads, tuple(one.cells() for one in self.values), right=tuple(range(1, len(heads))))
+        yield Table(heads, tuple(way.cells() for way in self.values), right=tuple(range(1, len(heads))))
         if self.grades is not None:
             ends, true = self.grades.calibrated_reliability_ends, self.by_key.reliability
             known = ~np.isnan(ends[:, 0]) & ~np.isnan(true)
@@ -346,7 +366,17 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     key
         True values: a mapping from item to number, one number per row, a frame with `item` and `label`, or a file.
     level
-        How sure the intervals are.
+        Confidence of the intervals.
+
+    Returns
+    -------
+    NumberScores
+        An entry per juror, in the units of key and numbers.
+
+    Raises
+    ------
+    VotesError
+        Source or key cannot be read as numbers, or the key knows none of the items.
 
     Examples
     --------
@@ -356,55 +386,66 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     >>> scored.by_key.correlation.round(2).tolist(), scored.grades.reliability.round(2).tolist()
     ([0.92, 0.6, 0.97], [0.65, 0.41, 0.98])
     """
-    sure = Confidence(level=level)
+    confidence = Confidence(level=level)
     numbers = read_numbers(source, **reading)
     truth = true_values(key, source, numbers)
     with single_threaded():
-        return _scored(numbers, truth, sure.level)
+        return _score(numbers, truth, confidence.level)
 
 
-def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
-    by_key = against_truth(numbers.values, truth.values, level)
+def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
     known = truth.values[~np.isnan(truth.values)]
-    graded, why = _graded(numbers)
-    tame = numbers if graded is None else graded.numbers
-    grades = None if graded is None else number_grades_by(graded, level)
+    calibrated, grades, values, remarks = None, None, None, list[str]()
+    try:
+        calibrated = calibrate_numbers(numbers)
+    except SketchError as error:
+        remarks.append(f"nothing is estimated without the key: {error}")
+    else:
+        grades, values = number_grades_by(calibrated, level), values_by(calibrated, level)
+        if calibrated.outliers:
+            remarks.append("wild values are left out of what is estimated without the key; by the key, they count")
+    without_outliers = numbers if calibrated is None else calibrated.numbers
     alarms = numbers.notes if grades is None else grades.alarms
+
+    # by the key: who has the scale upside down, unless there is such an alarm already
+    strict = against_truth(numbers.values, truth.values, 1 - FALSE_ALARMS / len(numbers.jurors))
+    known_reversed = {name for alarm in alarms if alarm.kind == "reversed_scale" for name in alarm.jurors}
+    is_reversed = [
+        Alarm(
+            "reversed_scale",
+            "alarm",
+            f"{juror} gives lower numbers where the key's are higher",
+            float(strict.correlation[k]),
+            (juror,),
+        )
+        for k, juror in enumerate(numbers.jurors)
+        if strict.correlation_ends[k, 1] < 0 and juror not in known_reversed
+    ]
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
-        by_key=by_key,
+        by_key=against_truth(numbers.values, truth.values, level),
         grades=grades,
-        values=values_scored(numbers.values, truth.values, None if graded is None else values_by(graded, level)),
+        values=values_scored(numbers.values, truth.values, values),
         truth_mean=float(known.mean()),
         truth_spread=float(known.std()),
         level=level,
         scale_why=numbers.scale_why,
-        repeats=repeatability(numbers.jurors, tame.again, level),
+        repeats=repeatability(numbers.jurors, without_outliers.again, level),
         remarks=(
             *numbers.remarks,
             *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
             *truth.remarks,
-            *why,
-            *_units(tame.values, known),
+            *remarks,
+            *_unit_remarks(without_outliers.values, known),
         ),
-        alarms=sort_by_severity((*alarms, *_reversed(numbers, truth.values, alarms))),
+        alarms=sort_by_severity((*alarms, *is_reversed)),
     )
 
 
-def _graded(numbers: Numbers) -> tuple[CalibratedNumbers | None, tuple[str, ...]]:
-    """What the numbers alone say; where they say nothing, why."""
-    try:
-        graded = calibrate_numbers(numbers)
-    except SketchError as error:
-        return None, (f"nothing is estimated without the key: {error}",)
-    wild = "wild values are left out of what is estimated without the key; by the key, they count"
-    return graded, (wild,) if graded.wild else ()
-
-
-def _units(values: Floats, known: Floats) -> Iterator[str]:
-    """What to say where key and numbers cannot be in one unit."""
-    low, high, given = float(known.min()), float(known.max()), values[~np.isnan(values)]
+def _unit_remarks(values: Floats, truth: Floats) -> Iterator[str]:
+    """A remark where key and numbers cannot be in one unit."""
+    low, high, given = float(truth.min()), float(truth.max()), values[~np.isnan(values)]
     if not len(given) or not (high > low and np.ptp(given) > 0):
         return
     ratio = float(np.ptp(given)) / (high - low)
@@ -415,26 +456,9 @@ def _units(values: Floats, known: Floats) -> Iterator[str]:
         )
 
 
-def _reversed(numbers: Numbers, truth: Floats, rung: Iterable[Alarm]) -> Iterator[Alarm]:
-    """Who has the scale upside down by the key, unless that has rung."""
-    told = {name for alarm in rung if alarm.kind == "reversed_scale" for name in alarm.jurors}
-    strict = against_truth(numbers.values, truth, 1 - FALSE_ALARMS / len(numbers.jurors))
-    for k, juror in enumerate(numbers.jurors):
-        if strict.correlation_ends[k, 1] < 0 and juror not in told:
-            message = f"{juror} gives lower numbers where the key's are higher"
-            yield Alarm("reversed_scale", "alarm", message, float(strict.correlation[k]), (juror,))
-
-
-def _with_ends(called: str, name: str, held: AgainstTruth | NumberGrades | None, size: int = 0) -> dict[str, Any]:
-    if held is None:
-        return {f"{called}{end}": np.full(size, np.nan) for end in ("", "_low", "_high")}
-    low, high = getattr(held, f"{name}_ends").T
-    return {called: getattr(held, name), f"{called}_low": low, f"{called}_high": high}
-
-
-def _cells(held: AgainstTruth | NumberGrades | None, name: str, k: int) -> tuple[str, str]:
-    """A number and its interval."""
-    if held is None:
-        return "–", ""
-    low, high = getattr(held, f"{name}_ends")[k]
-    return shown(getattr(held, name)[k]), "" if low != low else f"{shown(low)} – {shown(high)}"
+def _with_ends(column: str, name: str, estimates: AgainstTruth | NumberGrades | None, size: int = 0) -> dict[str, Any]:
+    """Three columns of a frame: a field and the ends of its interval."""
+    if estimates is None:
+        return {f"{column}{end}": np.full(size, np.nan) for end in ("", "_low", "_high")}
+    low, high = getattr(estimates, f"{name}_ends").T
+    return {column: getattr(estimates, name), f"{column}_low": low, f"{column}_high": high}

@@ -1,4 +1,8 @@
-"""Preferences."""
+"""Preferences as data: tables of who preferred which of two objects come in, `Preferences` go out.
+
+`read_pairs` finds the columns (`votes.pair_columns`), `answers_of` interprets the cells of answers: a side, the name of
+an object, a tie, or flags that are 1 where a side won.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +43,6 @@ from jurors.votes.pair_columns import (
 )
 from jurors.votes.read import Column, clean_cells, factorized, in_natural_order
 
-# `Preferences`: who preferred which of two objects, as arrays; and the distinct answers among them, counted.
-
-
 Ints = NDArray[np.int64]
 
 
@@ -62,10 +63,10 @@ class Preferences:
     left: Ints
     right: Ints
     outcome: Ints  #: `FIRST`, `SECOND` or `TIE`
-    item: Ints | None = None  #: what the two were asked about (a question), where a column names it
-    items: tuple[str, ...] = ()  #: its names
-    is_placed: bool = True  #: whether left was shown first; a table of winners and losers does not say
-    remarks: tuple[str, ...] = ()  #: what was taken for what while reading
+    item: Ints | None = None  #: what the two were compared on (a question), where a column names it
+    items: tuple[str, ...] = ()  #: the names of these
+    is_placed: bool = True  #: whether left was shown first; unknown from a table of winners and losers
+    remarks: tuple[str, ...] = ()  #: how columns and cells were interpreted
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -77,18 +78,18 @@ class Preferences:
 
     @property
     def has_ties(self) -> bool:
-        """Whether anybody ever called two objects equal."""
+        """Whether there is any tie among the answers."""
         return bool((self.outcome == TIE).any())
 
     @property
     def has_repeats(self) -> bool:
-        """Whether a juror was asked the same more than once: two objects in one order, about one item."""
+        """Whether a juror compared the same two objects more than once, in one order and on one item."""
         side = self.left < self.right if self.is_placed else np.zeros(len(self), dtype=np.bool_)
-        asked = (self.contests() * 2 + side) * len(self.jurors) + self.juror
-        return len(np.unique(asked)) < len(asked)
+        questions = (self.contests() * 2 + side) * len(self.jurors) + self.juror
+        return len(np.unique(questions)) < len(questions)
 
     def contests(self) -> Ints:
-        """A number for each two objects (about one item, where items are named), whatever their order."""
+        """For each answer a number for its two objects (and its item, where items are named), whatever their order."""
         low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         item = 0 if self.item is None else self.item
         return np.unique((item * len(self.objects) + low) * len(self.objects) + high, return_inverse=True)[1]
@@ -96,7 +97,12 @@ class Preferences:
     def to_votes(self, *, duplicates: Duplicates = "error") -> Votes:
         """The same as votes on items: each two objects, in the order shown, with the labels first, second and tie.
 
-        So the theorem can grade the jurors, too (`jurors.grade`). Where nobody knows the order, the names decide it.
+        So `jurors.grade` can grade the jurors, too. Where the order of display is unknown, the names decide it.
+
+        Returns
+        -------
+        Votes
+            An item for each two objects, called "x | y" or "question: x | y".
         """
         turn = np.zeros(len(self), dtype=np.bool_) if self.is_placed else self.left > self.right
         left, right = np.where(turn, self.right, self.left), np.where(turn, self.left, self.right)
@@ -111,7 +117,7 @@ class Preferences:
         return replace(votes, labels_told=True)  # a tie is an answer
 
     def counted(self) -> CountedPairs:
-        """The distinct answers, and how often each was given."""
+        """The distinct answers, and how often each was given: what the model is fitted to."""
         rows = np.column_stack([self.juror, self.left, self.right, self.outcome])
         size = len(self.objects)
         key = ((self.juror * size + self.left) * size + self.right) * 3 + self.outcome
@@ -124,7 +130,7 @@ class Preferences:
 
 @dataclass(frozen=True)
 class CountedPairs:
-    """Distinct answers and how often each was given: what the model is fitted to."""
+    """Distinct answers, one per position, and how often each was given."""
 
     juror: Ints
     left: Ints
@@ -141,22 +147,23 @@ class CountedPairs:
         return replace(self, juror=juror, left=left, right=right, outcome=outcome, weight=self.weight[rows])
 
     def by_juror(self, values: Any) -> Floats:
-        """Sums of a value per answer, for each juror."""
+        """Weighted sums of a value per answer, for each juror."""
         return np.bincount(self.juror, self.weight * values, self.shape[0]).astype(np.float64)
 
 
-# What each row of a table of preferences says: the first, the second, or neither.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# The answers of a table, row by row
+# ---------------------------------------------------------------------------------------------------------------------
 
 _NOTHING = frozenset({"", "none"})
 
 
 @dataclass(frozen=True)
 class PairQuestion:
-    """What a column of answers says, row by row."""
+    """The answers in one column."""
 
-    outcome: Ints
-    answered: NDArray[np.bool_]
+    outcome: Ints  #: per row
+    answered: NDArray[np.bool_]  #: per row
     swapped: bool = False  #: whether the right object was shown first
 
 
@@ -165,51 +172,85 @@ def answers_of(
     names: Sequence[str],
     cells: dict[int, Column],
     sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    told: PairReading,
+    options: PairReading,
 ) -> list[PairQuestion]:
-    """What each column of answers says: one as a rule, one per juror, or one per order of the two objects."""
-    _check_named(columns, names, cells, told)
+    """Interpret the columns of answers.
+
+    Parameters
+    ----------
+    columns
+        Which columns hold what.
+    names
+        The names of all columns.
+    cells
+        Column -> its distinct values and the code of each row.
+    sides
+        The same of the left and the right objects, as text.
+    options
+        Renamed answers (`map`) and answers that mean none (`missing`).
+
+    Returns
+    -------
+    list of PairQuestion
+        One as a rule, one per juror, or one per order of the two objects.
+
+    Raises
+    ------
+    VotesError
+        Names the first row that cannot be interpreted, or an answer to rename that is never given.
+    """
+    if options.names:
+        if columns.winner is None or columns.several == "flags":
+            what = "winners and losers" if columns.winner is None else "a flag for each side"
+            raise VotesError(
+                f"--map renames answers, and these columns are {what}; leave it out", code="does_not_apply"
+            )
+        distinct = [v for k in columns.answers or (columns.winner,) for v in clean_cells(cells[k][0], column=names[k])]
+        given = dict.fromkeys(str(value) for value in distinct if value is not None)
+        for name in options.names:
+            if name not in given:
+                match_name(name, list(given), "answer to rename (--map)")
     if columns.several == "flags":
         return [_flagged(columns, names, cells)]
-    if columns.several == "flag" and not told.names:
+    if columns.several == "flag" and not options.names:
         return [_one_flag(columns, names, cells)]
     if columns.several in (None, "flag"):
-        return [PairQuestion(*_outcomes(columns, names, cells, sides, told))]
-    each = [_outcomes(replace(columns, winner=k), names, cells, sides, told) for k in columns.answers]
+        return [_outcomes(columns, names, cells, sides, options)]
+    each = [_outcomes(replace(columns, winner=k), names, cells, sides, options) for k in columns.answers]
     if columns.several == "jurors":
-        return [PairQuestion(*one) for one in each]
-    (as_shown, said), (turned, said_again) = each
-    return [PairQuestion(as_shown, said), PairQuestion(-turned, said_again, swapped=True)]
+        return each
+    as_shown, turned = each
+    return [as_shown, PairQuestion(-turned.outcome, turned.answered, swapped=True)]
 
 
 def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> PairQuestion:
-    """A flag each for first, second and tie, of which one is up; none is no answer."""
-    up = []
+    """A flag each for first, second and tie, of which one is 1; no answer where none is."""
+    flags = []
     for k in columns.answers:
         values, code = cells[k]
         words = [str(value).strip().casefold() for value in values]
         if unknown := next((w for w in words if w not in UP | DOWN | _NOTHING), None):
             raise VotesError(f"column {names[k]!r} holds {unknown!r}, where 1 says that this side won and 0 that not")
-        up.append(np.array([word in UP for word in words], dtype=np.bool_)[code])
-    many = np.sum(up, axis=0)
-    if (many > 1).any():
+        flags.append(np.array([word in UP for word in words], dtype=np.bool_)[code])
+    count = np.sum(flags, axis=0)
+    if (count > 1).any():
         raise row_fault(
-            int(np.argmax(many > 1)) + 1, f"columns {quoted_names([names[k] for k in columns.answers])}: both won"
+            int(np.argmax(count > 1)) + 1, f"columns {quoted_names([names[k] for k in columns.answers])}: both won"
         )
-    return PairQuestion(np.where(up[0], FIRST, np.where(up[1], SECOND, TIE)).astype(np.int64), many == 1)
+    return PairQuestion(np.where(flags[0], FIRST, np.where(flags[1], SECOND, TIE)).astype(np.int64), count == 1)
 
 
 def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> PairQuestion:
-    """A flag that is up where the side in its name won, down where the other did; perhaps one for ties beside it."""
+    """A flag that is 1 where the side in its name won, 0 where the other did; perhaps another flag for ties."""
     flag, *tie = columns.answers
     side = flag_side(names[flag], (names[columns.left], names[columns.right])) or FIRST
-    said = [str(value).strip().casefold() for value in clean_cells(cells[flag][0], column=names[flag])]
-    worth = dict.fromkeys(UP, side) | dict.fromkeys(DOWN, -side) | dict.fromkeys(HALF, TIE)
-    read = np.array([worth.get(w, TIE if is_tie(w) else np.nan) for w in said], dtype=np.float64)[cells[flag][1]]
-    absent = np.array([word in _NOTHING | NO_VOTE_WORDS for word in said], dtype=np.bool_)[cells[flag][1]]
+    words, code = [str(v).strip().casefold() for v in clean_cells(cells[flag][0], column=names[flag])], cells[flag][1]
+    outcomes = dict.fromkeys(UP, side) | dict.fromkeys(DOWN, -side) | dict.fromkeys(HALF, TIE)
+    read = np.array([outcomes.get(w, TIE if is_tie(w) else np.nan) for w in words], dtype=np.float64)[code]
+    absent = np.array([word in _NOTHING | NO_VOTE_WORDS for word in words], dtype=np.bool_)[code]
     if (unknown := np.isnan(read) & ~absent).any():
         row = int(np.argmax(unknown))
-        what = f"column {names[flag]!r}: {said[cells[flag][1][row]]!r}, where 1 says that this side won and 0 that not"
+        what = f"column {names[flag]!r}: {words[code[row]]!r}, where 1 says that this side won and 0 that not"
         raise row_fault(row + 1, what)
     for k in tie:
         is_up = np.array([str(value).strip().casefold() in UP for value in cells[k][0]], dtype=np.bool_)[cells[k][1]]
@@ -217,49 +258,53 @@ def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Colum
     return PairQuestion(np.where(absent, 0, read).astype(np.int64), ~absent)
 
 
-def _check_named(columns: PairColumns, names: Sequence[str], cells: dict[int, Column], told: PairReading) -> None:
-    """VotesError where an answer that is to be called otherwise is never given, or nothing can be called so."""
-    if not told.names:
-        return
-    if columns.winner is None or columns.several == "flags":
-        what = "winners and losers" if columns.winner is None else "a flag for each side"
-        raise VotesError(f"--map renames answers, and these columns are {what}; leave it out", code="does_not_apply")
-    answers = columns.answers or (columns.winner,)
-    said = dict.fromkeys(str(v) for k in answers for v in clean_cells(cells[k][0], column=names[k]) if v is not None)
-    for name in told.names:
-        if name not in said:
-            match_name(name, list(said), "answer to rename (--map)")
-
-
 def _outcomes(
     columns: PairColumns,
     names: Sequence[str],
     cells: dict[int, Column],
     sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    told: PairReading,
-) -> tuple[Ints, NDArray[np.bool_]]:
-    """What each row says, and whether it says anything; VotesError names the first row that cannot be understood."""
-    if columns.winner is None:
+    options: PairReading,
+) -> PairQuestion:
+    """A column of sides, of objects' names, or of both.
+
+    Sides or names, whichever explains every answer; both, row by row, where neither does. They may not differ.
+    """
+    if columns.winner is None:  # winners and losers
         rows = len(sides[0][1])
-        return np.full(rows, FIRST, dtype=np.int64), np.ones(rows, dtype=np.bool_)
-    name = names[columns.winner]
-    values = [None if v is None else str(v) for v in clean_cells(cells[columns.winner][0], told.missing, column=name)]
-    values = [None if v is None else str(told.names.get(v, v)) for v in values]
-    code = cells[columns.winner][1]
+        return PairQuestion(np.full(rows, FIRST, dtype=np.int64), np.ones(rows, dtype=np.bool_))
+    name, (cell_values, code) = names[columns.winner], cells[columns.winner]
+    values = [None if v is None else str(v) for v in clean_cells(cell_values, options.missing, column=name)]
+    values = [None if v is None else str(options.names.get(v, v)) for v in values]
     absent = np.array([v is None or v.casefold() in NO_VOTE_WORDS for v in values], dtype=np.bool_)[code]
-    by_side = _sided(values, (names[columns.left], names[columns.right]))[code]
-    by_name = _by_name(values, code, sides, by_side)
-    read = _agreed(by_side, by_name, absent, name, [values[k] for k in code])
+
+    named_sides = sides_of(values, (names[columns.left], names[columns.right]))
+    by_side = np.array([np.nan if side is None else side for side in named_sides], dtype=np.float64)[code]
+    place = {name: k for k, name in enumerate(dict.fromkeys([*sides[0][0], *sides[1][0]]))}
+    answer = np.array([place.get(value, -1) for value in values])[code]
+    left, right = (np.array([place[name] for name in objects])[codes] for objects, codes in sides)
+    outcomes = [float(FIRST), float(SECOND), float(TIE)]
+    by_name = np.select([answer == left, answer == right, by_side == TIE], outcomes, np.nan)
+
+    explains_all = [not (np.isnan(read) & ~absent).any() for read in (by_side, by_name)]
+    if explains_all[0] != explains_all[1]:
+        read = by_side if explains_all[0] else by_name
+    else:
+        differ = ~np.isnan(by_side) & ~np.isnan(by_name) & (by_side != by_name) & ~absent
+        if differ.any():
+            row = int(np.argmax(differ))
+            what = f"{values[code[row]]!r} names one side and the object on the other; call the objects otherwise"
+            raise row_fault(row + 1, f"column {name!r}: {what}")
+        read = np.where(np.isnan(by_name), by_side, by_name)
     if (unknown := np.isnan(read) & ~absent).any():
         _refuse(int(np.argmax(unknown)), name, values, code)
-    return np.where(absent, 0, read).astype(np.int64), ~absent
+    return PairQuestion(np.where(absent, 0, read).astype(np.int64), ~absent)
 
 
 def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any]) -> NoReturn:
-    """VotesError that says what would make this answer, or 0 and 1 that may mean either, understood."""
-    said = [value for value in values if value is not None and value.casefold() not in NO_VOTE_WORDS]
-    if are_flags(said):
-        up, down = next((v for v in said if v.casefold() in UP), "1"), next(v for v in said if v.casefold() in DOWN)
+    """Raise with what would make this answer, or 0 and 1 that may mean either, understood."""
+    given = [value for value in values if value is not None and value.casefold() not in NO_VOTE_WORDS]
+    if are_flags(given):
+        up, down = next((v for v in given if v.casefold() in UP), "1"), next(v for v in given if v.casefold() in DOWN)
         raise VotesError(
             f"column {name!r} says {down} and {up}, which may stand for the first and the second object, or the other "
             f"way round; say which: map= (--map {down}=first,{up}=second or --map {up}=first,{down}=second)",
@@ -275,41 +320,9 @@ def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any
     )
 
 
-def _agreed(
-    by_side: NDArray[np.float64], by_name: NDArray[np.float64], absent: NDArray[np.bool_], column: str, cells: list[Any]
-) -> NDArray[np.float64]:
-    """Sides or names, whichever explains every answer; both, row by row, where neither does. They may not differ."""
-    whole = [not (np.isnan(read) & ~absent).any() for read in (by_side, by_name)]
-    if whole[0] != whole[1]:
-        return by_side if whole[0] else by_name
-    differ = ~np.isnan(by_side) & ~np.isnan(by_name) & (by_side != by_name) & ~absent
-    if differ.any():
-        row = int(np.argmax(differ))
-        what = f"{cells[row]!r} names one side and the object on the other; call the objects otherwise"
-        raise row_fault(row + 1, f"column {column!r}: {what}")
-    return np.where(np.isnan(by_name), by_side, by_name)
-
-
-def _sided(values: Sequence[str | None], columns: Sequence[str]) -> NDArray[np.float64]:
-    """The side that each distinct answer names; NaN where it names none."""
-    return np.array([np.nan if side is None else side for side in sides_of(values, columns)], dtype=np.float64)
-
-
-def _by_name(
-    values: Sequence[str | None],
-    code: NDArray[Any],
-    sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    by_side: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The same, the answer being the name of one of the two objects, or a word for a tie."""
-    known = {name: k for k, name in enumerate(dict.fromkeys([*sides[0][0], *sides[1][0]]))}
-    said = np.array([known.get(value, -1) for value in values])[code]
-    left, right = (np.array([known[name] for name in names])[codes] for names, codes in sides)
-    return np.select([said == left, said == right, by_side == TIE], [float(FIRST), float(SECOND), float(TIE)], np.nan)
-
-
-# Preferences from files and dataframes: rows of juror, left, right and winner, through the reading of votes.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading files and dataframes
+# ---------------------------------------------------------------------------------------------------------------------
 
 _HEAD = 20_000
 EVERYONE = "everyone"  # the juror of a table that names none
@@ -324,13 +337,18 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
         A path, a pattern, "-", a file object, a list of these (see `read_votes`), or a dataframe. A row holds two
         objects (`left,right`, `model_a,model_b`, `object1,object2` …) and who won: a side (`left`, `model_a`, `A`,
         `[[A]]`, `A>B`), the object's own name, or a tie (`tie`, `tie (bothbad)`, `A=B`). Or a winner and a loser: then
-        nobody knows which was shown first. A column may name the juror, and one what the two were asked about.
+        it is unknown which was shown first. A column may name the juror, and one what the two were compared on.
     left, right, winner, juror, item
         The names of these columns, where they are not the usual ones.
     map
         What answers mean that are called otherwise: `{"1": "first", "0": "second"}`.
     missing
         Answers that mean none, besides empty cells and words that can mean nothing else.
+
+    Returns
+    -------
+    Preferences
+        One answer per position; rows without an answer, or of an object with itself, are left out.
 
     Raises
     ------
@@ -343,24 +361,23 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
     >>> read_pairs(io.StringIO("judge,model_a,model_b,winner\ngpt,x,y,model_a\ngpt,y,x,tie\n"))
     Preferences(2 objects, 1 jurors, 2 answers, 1 ties)
     """
-    told = PairReading.of(reading)
+    options = PairReading.of(reading)
     if isinstance(source, Preferences):
         return source
     if not isinstance(source, (str, Path, list, tuple)) and is_frame(source):
         frame = open_frame(source)
-        columns = _checked(pair_columns(frame.names, frame.facts, told), frame.names)
+        columns = _find_columns(frame.names, frame.facts, options)
         rows = collect(frame.table)
         cells = [column(rows[:, k], frame.names[k]) for k in columns.used]
-        return _preferences(columns, frame.names, cells, told)
-    with open_table(source, told.files()) as table:
-        return preferences_of(table, told)
+        return _preferences(columns, frame.names, cells, options)
+    with open_table(source, options.files()) as table:
+        return preferences_of(table, options)
 
 
-def preferences_of(table: SourceTable, told: PairReading) -> Preferences:
-    """The preferences in a table."""
-    columns = _checked(pair_columns(table.names, table.facts, told), table.names)
-    kept = table.keep(columns.used)
-    return _preferences(columns, table.names, factorized(kept, columns.used), told)
+def preferences_of(table: SourceTable, options: PairReading) -> Preferences:
+    """The preferences in an open table; VotesError as in `read_pairs`."""
+    columns = _find_columns(table.names, table.facts, options)
+    return _preferences(columns, table.names, factorized(table.keep(columns.used), columns.used), options)
 
 
 def holds_pairs(source: Any, options: Reading) -> bool:
@@ -370,15 +387,14 @@ def holds_pairs(source: Any, options: Reading) -> bool:
     try:
         with open_table(source, options) as table:
             return certain_pair_columns(table.names, table.facts) is not None
-    except VotesError:  # what is wrong with it is told by whoever reads it
+    except VotesError:  # the reader will report what is wrong with it
         return False
 
 
 def _may_hold(source: Any) -> bool:
-    """Whether the first bytes of a plain file leave it open: opening a large one only to look would cost time."""
-    paths = [
-        Path(one) for one in ([source] if isinstance(source, (str, Path)) else source) if isinstance(one, (str, Path))
-    ]
+    """Whether the first bytes of a plain file leave it possible: opening a large one just for this would cost time."""
+    sources = [source] if isinstance(source, (str, Path)) else source
+    paths = [Path(path) for path in sources if isinstance(path, (str, Path))]
     if len(paths) != 1 or not paths[0].is_file():
         return True
     try:
@@ -393,7 +409,8 @@ def _may_hold(source: Any) -> bool:
     return may_name_pairs([word.strip() for word in words])
 
 
-def _checked(columns: PairColumns | None, names: Sequence[str]) -> PairColumns:
+def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> PairColumns:
+    columns = pair_columns(names, facts, options)
     if columns is None:
         raise VotesError(
             f"no columns of two objects and a winner among {quoted_names(names)}; name them with "
@@ -405,18 +422,22 @@ def _checked(columns: PairColumns | None, names: Sequence[str]) -> PairColumns:
     return columns
 
 
-def _preferences(columns: PairColumns, names: Sequence[str], cells: Sequence[Column], told: PairReading) -> Preferences:
+def _preferences(
+    columns: PairColumns, names: Sequence[str], cells: Sequence[Column], options: PairReading
+) -> Preferences:
     """From the used columns, each as distinct values and the code of each row."""
     by_place = dict(zip(columns.used, cells, strict=True))
-    left, right = (_named(by_place[k], names[k], "object") for k in (columns.left, columns.right))
+    left, right = (_read_names(by_place[k], names[k], "object") for k in (columns.left, columns.right))
     objects, codes = factorize([*left[0], *right[0]])
-    one, two = codes[left[1]], codes[len(left[0]) + right[1]]
-    asked = answers_of(columns, names, by_place, (left, right), told)
-    outcome, answered = (np.concatenate([getattr(one, part) for one in asked]) for part in ("outcome", "answered"))
-    sides = [(two, one) if ask.swapped else (one, two) for ask in asked]
+    left_codes, right_codes = codes[left[1]], codes[len(left[0]) + right[1]]
+    questions = answers_of(columns, names, by_place, (left, right), options)
+    outcome, answered = (np.concatenate([getattr(q, part) for q in questions]) for part in ("outcome", "answered"))
+    sides = [(right_codes, left_codes) if question.swapped else (left_codes, right_codes) for question in questions]
     first, second = (np.concatenate([pair[k] for pair in sides]) for k in (0, 1))
-    jurors, juror = _jurors(columns, names, by_place, len(one))
-    items, item = ([], None) if columns.item is None else _named(by_place[columns.item], names[columns.item], "item")
+    jurors, juror = _read_jurors(columns, names, by_place, len(left_codes))
+    items, item = (
+        ([], None) if columns.item is None else _read_names(by_place[columns.item], names[columns.item], "item")
+    )
     given = answered & (first != second)
     if not given.any():
         raise VotesError("no row holds two objects and an answer", code="empty")
@@ -428,14 +449,14 @@ def _preferences(columns: PairColumns, names: Sequence[str], cells: Sequence[Col
         left=places[first][given],
         right=places[second][given],
         outcome=outcome[given],
-        item=None if item is None else np.tile(item, len(asked))[given],
+        item=None if item is None else np.tile(item, len(questions))[given],
         items=tuple(items),
         is_placed=columns.winner is not None,
-        remarks=_remarks(columns, names, told, int((~answered).sum()), int((first == second).sum())),
+        remarks=_remarks(columns, names, options, int((~answered).sum()), int((first == second).sum())),
     )
 
 
-def _named(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]]:
+def _read_names(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]]:
     """Names as text and the code of each row; none may be missing."""
     values = [None if value is None else str(value) for value in clean_cells(cells[0], column=name)]
     if None in values:
@@ -447,23 +468,25 @@ def _named(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]
     return distinct, codes[cells[1]]
 
 
-def _jurors(
+def _read_jurors(
     columns: PairColumns, names: Sequence[str], cells: dict[int, Column], rows: int
 ) -> tuple[tuple[str, ...], Ints]:
     if columns.several == "jurors":
         return tuple(names[k] for k in columns.answers), np.repeat(np.arange(len(columns.answers)), rows)
-    again = 2 if columns.several == "orders" else 1
+    orders = 2 if columns.several == "orders" else 1
     if columns.juror is None:
-        return (EVERYONE,), np.zeros(rows * again, dtype=np.int64)
+        return (EVERYONE,), np.zeros(rows * orders, dtype=np.int64)
     values, code = cells[columns.juror]
-    told = [", ".join(map(str, value)) if isinstance(value, list) else value for value in values]  # model and prompt
-    known, code = _named((told, code), names[columns.juror], "juror")
-    ordered, code = in_natural_order(known, code)
-    return tuple(map(str, ordered)), np.tile(code, again)
+    texts = [", ".join(map(str, value)) if isinstance(value, list) else value for value in values]  # model and prompt
+    distinct, code = _read_names((texts, code), names[columns.juror], "juror")
+    ordered, code = in_natural_order(distinct, code)
+    return tuple(map(str, ordered)), np.tile(code, orders)
 
 
-def _remarks(columns: PairColumns, names: Sequence[str], told: PairReading, absent: int, same: int) -> tuple[str, ...]:
-    """What was taken for what, and what was left out."""
+def _remarks(
+    columns: PairColumns, names: Sequence[str], options: PairReading, absent: int, same: int
+) -> tuple[str, ...]:
+    """How columns were interpreted, and what was left out."""
     left, right = names[columns.left], names[columns.right]
     who = f"the juror is {names[columns.juror]!r}" if columns.juror is not None else "no column names a juror"
     answers = quoted_names([names[k] for k in columns.answers or (columns.winner,) if k is not None])
@@ -471,14 +494,14 @@ def _remarks(columns: PairColumns, names: Sequence[str], told: PairReading, abse
     if columns.several is not None:
         answer = f", the answers are {answers}" + (" in the other order" if columns.several == "orders" else "")
     if columns.several == "flag":
-        answer = f", the answer is {answers}" + ("" if told.names else " (0: the other side won)")
+        answer = f", the answer is {answers}" + ("" if options.names else " (0: the other side won)")
     who = "each a juror's" if columns.several == "jurors" else who
     what = "winners and losers" if columns.winner is None else "the two objects"
     remarks = [f"columns {left!r} and {right!r} are {what}{answer}, {who}"]
     if columns.item is not None:
         remarks.append(f"column {names[columns.item]!r} says what they were compared on")
-    if told.names:
-        remarks.append("as you say, " + ", ".join(f"{old!r} is {new}" for old, new in told.names.items()))
+    if options.names:
+        remarks.append("as you say, " + ", ".join(f"{old!r} is {new}" for old, new in options.names.items()))
     if columns.winner is None:
         remarks.append("nobody knows which stood first: no lean")
     if absent:

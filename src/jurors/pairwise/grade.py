@@ -1,4 +1,9 @@
-"""Objects that no chain of comparisons connects: only the prior says how they stand to each other."""
+"""Ranking objects and grading jurors by preferences: `Preferences` come in, `Ranking` and `PairGrades` go out.
+
+Both read one fit of the Bradley-Terry-Davidson model (`model`). Beside what is fitted, each juror's contradictions
+between the two orders of display and its agreement with the others are counted; alarms name jurors who answer by
+position, as if by chance or contrary, copies, and objects that no chain of comparisons connects.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +21,22 @@ from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.options import Confidence, PairOptions
-from jurors.pairwise.data import CountedPairs, Ints, Preferences, read_pairs
+from jurors.pairwise.data import CountedPairs, Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths, strengths_alone
 from jurors.results import Block, Columns, Notes, Result, Table
 from jurors.sketch.connectivity import are_connected
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
-# Objects that no chain of comparisons connects: only the prior says how they stand to each other.
+MOST_OBJECTS = 5_000  # a table of objects x objects is factorised
+_DRAWS = 1_000  # for the intervals of ranks
 
-
-# Objects that no chain of comparisons connects: only the prior says how they stand to each other.
+# ---------------------------------------------------------------------------------------------------------------------
+# Ranking the objects
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
-    """An alarm where the objects fall into islands, with the smaller islands' objects."""
+    """At most one alarm: the objects fall into islands, between which only the prior decides."""
     place = are_connected(data.left, data.right, len(data.objects))
     islands = int(place.max()) + 1
     if islands == 1:
@@ -40,17 +47,10 @@ def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
         f"the objects fall into {islands:,} islands that no comparison connects; {len(outside):,} are outside the "
         f"largest ({format_names(outside, 3)}), and only the prior says how they stand to it"
     )
-    if 2 * islands == len(data.objects):  # every object met one other alone, as texts of one question each do
+    if 2 * islands == len(data.objects):  # every object was compared with one other, as texts of one question are
         message += "; objects that come in one pair alone cannot be ranked, but who compared them can be graded: "
         message += "`jurors convert` makes labels of it, for `jurors grade`"
     return (Alarm("objects_apart", "alarm", message, float(islands)),)
-
-
-# `rank`: objects by strength, with intervals of strengths and of ranks.
-
-
-MOST_OBJECTS = 5_000  # a table of objects x objects is factorised
-_DRAWS = 1_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,9 +109,21 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     source
         A file or dataframe of preferences, and options about it, as in `read_pairs`; or `Preferences`.
     level
-        How sure the intervals are.
+        Confidence of the intervals.
     seed
         For the draws from which the intervals of the ranks are.
+
+    Returns
+    -------
+    Ranking
+        The objects, the strongest first; strengths on the scale of log odds.
+
+    Raises
+    ------
+    VotesError
+        The source holds no preferences that can be read.
+    SketchError
+        There are more than 5,000 objects.
 
     Examples
     --------
@@ -121,19 +133,14 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     >>> ranking.objects, ranking.rank.tolist()
     (('x', 'y', 'z'), [1, 2, 3])
     """
-    sure = Confidence(level=level, seed=seed)
+    confidence = Confidence(level=level, seed=seed)
     data = read_pairs(source, **reading)
     with single_threaded():
-        return ranking_of(data, sure.level, sure.seed)
-
-
-def ranking_of(data: Preferences, level: float, seed: int) -> Ranking:
-    """The ranking that preferences show."""
-    return ranking_by(data, fit_ranking(data), level, seed)
+        return ranking_by(data, fit_ranking(data), confidence.level, confidence.seed)
 
 
 def fit_ranking(data: Preferences) -> Strengths:
-    """The strengths and habits, where the objects are few enough."""
+    """The fitted model; SketchError where there are too many objects."""
     if len(data.objects) > MOST_OBJECTS:
         raise SketchError(
             f"{len(data.objects):,} objects are too many to rank at once (at most {MOST_OBJECTS:,}); rank a part",
@@ -145,11 +152,13 @@ def fit_ranking(data: Preferences) -> Strengths:
 
 
 def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ranking:
-    """The objects in order, with intervals."""
+    """The `Ranking` by a fit, with intervals."""
     strength = fit.state.strength - fit.state.strength.mean()
     centred = fit.covariance - fit.covariance.mean(axis=0)
     error = np.sqrt(np.diag(centred - centred.mean(axis=1)[:, None]))
     order = np.lexsort((np.arange(len(strength)), -strength))
+    rounded = -np.round(strength, 9)
+    ranks = 1 + np.searchsorted(np.sort(rounded), rounded)  # 1 for the strongest; equals share the better rank
     low, high = rank_ends(fit, level, seed)
     z = float(ndtri((1 + level) / 2))
     return Ranking(
@@ -157,7 +166,7 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
         strength=strength[order],
         low=(strength - z * error)[order],
         high=(strength + z * error)[order],
-        rank=_ranks(strength)[order],
+        rank=np.asarray(ranks, dtype=np.int64)[order],
         rank_low=low[order],
         rank_high=high[order],
         answers=np.bincount(np.concatenate([data.left, data.right]), minlength=len(strength))[order],
@@ -169,14 +178,8 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
     )
 
 
-def _ranks(strength: Floats) -> Integers:
-    """1 for the strongest; equals share the better rank."""
-    rounded = np.round(strength, 9)
-    return np.asarray(1 + np.searchsorted(np.sort(-rounded), -rounded), dtype=np.int64)
-
-
 def rank_ends(fit: Strengths, level: float, seed: int) -> tuple[Integers, Integers]:
-    """The ends of the ranks' intervals: of ranks in draws around the mode."""
+    """The ends of the ranks' intervals, two arrays: quantiles of ranks in draws from the Laplace approximation."""
     n = len(fit.state.strength)
     factor = np.linalg.cholesky(fit.covariance + 1e-12 * np.eye(n))
     noise = np.random.default_rng(seed).standard_normal((_DRAWS, n))
@@ -187,27 +190,25 @@ def rank_ends(fit: Strengths, level: float, seed: int) -> tuple[Integers, Intege
     return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
 
-# Alarms about jurors who compare: by position, as if by chance, contrary, or a copy of another.
-
-
-# Alarms about jurors who compare: by position, as if by chance, contrary, or a copy of another.
+# ---------------------------------------------------------------------------------------------------------------------
+# Alarms about jurors
 #
-# Each looks at all jurors at once, so that its threshold grows with how many there are: on jurors who are fine, one
-# table in a hundred should ring (benchmarks/preferences.py counts).
+# Each tests all jurors at once, so that its threshold grows with how many there are: of tables of sound jurors, one in
+# a hundred should raise it (benchmarks/preferences.py counts).
+# ---------------------------------------------------------------------------------------------------------------------
 
-
-_FALSE = 0.01  # so many tables may ring although all jurors are fine
+_FALSE_ALARMS = 0.01  # the share of tables of sound jurors on which each alarm may be raised
 _CLEAR_LEAN = float(np.log(2.0))  # of two equals, the first in two cases of three
 _LITTLE = 0.5  # of the average juror's discrimination
-_SAME, _FEWEST_SHARED = 0.98, 30
+_COPY_AGREEMENT, _COPY_ANSWERS = 0.98, 30
 
 
 def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
-    """Who answers by position, as if by chance, or contrary to the others."""
-    z = float(ndtri(1 - _FALSE / (2 * len(data.jurors))))
+    """Alarms about jurors who answer by position, as if by chance, or contrary to the others."""
+    z = float(ndtri(1 - _FALSE_ALARMS / (2 * len(data.jurors))))
     error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
     low, high = fit.state.habits - z * error, fit.state.habits + z * error
-    is_open = np.isinf(fit.sharpness.ends(z)[:, 0])  # in units of an average that may be 0, a number says nothing
+    is_open = np.isinf(fit.sharpness.ends(z)[:, 0])  # in units of an average that may be 0, a number means nothing
     for k, juror in enumerate(data.jurors):
         discrimination, lean, _ = map(float, fit.state.habits[k])
         graded = float(fit.sharpness.value[k])
@@ -230,26 +231,25 @@ def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
 
 
 def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
-    """Two jurors who answer the same comparisons the same, far beyond what strengths and habits explain."""
+    """Alarms about two jurors who answer the same comparisons alike, far beyond what strengths and habits explain."""
     shared, same, expected = _agreements(data, fit)
-    rows, columns = np.nonzero(np.triu(shared >= _FEWEST_SHARED, 1))
+    rows, columns = np.nonzero(np.triu(shared >= _COPY_ANSWERS, 1))
     n, agreed, chance = shared[rows, columns], same[rows, columns], expected[rows, columns]
     spread = np.sqrt(np.maximum(chance * (1 - chance / np.maximum(n, 1)), 1e-9))
-    away = (agreed - chance) / spread
-    limit = ndtri(1 - _FALSE / max(len(n), 1))
-    for k in np.flatnonzero((agreed >= _SAME * n) & (away > limit)):
-        one, two = data.jurors[rows[k]], data.jurors[columns[k]]
+    z = (agreed - chance) / spread
+    limit = ndtri(1 - _FALSE_ALARMS / max(len(n), 1))
+    for k in np.flatnonzero((agreed >= _COPY_AGREEMENT * n) & (z > limit)):
+        first, second = data.jurors[rows[k]], data.jurors[columns[k]]
         message = (
-            f"{one} and {two} give the same answer to {agreed[k]:,.0f} of {n[k]:,.0f} comparisons, "
+            f"{first} and {second} give the same answer to {agreed[k]:,.0f} of {n[k]:,.0f} comparisons, "
             f"where {chance[k]:,.0f} are expected of jurors like them"
         )
-        yield Alarm(
-            "copied_answers", "alarm", message, float(away[k]), (one, two), pairs=(AlarmPair(one, two, float(away[k])),)
-        )
+        pair = AlarmPair(first, second, float(z[k]))
+        yield Alarm("copied_answers", "alarm", message, pair.value, (first, second), pairs=(pair,))
 
 
 def _agreements(data: Preferences, fit: Strengths) -> tuple[Floats, Floats, Floats]:
-    """Jurors x jurors: comparisons that both answered, those answered alike, and how many should be."""
+    """Jurors x jurors: comparisons that both answered, those answered alike, and the expected number of these."""
     contest, is_forward = data.contests(), data.left < data.right
     _, first = np.unique(data.juror * (int(contest.max()) + 1) + contest, return_index=True)
     juror, contest = data.juror[first], contest[first]
@@ -259,40 +259,41 @@ def _agreements(data: Preferences, fit: Strengths) -> tuple[Floats, Floats, Floa
     chances = Answering.of(eta, tie if data.has_ties else None)
     forward = is_forward[first]
     answer = np.where(forward, data.outcome[first], -data.outcome[first])
-    each = {
+    by_outcome = {
         FIRST: np.where(forward, chances.first, chances.second),
         SECOND: np.where(forward, chances.second, chances.first),
         TIE: chances.tie,
     }
-    size = len(data.jurors), int(contest.max()) + 1
-    same = sum(_product((answer == side).astype(float), juror, contest, size) for side in each)
-    expected = sum(_product(chance, juror, contest, size) for chance in each.values())
-    return _product(np.ones(len(juror)), juror, contest, size), np.asarray(same), np.asarray(expected)
+
+    def product(values: Floats) -> Floats:
+        table = csr_array((values, (juror, contest)), shape=(len(data.jurors), int(contest.max()) + 1))
+        return np.asarray((table @ table.T).toarray())
+
+    same = sum(product((answer == outcome).astype(float)) for outcome in by_outcome)
+    expected = sum(product(chance) for chance in by_outcome.values())
+    return product(np.ones(len(juror))), np.asarray(same), np.asarray(expected)
 
 
-def _product(values: Floats, juror: Ints, contest: Ints, size: tuple[int, int]) -> Floats:
-    table = csr_array((values, (juror, contest)), shape=size)
-    return np.asarray((table @ table.T).toarray())
-
-
-# Jurors against themselves and against the others: the same two objects in both orders, and what the others show.
-
+# ---------------------------------------------------------------------------------------------------------------------
+# Jurors against themselves and against the others
+# ---------------------------------------------------------------------------------------------------------------------
 
 _FEW = 50  # a juror who gave fewer than one answer in so many moves the strengths little
 
 
 @dataclass(frozen=True)
 class Swapped:
-    """How often each juror was asked in both orders, and answered otherwise."""
+    """Per juror: comparisons made in both orders of display, and those with different answers."""
 
-    asked: Integers
-    otherwise: Integers
+    comparisons: Integers
+    contradictions: Integers
 
 
 def swapped_objects(data: Preferences) -> Swapped:
-    """The first answer in one order beside the first in the other, the second beside the second, and so on.
+    """Compare the first answer in one order with the first in the other, the second with the second, and so on.
 
-    A tie in one order and a winner in the other is another answer, too. Where items are named, both orders of one item.
+    A tie in one order and a winner in the other are different answers, too. Where items are named, the two orders must
+    be of one item.
     """
     size = len(data.jurors)
     if not data.is_placed:
@@ -300,12 +301,12 @@ def swapped_objects(data: Preferences) -> Swapped:
     contest, is_forward = data.contests(), data.left < data.right
     key = data.juror * (int(contest.max()) + 1) + contest
     answer = np.where(is_forward, data.outcome, -data.outcome)
-    (one, one_answer), (two, two_answer) = (
+    (forward, forward_answer), (backward, backward_answer) = (
         _numbered(key[way], answer[way], len(key)) for way in (is_forward, ~is_forward)
     )
-    _, first, second = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    _, first, second = np.intersect1d(forward, backward, assume_unique=True, return_indices=True)
     juror = data.juror[is_forward][np.argsort(key[is_forward], kind="stable")][first]
-    differs = one_answer[first] != two_answer[second]
+    differs = forward_answer[first] != backward_answer[second]
     return Swapped(np.bincount(juror, minlength=size), np.bincount(juror[differs], minlength=size))
 
 
@@ -319,49 +320,43 @@ def _numbered(key: Integers, answer: Integers, most: int) -> tuple[Integers, Int
 
 
 def with_others(data: CountedPairs, fit: Strengths) -> Floats:
-    """How each juror's answers go with the strengths that all the others show, from -1 to 1.
+    """Correlate each juror's answers with the strengths by all the others, from -1 to 1: one value per juror.
 
     Around 0, not around means: whatever stands left could stand right. Without a juror of few answers, the strengths
-    are one Newton step away; without one of many, they are sought again.
+    are one Newton step away; without one of many, they are fitted again.
     """
     correlation = np.full(data.shape[0], np.nan)
     ends = np.cumsum(np.bincount(data.juror, minlength=data.shape[0]))
     for juror, rows in enumerate(np.split(np.argsort(data.juror, kind="stable"), ends[:-1])):
-        if len(rows) < len(data.juror):
-            differences = _one_step if len(rows) < min(data.shape[1], len(data.juror) / _FEW) else _again
-            expected = np.tanh(differences(data, rows, fit) / 2)
-            correlation[juror] = _cosine(data.outcome[rows], expected, data.weight[rows])
+        if len(rows) == len(data.juror):
+            continue
+        own = data.take(rows)
+        if len(rows) < min(data.shape[1], len(data.juror) / _FEW):
+            answers, a = fit.state.answering(own), fit.state.habits[own.juror, 0]
+            score = own.weight * a * (own.outcome - answers.mean) / 2
+            information = own.weight * a * a * answers.variance / 4
+            columns = fit.covariance[own.left] - fit.covariance[own.right]
+            covariance = columns[:, own.left] - columns[:, own.right]
+            step = solve(np.eye(len(rows)) - covariance * information, covariance @ score)
+            difference = np.asarray(fit.state.differences(own) - step)
+        else:
+            others = data.take(np.setdiff1d(np.arange(len(data.juror)), rows))
+            start = replace(fit.state, strength=np.zeros(data.shape[1]))
+            difference = strengths_alone(others, start).differences(own)
+        expected, outcome = np.tanh(difference / 2), own.outcome
+        size = float(np.sqrt((own.weight @ outcome**2) * (own.weight @ expected**2)))
+        correlation[juror] = float(own.weight @ (outcome * expected)) / size if size > 1e-9 else float("nan")
     return correlation
 
 
-def _one_step(data: CountedPairs, rows: Integers, fit: Strengths) -> Floats:
-    """The differences in strength in these rows, as they would be without them."""
-    some, covariance = data.take(rows), fit.covariance
-    answers, a = fit.state.answering(some), fit.state.habits[some.juror, 0]
-    pull, weight = some.weight * a * (some.outcome - answers.mean) / 2, some.weight * a * a * answers.variance / 4
-    columns = covariance[some.left] - covariance[some.right]
-    between = columns[:, some.left] - columns[:, some.right]
-    moved = solve(np.eye(len(rows)) - between * weight, between @ pull)
-    return np.asarray(fit.state.differences(some) - moved)
-
-
-def _again(data: CountedPairs, rows: Integers, fit: Strengths) -> Floats:
-    others = data.take(np.setdiff1d(np.arange(len(data.juror)), rows))
-    start = replace(fit.state, strength=np.zeros(data.shape[1]))
-    return strengths_alone(others, start).differences(data.take(rows))
-
-
-def _cosine(one: Integers, two: Floats, weight: Floats) -> float:
-    size = float(np.sqrt((weight @ one**2) * (weight @ two**2)))
-    return float(weight @ (one * two)) / size if size > 1e-9 else float("nan")
-
-
-# `grade_pairs`: jurors who compare two objects, graded without a key.
+# ---------------------------------------------------------------------------------------------------------------------
+# Grades of the jurors
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairGrades(Result):
-    """How each juror compares; ends of intervals are two columns. NaN where the answers say nothing about it."""
+    """How each juror compares; ends of intervals are two columns. NaN where the answers do not determine it."""
 
     jurors: tuple[str, ...]
     objects: int
@@ -372,10 +367,10 @@ class PairGrades(Result):
     first_ends: Floats
     ties: Floats  #: the share of ties among its answers
     ties_ends: Floats
-    swapped: Integers  #: how many comparisons it was asked in both orders
-    contradicts: Floats  #: the share of these that it answered otherwise
+    swapped: Integers  #: how many comparisons it made in both orders
+    contradicts: Floats  #: the share of these with different answers
     contradicts_ends: Floats
-    with_others: Floats  #: how its answers go with the strengths that the others show, from -1 to 1
+    with_others: Floats  #: correlation of its answers with the strengths by the others, from -1 to 1
     level: float
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
@@ -394,15 +389,8 @@ class PairGrades(Result):
     def _blocks(self) -> Iterable[Block]:
         sure = f"{self.level:.0%}"
         heads = (
-            "juror",
-            "answers",
-            "tells apart",
-            sure,
-            "prefers first",
-            sure,
-            "ties",
-            "swapped",
-            "contradicts itself",
+            *("juror", "answers", "tells apart", sure, "prefers first", sure),
+            *("ties", "swapped", "contradicts itself", sure, "with the others"),
         )
         rows = [
             (
@@ -418,7 +406,7 @@ class PairGrades(Result):
             for k, juror in enumerate(self.jurors)
         ]
         title = f"{len(self.jurors):,} jurors who compared {self.objects:,} objects {self.answers.sum():,} times"
-        table = Table((*heads, sure, "with the others"), tuple(rows), right=tuple(range(1, len(heads) + 2)))
+        table = Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
         notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
         return [title, table, *notes]
 
@@ -434,8 +422,20 @@ def _plain_range(ends: Floats) -> str:
 def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptions]) -> PairGrades:
     r"""Grade jurors who say which of two objects is better, without a key.
 
-    Each juror's discrimination, lean to the first position and ties are fitted together with the strengths (see
-    `rank`); how often it contradicts itself where it saw two objects in both orders is counted.
+    Each juror's discrimination, lean to the first position and ties are fitted jointly with the strengths (see `rank`);
+    how often it contradicts itself where it saw two objects in both orders is counted.
+
+    Parameters
+    ----------
+    source
+        A file or dataframe of preferences, and options about it, as in `read_pairs`; or `Preferences`.
+    level
+        Confidence of the intervals.
+
+    Returns
+    -------
+    PairGrades
+        An entry per juror; discriminations in units of the average juror's, all else shares.
 
     Examples
     --------
@@ -445,15 +445,15 @@ def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptio
     >>> grades.jurors, grades.swapped.tolist(), grades.contradicts.tolist()
     (('ann', 'bob'), [1, 1], [0.0, 1.0])
     """
-    sure = Confidence(level=level)
+    confidence = Confidence(level=level)
     data = read_pairs(source, **reading)
     with single_threaded():
-        return pair_grades_by(data, fit_ranking(data), sure.level)
+        return pair_grades_by(data, fit_ranking(data), confidence.level)
 
 
 def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrades:
-    """The grades that a fit shows."""
-    counted, habits = data.counted(), fit.state.habits
+    """The `PairGrades` by a fit, with intervals."""
+    habits = fit.state.habits
     z = float(ndtri((1 + level) / 2))
     error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
     ends = habits[:, :, None] + z * error[:, :, None] * np.array([-1.0, 1.0])
@@ -462,9 +462,14 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
     ties = np.bincount(data.juror[data.outcome == TIE], minlength=len(data.jurors))
     orders = swapped_objects(data)
     is_known = np.array([len(data.jurors) > 1, data.is_placed])
-    own = np.column_stack([fit.sharpness.value, habits[:, 1]])
-    discrimination, first = np.where(is_known, own, np.nan).T
+    values = np.column_stack([fit.sharpness.value, habits[:, 1]])
+    discrimination, first = np.where(is_known, values, np.nan).T
     known_ends = np.where(is_known[None, :, None], ends[:, :2], np.nan)
+    remarks = list(data.remarks)
+    if np.isinf(known_ends[:, 0]).any():
+        remarks.append(
+            "the average juror may not tell objects apart at all, so that nothing in units of it has an interval"
+        )
     alarms = (*disconnected_alarms(data), *habit_alarms(data, fit), *copy_alarms(data, fit))
     return PairGrades(
         jurors=data.jurors,
@@ -476,21 +481,14 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
         first_ends=expit(known_ends[:, 1]),
         ties=_share(ties, answers),
         ties_ends=share_ends(ties, answers, level),
-        swapped=orders.asked,
-        contradicts=_share(orders.otherwise, orders.asked),
-        contradicts_ends=share_ends(orders.otherwise, orders.asked, level),
-        with_others=with_others(counted, fit),
+        swapped=orders.comparisons,
+        contradicts=_share(orders.contradictions, orders.comparisons),
+        contradicts_ends=share_ends(orders.contradictions, orders.comparisons, level),
+        with_others=with_others(data.counted(), fit),
         level=level,
-        remarks=(*data.remarks, *_open(known_ends[:, 0])),
+        remarks=tuple(remarks),
         alarms=sort_by_severity(alarms),
     )
-
-
-def _open(ends: Floats) -> tuple[str, ...]:
-    """What to say where no interval has an end."""
-    if not np.isinf(ends).any():
-        return ()
-    return ("the average juror may not tell objects apart at all, so that nothing in units of it has an interval",)
 
 
 def _share(part: Integers, whole: Integers) -> Floats:
@@ -498,7 +496,7 @@ def _share(part: Integers, whole: Integers) -> Floats:
 
 
 def share_ends(part: Integers, whole: Integers, level: float) -> Floats:
-    """Jeffreys' interval of a share; 0 and 1 are its ends where all or none were seen.
+    """Jeffreys' interval of shares, shares x 2; 0 and 1 are its ends where none or all are.
 
     >>> share_ends(np.array([0, 5]), np.array([10, 10]), 0.95).round(2).tolist()
     [[0.0, 0.22], [0.22, 0.78]]

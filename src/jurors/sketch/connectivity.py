@@ -1,10 +1,13 @@
-"""Connected components, distinct voices."""
+"""Which jurors can be compared: connected groups, and how many of them are distinct.
+
+Jurors who share no item, not even through others, cannot be compared: they form groups of their own. Jurors who never
+disagree, or always do, count as one: a representative stands for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,15 +17,18 @@ from jurors.sketch.pairs import parts_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import select_abstentions, select_repeats
 
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
-
-
-# Who is linked with whom, directly or through others.
+MIN_JURORS = 3  #: two agree as often whichever of them is right
+_ENOUGH_SHARED = 12  # items, or all there are
+_FEW_STEPS = 3  # from juror to juror by common tuples
 
 
 def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
-    """The group of each of `size` jurors whom these pairs link, numbered from 0 in the jurors' order.
+    """The connected components of `size` jurors that these pairs link.
+
+    Returns
+    -------
+    ndarray
+        The group of each juror, numbered from 0 in the jurors' order.
 
     Examples
     --------
@@ -38,7 +44,7 @@ def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
 
 
 def connected_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, ...]]:
-    """The members of each group of two or more.
+    """The members of each connected group of two or more, as positions.
 
     Examples
     --------
@@ -50,76 +56,76 @@ def connected_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[in
     return [tuple(np.flatnonzero(group == k).tolist()) for k in np.flatnonzero(np.bincount(group) > 1)]
 
 
-# Who can be compared, and who says anything of their own.
-#
-# Jurors who share no item, not even through others, cannot be compared: they form groups of their own. Jurors who never
-# disagree, or always do, are one voice.
-
-
-MIN_JURORS = 3  #: two agree as often whoever of them is right
-_ENOUGH_SHARED = 12  # items, or all there are
-_FEW_STEPS = 3  # from juror to juror by common tuples
-
-
 @dataclass(frozen=True)
 class DistinctJurors:
-    """Who says the same as whom, where the distinct voices are too few to grade anybody."""
+    """Which jurors vote alike, where too few distinct ones are left to grade."""
 
     same: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never disagrees with)
     opposite: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never agrees with)
-    constant: tuple[int, ...]  #: who said one label only, and so nothing
-    count: int  #: the distinct voices
-    met: tuple[int, ...]  #: on how many items each of `same`, then `opposite`, met its voice
+    constant: tuple[int, ...]  #: jurors who voted one label only, which carries no information
+    count: int  #: the distinct jurors
+    met: tuple[int, ...]  #: on how many items each of `same`, then `opposite`, was compared with its representative
     votes: tuple[int, ...]  #: how many votes each of `constant` cast
 
 
 def too_few_jurors(sketch: Sketch) -> DistinctJurors | None:
-    """Who says the same as whom if fewer than three distinct voices are left; None where there are enough.
+    """Which jurors vote alike, if fewer than three distinct ones are left.
+
+    Returns
+    -------
+    DistinctJurors or None
+        None where there are enough.
 
     Examples
     --------
     >>> too_few_jurors(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
     DistinctJurors(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
     """
-    if _differ(sketch):
+    if _first_three_differ(sketch):
         return None
     row, col, code = sketch.tuples.triples()
-    met = sketch.counts[row] > 0
-    row, col, code = row[met], col[met], code[met]
+    is_seen = sketch.counts[row] > 0
+    row, col, code = row[is_seen], col[is_seen], code[is_seen]
     enough = min(_ENOUGH_SHARED, sketch.items)
-    voices: list[tuple[int, Integers]] = []
+    representatives: list[tuple[int, Integers]] = []  # the first juror of each kind, and the votes of all of the kind
     same: dict[tuple[int, int], int] = {}
     opposite: dict[tuple[int, int], int] = {}
     constant: dict[int, int] = {}
     for juror in range(len(sketch.jurors)):
-        at, said = row[col == juror], code[col == juror].astype(np.int64)
-        if not len(said) or (said == said[0]).all():
+        at, votes = row[col == juror], code[col == juror].astype(np.int64)
+        if not len(votes) or (votes == votes[0]).all():
             constant[juror] = int(sketch.counts[at].sum())
             continue
-        for first, heard in voices:
-            both = heard[at] >= 0
-            agree = (heard[at] == said)[both]
-            met_on = int(sketch.counts[at][both].sum())
-            if met_on >= enough and agree.all():
-                same[juror, first] = met_on
-            elif met_on >= enough and len(sketch.labels) == 2 and not agree.any():
-                opposite[juror, first] = met_on
-                said = 1 - said
+        for first, known in representatives:
+            both = known[at] >= 0
+            agree = (known[at] == votes)[both]
+            shared = int(sketch.counts[at][both].sum())
+            if shared >= enough and agree.all():
+                same[juror, first] = shared
+            elif shared >= enough and len(sketch.labels) == 2 and not agree.any():
+                opposite[juror, first] = shared
+                votes = 1 - votes
             else:
                 continue
-            heard[at] = said  # where the first was silent, this one speaks for the voice
+            known[at] = votes  # where the first did not vote, this one does
             break
         else:
-            voices.append((juror, np.full(sketch.tuples.rows, -1, dtype=np.int64)))
-            voices[-1][1][at] = said
-        if len(voices) == MIN_JURORS:
+            representatives.append((juror, np.full(sketch.tuples.rows, -1, dtype=np.int64)))
+            representatives[-1][1][at] = votes
+        if len(representatives) == MIN_JURORS:
             return None
-    on = (*same.values(), *opposite.values())
-    return DistinctJurors(tuple(same), tuple(opposite), tuple(constant), len(voices), on, tuple(constant.values()))
+    return DistinctJurors(
+        same=tuple(same),
+        opposite=tuple(opposite),
+        constant=tuple(constant),
+        count=len(representatives),
+        met=(*same.values(), *opposite.values()),
+        votes=tuple(constant.values()),
+    )
 
 
-def _differ(sketch: Sketch) -> bool:
-    """Whether a glance at the first three jurors shows that they are voices of their own, as is nearly always so."""
+def _first_three_differ(sketch: Sketch) -> bool:
+    """Whether the first three jurors are already distinct, as is nearly always so: a quick test."""
     if not sketch.tuples.is_dense or len(sketch.jurors) < MIN_JURORS:
         return False
     codes = sketch.tuples.codes[sketch.counts > 0, :MIN_JURORS]
@@ -130,7 +136,12 @@ def _differ(sketch: Sketch) -> bool:
 
 
 def juror_groups(sketch: Sketch) -> Integers:
-    """The group of each juror, numbered from 0 in the jurors' order.
+    """The groups of jurors that common items connect.
+
+    Returns
+    -------
+    ndarray
+        The group of each juror, numbered from 0 in the jurors' order.
 
     Examples
     --------
@@ -143,14 +154,18 @@ def juror_groups(sketch: Sketch) -> Integers:
         return np.zeros(width, dtype=np.int64)
     if _all_reached(sketch):
         return np.zeros(width, dtype=np.int64)
-    links = [_links(part) for part, _ in parts_of(sketch)]
-    return are_connected(
-        np.concatenate([group[0] for group in links]), np.concatenate([group[1] for group in links]), width
-    )
+    first, second = [], []
+    for part, _ in parts_of(sketch):  # votes on a tuple follow each other
+        row, col, _ = part.tuples.triples()
+        common = (row[1:] == row[:-1]) & (part.counts[row[1:]] > 0)
+        group = are_connected(col[:-1][common], col[1:][common], width)
+        first.append(np.unique(group, return_index=True)[1][group])
+        second.append(np.arange(width))
+    return are_connected(np.concatenate(first), np.concatenate(second), width)
 
 
 def _all_reached(sketch: Sketch) -> bool:
-    """Whether everybody is a few common tuples away from the first juror, as nearly always: a quick look shows it."""
+    """Whether all jurors are a few common tuples away from the first, as is nearly always so: a quick test."""
     row, col, _ = sketch.tuples.triples()
     jurors, tuples = np.zeros(len(sketch.jurors), dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
     jurors[col[:1]] = True
@@ -163,16 +178,14 @@ def _all_reached(sketch: Sketch) -> bool:
     return False
 
 
-def _links(sketch: Sketch) -> tuple[Integers, Integers]:
-    """Every juror with the first of those whom common tuples link it with: votes on a tuple stand side by side."""
-    row, col, _ = sketch.tuples.triples()
-    common = (row[1:] == row[:-1]) & (sketch.counts[row[1:]] > 0)
-    group = are_connected(col[:-1][common], col[1:][common], len(sketch.jurors))
-    return np.unique(group, return_index=True)[1][group], np.arange(len(group))
-
-
 def restrict_to_jurors(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:
-    """The jurors of one group with the tuples they gave, and where those tuples stand in the whole sketch."""
+    """The sketch of one group's jurors, with the tuples in which any of them voted.
+
+    Returns
+    -------
+    tuple
+        The sketch, and the rows of its tuples in the whole sketch.
+    """
     members = np.flatnonzero(group == number)
     row, col, _ = sketch.tuples.triples()
     rows = np.unique(row[group[col] == number])
@@ -181,6 +194,6 @@ def restrict_to_jurors(sketch: Sketch, group: Integers, number: int) -> tuple[Sk
     taken = replace(taken, abstained=select_abstentions(taken, rows), repeats=select_repeats(taken, rows))
     if taken.is_dense:
         return Sketch(replace(taken, rows=len(rows), counts=counts, _dense=taken.codes[rows])), rows
-    place, who, code = taken.triples()
-    triples = (np.searchsorted(rows, place), who, code)
+    place, juror, code = taken.triples()
+    triples = (np.searchsorted(rows, place), juror, code)
     return Sketch(replace(taken, rows=len(rows), counts=counts, _sparse=triples)), rows

@@ -1,4 +1,9 @@
-"""Counting in DuckDB."""
+"""Counting files in DuckDB: files larger than memory become a few rows of counts, and no vote is held on the way.
+
+Wide: rows with the same cells are counted as they stand in the file. Long: each (juror, label) pair gets bits of its
+own, so that an item's votes are one `bit_or`; a juror who voted twice shows, because the votes are then more than the
+jurors with bits. What needs the rows themselves (repeated items, empty names, sparse panels) is left to `read_votes`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
-from jurors.votes.findings import Spelling, repeated_rows, with_findings
+from jurors.votes.findings import repeated_rows, with_findings
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
@@ -41,16 +46,8 @@ if TYPE_CHECKING:
     from jurors._numeric import Integers
 
 
-# Counting in DuckDB: files larger than memory become a few rows of counts, and no vote is held on the way.
-#
-# Wide: rows with the same cells are counted as they lie in the file. Long: each (juror, label) pair gets bits of its
-# own, so that an item's votes are one `bit_or`; a juror who voted twice shows, because the votes are then more than
-# the jurors with bits. What needs the rows themselves (repeated items, empty names, sparse panels) is left to
-# `read_votes`.
-
-
-_BITS = 62  # of a BIGINT that stays positive, and one to spare for strangers
-_STRANGER = 1 << 62
+_BITS = 62  # of a BIGINT that stays positive, and one to spare for unknown pairs
+_UNKNOWN = 1 << 62
 _MOST_KEYS = 16  # beyond, hardly two items share a tuple
 _MOST_PAIRS = 1_000_000
 _HEAD_ROWS = 200_000
@@ -59,25 +56,56 @@ _WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
 _NAMELESS = "('', 'nan', 'NaN', '-0')"
 
 
+def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
+    r"""Count the votes in a file, or in several, without holding them in memory.
+
+    The sketch is that of `Sketch.from_votes(read_votes(source))`, and so are the options and the errors. DuckDB counts
+    while it reads and spills to disk beyond `memory`; only sparse panels and repeated items are read whole.
+
+    Returns
+    -------
+    Sketch
+        The counts of all files.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_sketch(io.StringIO("ann,bob,cy\nyes,yes,no\nno,no,no\nyes,yes,no\n"))
+    Sketch(3 items, 3 jurors, 2 tuples, labels no, yes)
+    """
+    options = Reading.of(reading)
+    with open_source(source, options) as opened:
+        if isinstance(opened, ToolLog):
+            return Sketch.from_votes(votes_of_log(opened, options))
+        table, layout = open_layout(opened, options)
+        votes = count_files(table, layout, options) if layout.repeat is None else None
+        if votes is None:
+            return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
+        votes = collapse_repeats(votes, options)
+        repeated = repeated_rows(votes) if layout.kind != "counts" else ()
+        about = findings_about_table(table, layout, options, votes)
+        return Sketch.from_votes(with_findings(votes, [*about, *repeated]))
+
+
 def count_files(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
-    """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
+    """The decision tuples of a table with their counts; None where they take the votes themselves."""
     if layout.kind != "long":
-        return _counted_wide(table, layout, options)
-    return _counted_long(_of_chosen(table, layout, options), layout, options)
+        return _count_wide(table, layout, options)
+    return _count_long(_of_selected(table, layout, options), layout, options)
 
 
-def _of_chosen(table: SourceTable, layout: Layout, options: Reading) -> SourceTable:
-    """The rows of the chosen jurors, and those that name none: these are told by `read_votes`, with their number."""
+def _of_selected(table: SourceTable, layout: Layout, options: Reading) -> SourceTable:
+    """The rows of the selected jurors, and those that name none: `read_votes` reports these with their number."""
     if layout.juror is None or not selects_jurors(options):
         return table
     cell = table.cell(layout.juror)
     raw = fetch_column(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
     names = clean_cells(table.parse(raw, layout.juror), column=table.names[layout.juror])
     jurors = list(dict.fromkeys(name for name in names if name is not None))
-    kept = {jurors[k] for k in select_jurors(jurors, options)}
-    cells = [str(one) for one, name in zip(raw, names, strict=True) if name is None or name in kept]
-    table.con.execute("CREATE OR REPLACE TEMP TABLE chosen AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
-    rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM chosen)"
+    selected = {jurors[k] for k in select_jurors(jurors, options)}
+    cells = [str(value) for value, name in zip(raw, names, strict=True) if name is None or name in selected]
+    table.con.execute("CREATE OR REPLACE TEMP TABLE selected AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
+    rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM selected)"
     columns = ", ".join(f"c{k}" for k in range(len(table.names)))
     return replace(table, sql=f"(SELECT * FROM {table.sql} WHERE {rows}) AS theirs({columns})")
 
@@ -85,10 +113,10 @@ def _of_chosen(table: SourceTable, layout: Layout, options: Reading) -> SourceTa
 # -- wide and counts ------------------------------------------------------------------------------------------
 
 
-def _counted_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
+def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
     columns = layout.votes if layout.count is None else (*layout.votes, layout.count)
     shown = ", ".join(f"{table.cell(k)} AS c{k}" for k in columns)
-    if layout.item is not None and not _items_are_fine(table, layout.item, repeated=layout.count is not None):
+    if layout.item is not None and not _are_items_named(table, layout.item, repeated=layout.count is not None):
         return None
     bare = ", ".join(f"c{k}" for k in columns)
     kept = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
@@ -107,35 +135,29 @@ def _counted_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes
     return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
 
 
-def _items_are_fine(table: SourceTable, k: int, *, repeated: bool) -> bool:
+def _are_items_named(table: SourceTable, k: int, *, repeated: bool) -> bool:
     """Whether every row names its item, and (unless they may be repeated) no two rows name the same."""
     items = _item_names(table, k)
     if items is None:
         return False
     if table.types[k] in INTEGERS:
-        return _whole_items_are_fine(table, k, repeated=repeated)
+        rows, named, low, high = table.con.execute(
+            f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
+        ).fetchall()[0]
+        if named < rows or repeated:
+            return bool(named == rows)
+        if high - low + 1 < rows:
+            return False
+        distinct = f"count(DISTINCT c{k})"
+        if high - low < _WIDEST_RANGE:  # one bit per number
+            distinct = f"bit_count(bitstring_agg(c{k}::BIGINT, {low}, {high}))"
+        return bool(table.watched(f"SELECT {distinct} = {rows} FROM {table.sql}").fetchall()[0][0])
     for name in items:
         distinct = "true" if repeated else f"count(DISTINCT hash({name})) = count(*)"  # other hashes are other names
         differ, odd = table.watched(f"SELECT {distinct}, bool_or({_odd(name)}) FROM {table.sql}").fetchall()[0]
         if not odd:
             return bool(differ)
     return False
-
-
-def _whole_items_are_fine(table: SourceTable, k: int, *, repeated: bool) -> bool:
-    """The same for whole numbers: one bit per number says exactly whether all differ."""
-    rows, named, low, high = table.con.execute(
-        f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
-    ).fetchall()[0]
-    if named < rows or (not repeated and high - low + 1 < rows):
-        return False
-    if repeated:
-        return True
-    if high - low < _WIDEST_RANGE:
-        distinct = f"bit_count(bitstring_agg(c{k}::BIGINT, {low}, {high}))"
-    else:
-        distinct = f"count(DISTINCT c{k})"
-    return bool(table.watched(f"SELECT {distinct} = {rows} FROM {table.sql}").fetchall()[0][0])
 
 
 def _item_names(table: SourceTable, k: int) -> list[str] | None:
@@ -169,7 +191,7 @@ def _odd(name: str, *, whole: bool = False) -> str:
 
 @dataclass(frozen=True)
 class _Panel:
-    """The jurors, the labels, and the bits of each pair that was found in the file."""
+    """The jurors, the labels, and the bits of each (juror, label) pair of the file."""
 
     jurors: tuple[Label, ...]
     labels: tuple[Label, ...]
@@ -209,34 +231,34 @@ class _Panel:
         return codes
 
 
-def _counted_long(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
+def _count_long(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
     item, juror, label = layout.used
     names = _item_names(table, item)
     if names is None:
         return None
-    odd_whole = table.types[item] in INTEGERS
+    is_whole = table.types[item] in INTEGERS
     for pairs in _pairs(table, juror, label, whole=bool(Recoding.of(options))):
         panel = _panel(table, pairs, juror, label, options)
         if panel is None or panel.keys > _MOST_KEYS:
             return None
-        strangers = False
+        has_unknown = False
         for name in names:
-            tuples = _tuples(table, panel, name, _odd("name", whole=odd_whole), juror, label)
-            strangers = bool((tuples["k0"] & _STRANGER).any())
-            if strangers:
+            tuples = _tuples(table, panel, name, _odd("name", whole=is_whole), juror, label)
+            has_unknown = bool((tuples["k0"] & _UNKNOWN).any())
+            if has_unknown:
                 break
             if not tuples["odd"].any():
                 votes = _checked(panel, tuples)
                 return None if votes is None else apply_scale(votes, options)
-        if not strangers:
+        if not has_unknown:
             return None
     return None
 
 
 def _pairs(table: SourceTable, juror: int, label: int, *, whole: bool = False) -> Iterator[str]:
-    """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others.
+    """SQL for the (juror, label) pairs of the file: at first those of its head, where its tail has no others.
 
-    What is to become of labels is decided by all of them, and not by the head (`whole`).
+    Recoding of labels depends on all of them, and not on the head (`whole`).
     """
     pairs = f"SELECT DISTINCT c{juror}, c{label} FROM"
     part = table.parts[0]
@@ -250,7 +272,7 @@ def _pairs(table: SourceTable, juror: int, label: int, *, whole: bool = False) -
 
 
 def _tail(part: TablePart) -> list[list[str]]:
-    """The last rows of a CSV file: where juror comes after juror, they have pairs that its head lacks."""
+    """The last rows of a CSV file: where it is sorted by juror, they have pairs that its head lacks."""
     with part.path.open("rb") as file:
         file.seek(max(0, part.path.stat().st_size - _TAIL_BYTES))
         lines = file.read().decode("utf-8", "replace").splitlines()[1:]
@@ -259,7 +281,7 @@ def _tail(part: TablePart) -> list[list[str]]:
 
 
 def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Reading) -> _Panel | None:
-    """Who votes what; the table `pairs` in DuckDB has the bits of each. None where somebody has no name."""
+    """The panel of these pairs, whose bits go to the table `pairs` in DuckDB; None where a juror has no name."""
     con = table.con
     numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"
     con.execute(f"CREATE OR REPLACE TEMP TABLE pair AS {numbered}")
@@ -268,17 +290,16 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     if len(rows) > _MOST_PAIRS or None in names:
         return None
     often = _rows_of_pairs(table, juror, label) if options.ignore_case else None
-    said = table.parse([row[1] for row in rows], label)
-    spelling = spelled_labels(said, options, table.names[label], None if often is None else often.tolist)
+    cells = table.parse([row[1] for row in rows], label)
+    spelling = spelled_labels(cells, options, table.names[label], None if often is None else often.tolist)
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = labels_of(spelling, options)
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
     by = np.array([place[name] for name in names])
-    findings = spelling.findings(
-        list(map(str, jurors)), by, np.arange(len(rows)), _times(table, juror, label, spelling)
-    )
+    times = _rows_of_pairs(table, juror, label) if spelling.says_something else None
+    findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
     panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:
         columns = panel.columns()
@@ -292,11 +313,6 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     return panel
 
 
-def _times(table: SourceTable, juror: int, label: int, spelling: Spelling) -> Integers | None:
-    """How many rows hold each pair, where there is something to say about some."""
-    return _rows_of_pairs(table, juror, label) if spelling.says_something else None
-
-
 def _rows_of_pairs(table: SourceTable, juror: int, label: int) -> Integers:
     """How many rows hold each pair."""
     same = f"pair.c{juror} IS NOT DISTINCT FROM f.c{juror} AND pair.c{label} IS NOT DISTINCT FROM f.c{label}"
@@ -307,7 +323,7 @@ def _rows_of_pairs(table: SourceTable, juror: int, label: int) -> Integers:
 
 def _tuples(table: SourceTable, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
     """The distinct keys of items, with how many votes an item has and how many items there are."""
-    keys = [f"bit_or(coalesce(k0, {_STRANGER})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
+    keys = [f"bit_or(coalesce(k0, {_UNKNOWN})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
     match = f"c{juror} IS NOT DISTINCT FROM j AND c{label} IS NOT DISTINCT FROM v"
     items = (
         f"SELECT {name} AS name, {', '.join(keys)}, count(vote) AS votes "
@@ -328,32 +344,3 @@ def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
         return None
     counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts, scale=None)
     return replace(label_as_abstentions(counted), findings=panel.findings, labels_told=panel.labels_told)
-
-
-# A sketch from files of votes, counted where they lie, so that they may be larger than memory.
-
-
-def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
-    r"""Count the votes in a file, or in several, without holding them in memory.
-
-    The sketch is that of `Sketch.from_votes(read_votes(source))`, and so are the options and the errors. DuckDB counts
-    while it reads and spills to disk beyond `memory`; only sparse panels and items that come again are read whole.
-
-    Examples
-    --------
-    >>> import io
-    >>> read_sketch(io.StringIO("ann,bob,cy\nyes,yes,no\nno,no,no\nyes,yes,no\n"))
-    Sketch(3 items, 3 jurors, 2 tuples, labels no, yes)
-
-    """
-    options = Reading.of(reading)
-    with open_source(source, options) as opened:
-        if isinstance(opened, ToolLog):
-            return Sketch.from_votes(votes_of_log(opened, options))
-        table, layout = open_layout(opened, options)
-        votes = count_files(table, layout, options) if layout.repeat is None else None
-        if votes is None:
-            return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
-        votes = collapse_repeats(votes, options)
-        again = repeated_rows(votes) if layout.kind != "counts" else ()
-        return Sketch.from_votes(with_findings(votes, [*findings_about_table(table, layout, options, votes), *again]))

@@ -1,4 +1,16 @@
-"""Counting in dataframe engines."""
+"""Counting dataframes in the engine that holds them: only counts come back.
+
+Wide votes are grouped by all their columns. A long table is queried twice: first for how often each juror voted each
+label, then for one number per item. The meaning of a cell is decided here, from the distinct cells that came back, as
+for files; the engine is only given which cells are which label.
+
+**Decision tuples as numbers** (`Pivot`), so that one sum per item and one group-by count them in any engine. With R
+labels, base b = R + 1 and digit 0 for "no vote", the vote "label l by juror j" adds (l + 1) b^j to its item's number,
+and grouping the numbers counts the tuples. Jurors share a number as long as *all* votes added up stay below 2^63, so
+that none overflows, whatever the votes repeat. Two votes of one juror on one item run into each other, and are noticed
+by two sums that the votes alone fix: the digits of all numbers add up to those of all votes only if no digit was
+carried, and then as many digits differ from 0 as there are votes only if no two votes share a digit.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +49,14 @@ if TYPE_CHECKING:
     from jurors._numeric import Codes, Integers
 
 
-# Decision tuples as numbers, so that one sum per item and one group-by count them in any engine.
-#
-# With R labels, base b = R + 1 and digit 0 for "no vote", the vote "label l by juror j" adds (l + 1) b^j to its item's
-# number, and grouping the numbers counts the tuples. Jurors share a number as long as *all* votes added up stay below
-# 2^63, so that none overflows, whatever the votes repeat.
-#
-# Two votes of one juror on one item run together, and are noticed by two sums that the votes alone fix: the digits of
-# all numbers add up to those of all votes only if no digit was carried, and then as many digits differ from 0 as there
-# are votes only if no two votes share a digit.
-
-
 _LARGEST = 1 << 63
+# With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
+# comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
+_PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
+_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
+    "\u2028\u2029\u202f\u205f\u3000"
+)  # what str.strip takes off
+_NO_NAME = ("", "nan", "NaN")
 
 LabelCounts: TypeAlias = Mapping[int, Sequence[Any]]  # for each position, of a label or a juror, the cells that mean it
 
@@ -109,7 +117,7 @@ class Pivot:
         return codes
 
     def _holds(self, codes: Codes, counts: Integers) -> bool:
-        """Whether no two votes ran together: the sums of the module's docstring."""
+        """Whether no two votes ran into each other: the two sums of the module's docstring."""
         votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
         counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
         return counted == (votes, digits)
@@ -120,18 +128,18 @@ class Pivot:
 
 def cells_of(cells: Iterable[Any], positions: Iterable[Any]) -> dict[int, list[Any]]:
     """The cells that stand for each position; those that stand for none (-1) are left out."""
-    said: dict[int, list[Any]] = {}
+    by_position: dict[int, list[Any]] = {}
     for cell, position in zip(cells, positions, strict=True):
         if position >= 0:
-            said.setdefault(int(position), []).append(cell)
-    return said
+            by_position.setdefault(int(position), []).append(cell)
+    return by_position
 
 
-def position(name: str, said: LabelCounts, first: int) -> Any:
+def position(name: str, by_position: LabelCounts, first: int) -> Any:
     """The position that a cell means, counted from `first`; 0 for none."""
     import narwhals as nw
 
-    place = total([where(name, cells, position + first) for position, cells in said.items()])
+    place = total([where(name, cells, position + first) for position, cells in by_position.items()])
     return place.cast(nw.Float64).cast(nw.Int64)  # Ibis drops a cast to what it takes a number for already
 
 
@@ -143,7 +151,7 @@ def where(name: str, cells: Sequence[Any], value: int) -> Any:
 
 
 def total(terms: Sequence[Any]) -> Any:
-    """Their sum, halved again and again: engines limit how deep an expression may be."""
+    """Their sum as a balanced tree: engines limit how deep an expression may be."""
     if not terms:
         return whole_number(0)
     if len(terms) < 3:
@@ -170,24 +178,8 @@ def integers(series: Any) -> Integers:
     return np.asarray(series.to_numpy()).astype(np.int64)
 
 
-# The sketch of a dataframe, counted by the engine that holds it: only counts come back.
-#
-# Wide votes are grouped by all their columns. A long table is asked twice: first who said which label how often, then
-# for one number per item (`pivot.py`). What a cell means is decided here, from the distinct cells that came back, as
-# for files; the engine is only told which cells are which label.
-
-
-# With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
-# comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
-_PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
-_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
-    "\u2028\u2029\u202f\u205f\u3000"
-)  # what str.strip takes off
-_NO_NAME = ("", "nan", "NaN")
-
-
 def count_frame(frame: Any, options: Reading) -> Sketch:
-    """The sketch of a frame's votes; the same, to the count, from every engine."""
+    """The sketch of a frame's votes, the same from every engine; VotesError as in `read_votes`."""
     import narwhals as nw
 
     opened = open_frame(frame)
@@ -204,36 +196,32 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     if opened.is_eager and opened.engine == "polars":
         kept = kept.lazy()  # which plans the steps as one
     if layout.kind == "long" and selects_jurors(options):
-        kept = _of_chosen(opened, kept, layout, options)
+        kept = _of_selected(opened, kept, layout, options)
     try:
         count = _count_long if layout.kind == "long" else _count_wide
         sketch = count(opened, kept, layout, options)
-        joined = collapse_repeats(sketch.tuples, options)
-        return _told(sketch if joined is sketch.tuples else Sketch.from_votes(joined), opened, layout, options)
+        collapsed = collapse_repeats(sketch.tuples, options)
+        sketch = sketch if collapsed is sketch.tuples else Sketch.from_votes(collapsed)
+        repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
+        about = table_findings(opened.names, layout, opened.told(options), items=sketch.items)
+        return Sketch(with_findings(sketch.tuples, [*about, *repeated]))
     except VotesError:
         if opened.is_eager or opened.stream is not None:
-            votes_from_columns(opened, kept, layout, options)  # says it with the number of the row
+            votes_from_columns(opened, kept, layout, options)  # raises with the number of the row
         raise
 
 
-def _of_chosen(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any:
-    """The rows of the chosen jurors, and those that name none, which are refused."""
+def _of_selected(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any:
+    """The rows of the selected jurors, and those that name none, which are refused."""
     import narwhals as nw
 
-    who = nw.col(f"c{layout.juror}")
-    raw, _ = column(collect(kept.select(who).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
+    juror = nw.col(f"c{layout.juror}")
+    raw, _ = column(collect(kept.select(juror).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
     names = clean_cells(raw)
     jurors = list(dict.fromkeys(name for name in names if name is not None))
-    left = {jurors[k] for k in select_jurors(jurors, options)}
-    cells = [one for one, name in zip(raw, names, strict=True) if one is not None and (name is None or name in left)]
-    return kept.filter(who.is_null() | who.is_in(cells))
-
-
-def _told(sketch: Sketch, frame: Frame, layout: Layout, options: Reading) -> Sketch:
-    """With what is to know of the frame, and of rows that come again."""
-    again = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-    about = table_findings(frame.names, layout, frame.effective_options(options), items=sketch.items)
-    return Sketch(with_findings(sketch.tuples, [*about, *again]))
+    selected = {jurors[k] for k in select_jurors(jurors, options)}
+    cells = [v for v, name in zip(raw, names, strict=True) if v is not None and (name is None or name in selected)]
+    return kept.filter(juror.is_null() | juror.is_in(cells))
 
 
 # -- wide -------------------------------------------------------------------------------------------------
@@ -258,32 +246,23 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
         return Sketch.from_votes(votes_from_columns(frame, kept, layout, options))
-    votes = abstentions_as_label(votes)
-    said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
-    named = _named(frame, kept, layout.item)
-    digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
-    merged = _merge_items(digits, keys, votes, ordered=frame.has_order)
-    told = replace(label_as_abstentions(merged.tuples), findings=votes.findings, labels_told=votes.labels_told)
-    return Sketch.from_votes(apply_scale(told, options))
-
-
-def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: bool) -> Sketch:
-    """The sketch where an item may have several rows; `votes` are the counts of the rows."""
-    import narwhals as nw
-
+    votes = abstentions_as_label(votes)  # counts of rows: an item may have several
+    meanings = [
+        cells_of(distinct, votes.codes[np.unique(code, return_index=True)[1], k])
+        for k, (distinct, code) in enumerate(columns)
+    ]
+    digits = _named(frame, kept, layout.item).with_columns(
+        *(position(key, cells, 1).alias(key) for key, cells in zip(keys, meanings, strict=True))
+    )
     counts = cast("Integers", votes.counts)
     tally = [[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T]
     pivot = Pivot(votes.jurors, votes.labels, np.array(tally))
     sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
     sketch = pivot.count(digits, sums)
     if sketch is None:
-        raise _twice(*_repeated_wide(digits, keys, votes.jurors), ordered=ordered)
-    return sketch
-
-
-def _first(code: NDArray[Any]) -> Integers:
-    """Where each code appears first."""
-    return np.unique(code, return_index=True)[1]
+        raise _twice(*_repeated_wide(digits, keys, votes.jurors), ordered=frame.has_order)
+    merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
+    return Sketch.from_votes(apply_scale(merged, options))
 
 
 def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
@@ -291,9 +270,9 @@ def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
     import narwhals as nw
 
     by_item = _named(frame, kept, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
-    asked = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
-    _refuse_nameless(asked["nameless"].to_list()[0], frame.names[item], "item")
-    return bool(asked["n"].to_list()[0] > 1)
+    totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
+    _refuse_nameless(totals["nameless"].to_list()[0], frame.names[item], "item")
+    return bool(totals["n"].to_list()[0] > 1)
 
 
 def _weighted(times: Integers, cells: Any, name: str) -> Integers:
@@ -304,7 +283,7 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
         if error.code != "bad_row":
             raise
         raise VotesError(error.about["what"]) from None  # the row is one of the groups, not of the frame
-    weighted = [one * many for one, many in zip(each.tolist(), times.tolist(), strict=True)]
+    weighted = [count * rows for count, rows in zip(each.tolist(), times.tolist(), strict=True)]
     if sum(weighted) > LARGEST_COUNT:
         raise VotesError(
             f"column {name!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
@@ -321,14 +300,14 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     item, juror, label = layout.used
     who, what = f"c{juror}", f"c{label}"
     named = _named(frame, kept, item)
-    asked = named.select(who, what, "nameless").group_by(who, what).agg(nw.len().alias("n"), nw.col("nameless").sum())
-    pairs = collect(asked)
+    grouped = named.select(who, what, "nameless").group_by(who, what)
+    pairs = collect(grouped.agg(nw.len().alias("n"), nw.col("nameless").sum()))
     if not len(pairs):
         raise frame.no_rows()
     times = integers(pairs["n"])
     _refuse_nameless(sum(pairs["nameless"].to_list()), frame.names[item], "item")
-    spoken, by = column(pairs[who], frame.names[juror])
-    names = clean_cells(spoken, column=frame.names[juror])
+    juror_cells, by = column(pairs[who], frame.names[juror])
+    names = clean_cells(juror_cells, column=frame.names[juror])
     _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
@@ -344,16 +323,16 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     voted = code[to] >= 0
     np.add.at(tally, (place[by][voted], code[to][voted]), times[voted])
     pivot = Pivot(tuple(map(str, jurors)), kinds, tally)
-    voices = cells_of(spoken, place)
+    by_juror = cells_of(juror_cells, place)
     digits = named.with_columns(position(what, cells_of(cells, code), 1).alias("digit"))
-    sums = [nw.col("digit") * total([where(who, voices[j], weight) for j, weight in part]) for part in pivot.parts]
+    sums = [nw.col("digit") * total([where(who, by_juror[j], weight) for j, weight in part]) for part in pivot.parts]
     sketch = pivot.count(digits, sums)
     if sketch is None:
-        voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, voices, 0).alias("place"))
+        voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, by_juror, 0).alias("place"))
         raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
     findings = spelling.findings(pivot.jurors, place[by], to, times)
-    told = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
-    return Sketch.from_votes(apply_scale(told, options))
+    votes = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
+    return Sketch.from_votes(apply_scale(votes, options))
 
 
 def _most(frame: Frame) -> int:
@@ -396,10 +375,10 @@ def _repeated_long(votes: Any, jurors: Sequence[str]) -> tuple[str, Any, int]:
     import narwhals as nw
 
     twice = votes.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
-    asked = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
-    one = collect(twice.sort("item", "place").head(1))
-    repeats = int(asked["n"].to_list()[0] - asked["item"].to_list()[0])
-    return jurors[int(one["place"].to_list()[0])], one["item"].to_list()[0], repeats
+    totals = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
+    first = collect(twice.sort("item", "place").head(1))
+    repeats = int(totals["n"].to_list()[0] - totals["item"].to_list()[0])
+    return jurors[int(first["place"].to_list()[0])], first["item"].to_list()[0], repeats
 
 
 def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tuple[str, Any, int]:
@@ -409,11 +388,11 @@ def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tup
     flags = [_positive(key).alias(key) for key in keys]
     by_item = rows.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
     above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
-    asked = collect(above.select(*(nw.col(key).sum() for key in keys)))
-    repeats = {key: int(asked[key].to_list()[0]) for key in keys}
+    totals = collect(above.select(*(nw.col(key).sum() for key in keys)))
+    repeats = {key: int(totals[key].to_list()[0]) for key in keys}
     key = next(key for key in keys if repeats[key])
-    one = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
-    return jurors[keys.index(key)], one["item"].to_list()[0], sum(repeats.values())
+    first = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
+    return jurors[keys.index(key)], first["item"].to_list()[0], sum(repeats.values())
 
 
 def _positive(key: str) -> Any:

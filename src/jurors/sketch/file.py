@@ -6,13 +6,13 @@
      "counts": [97, 79, 23, 66, 56, 143, 40, 496],
      "checksum": "sha256:…"}
 
-"decisions" has one text per juror: her position in "labels" for each tuple, in as many digits as the last position has,
-and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. "scale" says "nominal",
-"ordinal" (the labels stand lowest first) or "interval" where somebody said so; else it is recognised from the counts,
-as when they were made. Where most votes are missing,
-"votes" says how many jurors voted on each tuple, "voters" who they are (positions in "jurors", tuple after tuple), and
-"decisions" is one text of what they said. Where "abstentions" is true, the position after the last label is
-abstaining, which is no label. No item is named: a sketch can be shared where the votes cannot.
+"decisions" has one text per juror: the position in "labels" of its vote on each tuple, in as many digits as the last
+position has, and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. "scale" is
+"nominal", "ordinal" (the lowest label first) or "interval" where the user gave it; else it is detected from the counts,
+as when they were made. Where most votes are missing, "votes" has how many jurors voted on each tuple, "voters" which
+(positions in "jurors", tuple after tuple), and "decisions" is one text of their votes. Where "abstentions" is true, the
+position after the last label is abstaining, which is no label. No item is named: a sketch can be shared where the votes
+cannot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
@@ -60,31 +60,26 @@ def is_sketch_head(head: bytes) -> bool:
 
 
 def read(files: Files) -> Votes:
-    """The counts of a sketch file; of several, added up."""
+    """The counts of a sketch file; of several, added up. VotesError where one is none, or is there twice."""
+    advice = "count votes and add them to sketches with `jurors merge`"
+    ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=advice)
+    known: dict[bytes, Path] = {}
+    for path in ours:
+        content = hashlib.sha256(path.read_bytes()).digest()
+        if content in known:
+            raise VotesError(
+                f"{files.name(path)}the very same counts are in {known[content].name}; name it once, or add them with "
+                "`jurors merge` if both are meant"
+            )
+        known[content] = path
     parts = []
-    for path in _sketches(files):
+    for path in ours or files.paths:
         document = files.document(path).value
         try:
             parts.append((path.name, from_document(document)))
         except VotesError as error:
             raise error.after(files.name(path)) from None
     return parts[0][1] if len(parts) == 1 else merge_votes(parts)
-
-
-def _sketches(files: Files) -> Sequence[Path]:
-    """The sketch files, each of them once."""
-    how = "count votes and add them to sketches with `jurors merge`"
-    ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=how)
-    seen: dict[bytes, Path] = {}
-    for path in ours:
-        content = hashlib.sha256(path.read_bytes()).digest()
-        if content in seen:
-            raise VotesError(
-                f"{files.name(path)}the very same counts are in {seen[content].name}; name it once, or add them with "
-                "`jurors merge` if both are meant"
-            )
-        seen[content] = path
-    return ours or files.paths
 
 
 # -- out ------------------------------------------------------------------------------------------------------
@@ -125,7 +120,7 @@ def to_text(document: Mapping[str, Any]) -> str:
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the parts in alphabetic order, without blanks, in ASCII: laying the file out anew changes nothing."""
+    """SHA-256 of the parts in alphabetic order, without blanks, in ASCII: reformatting the file changes nothing."""
     digest = hashlib.sha256()
     for part in sorted(document):
         if part != "checksum":
@@ -147,11 +142,14 @@ def _canonical(votes: Votes) -> dict[str, Any]:
         triples: Triples = at, col, rows[at, col]
     else:
         triples, sizes = _by_length(votes.triples(), counts, labels)
-    if _is_sparse(len(triples[0]), len(sizes) * width):
+    if 5 * len(triples[0]) < len(sizes) * width:  # a voter's position takes some four characters more than a point
         triples, sizes = _by_length(triples, sizes, labels)
-        held = np.bincount(triples[0], minlength=len(sizes)).tolist()
-        voters, said = triples[1].tolist(), _digits(triples[2], labels)
-        return {"votes": held, "voters": voters, "decisions": said, "counts": sizes.tolist()}
+        return {
+            "votes": np.bincount(triples[0], minlength=len(sizes)).tolist(),
+            "voters": triples[1].tolist(),
+            "decisions": _digits(triples[2], labels),
+            "counts": sizes.tolist(),
+        }
     if not votes.is_dense:  # of sparse rows few may be distinct
         rows = np.full((len(sizes), width), NO_VOTE, dtype=np.int64)
         rows[triples[0], triples[1]] = triples[2]
@@ -159,12 +157,8 @@ def _canonical(votes: Votes) -> dict[str, Any]:
     return {"decisions": [_digits(column, labels) for column in rows.T], "counts": sizes.tolist()}
 
 
-def _is_sparse(votes: int, cells: int) -> bool:
-    return 5 * votes < cells  # a voter's position takes some four characters more than a point
-
-
 def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, Whole]:
-    """The distinct tuples by their number of votes, then by who said what, as triples; and their counts."""
+    """The distinct tuples by their number of votes, then by jurors and labels, as triples; and their counts."""
     at, col, code = triples
     base = max(labels, 1)
     key = col.astype(np.int64) * base + code
@@ -177,8 +171,8 @@ def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, W
         keys.append(rows.ravel())
         lengths.append(np.full(len(rows), votes))
         sizes.append(repeats)
-    flat, held = np.concatenate(keys), np.concatenate(lengths)
-    return (np.repeat(np.arange(len(held)), held), flat // base, flat % base), np.concatenate(sizes)
+    flat, cast = np.concatenate(keys), np.concatenate(lengths)
+    return (np.repeat(np.arange(len(cast)), cast), flat // base, flat % base), np.concatenate(sizes)
 
 
 def _digits(codes: NDArray[Any], labels: int) -> str:
@@ -203,7 +197,7 @@ def _width(labels: int) -> int:
 
 
 def from_document(document: Any) -> Votes:
-    """The counts in a sketch document; VotesError says in one line what is wrong with it.
+    """The counts in a sketch document; VotesError with the reason in one line where it is invalid.
 
     >>> from_document(to_document(Votes.from_matrix([["b", "a"], ["b", "a"]]))).counts.tolist()
     [2]
@@ -301,10 +295,10 @@ def _dense_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
 
 
 def _sparse_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
-    held, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
-    if len(held) != bare.rows or held.sum() != len(col) or col.max(initial=-1) >= len(bare.jurors):
+    cast, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
+    if len(cast) != bare.rows or cast.sum() != len(col) or col.max(initial=-1) >= len(bare.jurors):
         raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
-    row = np.repeat(np.arange(bare.rows), held)
+    row = np.repeat(np.arange(bare.rows), cast)
     if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
         raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
     code = _codes(document["decisions"], len(col), len(bare.labels))

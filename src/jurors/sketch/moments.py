@@ -1,4 +1,13 @@
-"""Pair and trio moments."""
+"""Moments of binary jurors: how often each votes the second label, and the co-moments of pairs and trios.
+
+With x_i = 1 where juror i voted the second label (the paper's B): f_i = mean x_i, Δ_ij = cov(x_i, x_j),
+Δ_ijk = mean of (x_i - f_i)(x_j - f_j)(x_k - f_k). `moments` has those of a sketch, exactly; `WholeMoments` those of
+one trio as whole numbers; `table_moments` those of many trios in floats; `pair_moments` and `trio_moments` those of all
+pairs and trios of a panel, each on the items that the two or three answered.
+
+Trios by bit counts or weighted products: a tuple seen once costs a bit (answers are packed 64 to a word, and one AND
+and one bit count serve 64 items); tuples that stand for many items are few, and weighted matrix products serve them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -20,32 +29,38 @@ if TYPE_CHECKING:
     from jurors._numeric import Flags, Floats, Integers
 
 
-# Moments of binary jurors, their only home: how often each says the second label, how pairs and trios go together.
-#
-# With x_i = 1 where juror i said the second label (the paper's B): f_i = mean x_i, Δ_ij = cov(x_i, x_j),
-# Δ_ijk = mean of (x_i - f_i)(x_j - f_j)(x_k - f_k). `moments` has those of a sketch, exactly; `WholeMoments` those of
-# one trio as whole numbers; `table_moments` those of many trios in floats. All pairs and trios of a panel:
-# `panel_moments`.
-
-
 #: The eight decision tuples in the order of a flattened table; 1 is the second label.
 TUPLE_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
 _VALUES = np.ascontiguousarray(TUPLE_VALUES.T)  # by juror, tuples last
 _NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])  # the two other jurors
 _TINY = 1e-300  # a variance of nothing
+MOST_FOR_PAIRS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
+MOST_FOR_TRIOS = 250  #: more would have over 2.6 million trios, and need a gigabyte
+_PART = 50_000  # trios whose moments are computed at once: intermediate arrays take five times the result
+_WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
 
 
 @dataclass(frozen=True)
 class Moments:
     """Exact moments; pairs and trios are keyed by the jurors' names in the sketch's order."""
 
-    single: dict[str, Fraction]  #: f_i, the share of items on which juror i said the second label
+    single: dict[str, Fraction]  #: f_i, the share of items on which juror i voted the second label
     pair: dict[tuple[str, str], Fraction]  #: Δ_ij
     trio: dict[tuple[str, str, str], Fraction]  #: Δ_ijk
 
 
 def moments(sketch: Sketch) -> Moments:
     """All first, second and third central moments of a complete sketch with two labels.
+
+    Returns
+    -------
+    Moments
+        Exact fractions.
+
+    Raises
+    ------
+    SketchError
+        There are other than two labels, missing votes, or no items.
 
     Examples
     --------
@@ -59,24 +74,18 @@ def moments(sketch: Sketch) -> Moments:
         raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
     if not sketch.items:
         raise SketchError("moments need at least one item")
-    said = sketch.tuples.codes.astype(bool)
-    counts, total = sketch.counts, sketch.items
-    share = {j: _mean(said[:, k], counts, total) for k, j in enumerate(sketch.jurors)}
-    place = {j: k for k, j in enumerate(sketch.jurors)}
-    pair = {
-        (i, j): _mean(said[:, place[i]] & said[:, place[j]], counts, total) - share[i] * share[j]
-        for i, j in combinations(sketch.jurors, 2)
-    }
+    x = dict(zip(sketch.jurors, sketch.tuples.codes.T.astype(bool), strict=True))
+
+    def mean(where: Flags) -> Fraction:
+        return Fraction(int(sketch.counts[where].sum()), sketch.items)
+
+    f = {juror: mean(votes) for juror, votes in x.items()}
+    pair = {(i, j): mean(x[i] & x[j]) - f[i] * f[j] for i, j in combinations(sketch.jurors, 2)}
     trio = {}
     for i, j, k in combinations(sketch.jurors, 3):
-        together = _mean(said[:, place[i]] & said[:, place[j]] & said[:, place[k]], counts, total)
-        mixed = share[i] * pair[j, k] + share[j] * pair[i, k] + share[k] * pair[i, j]
-        trio[i, j, k] = together - share[i] * share[j] * share[k] - mixed
-    return Moments(single=share, pair=pair, trio=trio)
-
-
-def _mean(where: Flags, counts: Integers, total: int) -> Fraction:
-    return Fraction(int(counts[where].sum()), total)
+        mixed = f[i] * pair[j, k] + f[j] * pair[i, k] + f[k] * pair[i, j]
+        trio[i, j, k] = mean(x[i] & x[j] & x[k]) - f[i] * f[j] * f[k] - mixed
+    return Moments(single=f, pair=pair, trio=trio)
 
 
 class WholeMoments(NamedTuple):
@@ -116,7 +125,7 @@ class TrioMoments:
 
 
 def table_moments(tables: ArrayLike) -> TrioMoments:
-    """Moments of counts shaped (…, 2, 2, 2)."""
+    """Moments of counts shaped (…, 2, 2, 2): a `TrioMoments` of shape (…)."""
     counts = np.asarray(tables, dtype=float)
     if counts.shape[-3:] != (2, 2, 2):
         raise SketchError(f"trio counts need the shape (…, 2, 2, 2), got {counts.shape}")
@@ -131,12 +140,12 @@ def table_moments(tables: ArrayLike) -> TrioMoments:
 
 
 def product_of_others(values: Floats, axis: int = -1) -> Floats:
-    """For each of three jurors, along `axis`, what the two others have, multiplied."""
+    """For each of three jurors, along `axis`, the product of the two others' values."""
     return values.take(_NEAR, axis) * values.take(_FAR, axis)
 
 
 def moment_influences(m: TrioMoments) -> tuple[Floats, Floats, Floats]:
-    """How each decision tuple pulls at each moment: influence functions, (…, 3, 8) tuples last, the trio's (…, 1, 8).
+    """Influence functions of m and C at each decision tuple, (…, 3, 8) with the tuples last, and of T, (…, 1, 8).
 
     From z = x - m: IF(m_i) = z_i, IF(C_jk) = z_j z_k - C_jk, IF(T) = z_1 z_2 z_3 - T - Σ z_i C_jk.
     """
@@ -146,75 +155,73 @@ def moment_influences(m: TrioMoments) -> tuple[Floats, Floats, Floats]:
     return z, products - m.pair[..., None], d_trio
 
 
-def pair_sums(said: Floats, voted: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """What covariances of all pairs need, from tuples (T, N) weighed by (…, T), each sum (…, N, N).
+def pair_sums(x: Floats, voted: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """The sums that covariances of all pairs are made of.
 
-    On the items that both answered: how many there are, on how many the row's juror said it, and on how many both did.
-    `said` is 0 where a juror did not vote.
+    Parameters
+    ----------
+    x, voted
+        Tuples x jurors (T, N): 1 where a juror voted the second label, 1 where it voted at all.
+    weights
+        Items of the tuples, (…, T).
+
+    Returns
+    -------
+    tuple
+        On the items that both answered, (…, N, N) each: how many there are, on how many the row's juror voted the
+        second label, and on how many both did.
     """
-    spoken = said.T * weights[..., None, :]
-    together = spoken @ said
+    weighted = x.T * weights[..., None, :]
+    joint = weighted @ x
     if voted.all():  # on every item both answered, and two products of three are sums
-        both, first = weights.sum(axis=-1)[..., None, None], spoken.sum(axis=-1)[..., None]
-        return np.broadcast_to(both, together.shape), np.broadcast_to(first, together.shape), together
-    return (voted.T * weights[..., None, :]) @ voted, spoken @ voted, together
+        both, first = weights.sum(axis=-1)[..., None, None], weighted.sum(axis=-1)[..., None]
+        return np.broadcast_to(both, joint.shape), np.broadcast_to(first, joint.shape), joint
+    return (voted.T * weights[..., None, :]) @ voted, weighted @ voted, joint
 
 
-def covariances(both: Floats, first: Floats, together: Floats) -> Floats:
-    """Covariances from `pair_sums`; NaN where two jurors share no item."""
+def covariances(both: Floats, first: Floats, joint: Floats) -> Floats:
+    """Covariances (…, N, N) from `pair_sums`; NaN where two jurors share no item."""
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = first / both
-        return np.asarray(together / both - mean * np.swapaxes(mean, -1, -2))
-
-
-# Moments of all pairs and of all trios of a binary panel, each on the items that the two or three answered.
-#
-# Trios by bit counts or weighted products: a tuple seen once costs a bit (answers are packed 64 to a word, and one AND
-# and one bit count serve 64 items); tuples that stand for many items are few, and weighted matrix products serve them.
-
-
-MOST_FOR_PAIRS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
-MOST_FOR_TRIOS = 250  #: more would have over 2.6 million trios, and need a gigabyte
-_PART = 50_000  # trios whose moments are worked out together: what is needed on the way is five times the result
-_WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
+        return np.asarray(joint / both - mean * np.swapaxes(mean, -1, -2))
 
 
 @dataclass(frozen=True)
 class PairMoments:
-    """Covariances of binary jurors, each pair on the items both answered. x = 1 where a juror said the second label."""
+    """Covariances of binary jurors, each pair on the items both answered."""
 
     items: Floats  #: (N, N) items both answered; 0 where they are fewer than two, which have no covariance
     covariance: Floats  #: (N, N) without bias; 0 where no two items are shared
-    share: Floats  #: (N,) how often each juror says the second label, on all items it answered
+    share: Floats  #: (N,) how often each juror votes the second label, on all items it answered
 
     def variances(self, common: Floats) -> Floats:
         """Of the covariances (N, N), if a pair's true covariance is `common`; infinite where no two items are shared.
 
         With n items, Var = (μ22 - C²)/n + (v_i v_j + C²)/(n (n-1)) and μ22 = v_i v_j + (1-2m_i)(1-2m_j) C for binary
-        votes. The means are those of all votes: a pair that shares five items does not know its own.
+        votes. The means are those of all votes: five shared items are too few to estimate them.
         """
-        spread, lean, fewer, known = self._fixed
+        spread, skew, inverse_fewer, known = self._fixed
         square = common * common
-        large = lean * common
-        large += spread
-        large -= square
-        np.maximum(large, 1e-12, out=large)
+        variance = skew * common
+        variance += spread
+        variance -= square
+        np.maximum(variance, 1e-12, out=variance)
         square += spread
-        square *= fewer  # items are 0 where no two are shared
-        large += square
-        return np.divide(large, self.items, out=np.full_like(large, np.inf), where=known)
+        square *= inverse_fewer  # items are 0 where no two are shared
+        variance += square
+        return np.divide(variance, self.items, out=np.full_like(variance, np.inf), where=known)
 
     @cached_property
     def _fixed(self) -> tuple[Floats, Floats, Floats, Flags]:
-        """What variances have in common, whatever the true covariances are."""
-        v, lean, known = self.share * (1 - self.share), 1 - 2 * self.share, self.items > 1
-        return np.outer(v, v), np.outer(lean, lean), 1 / np.where(known, self.items - 1, 1.0), known
+        """The terms of `variances` that do not depend on the true covariances."""
+        v, skew, known = self.share * (1 - self.share), 1 - 2 * self.share, self.items > 1
+        return np.outer(v, v), np.outer(skew, skew), 1 / np.where(known, self.items - 1, 1.0), known
 
     def excess_kurtosis(self, explained: Floats | float = 0.0) -> Floats:
-        """How much heavier than normal the tails of each covariance are, about κ_i κ_j / n with κ = (1 - 3v)/v.
+        """The excess kurtosis of each covariance (N, N), about κ_i κ_j / n with κ = (1 - 3v)/v.
 
-        What seldom happens seldom happens to both, and then it is far from its mean: votes for a rare label, or (with
-        the variance that the truth explains taken from v) rare errors.
+        A rare event is rarer still for both jurors at once, and then it is far from its mean: votes for a rare label,
+        or (with the variance that the truth explains taken from v) rare errors.
         """
         v = np.maximum(self.share * (1 - self.share) - explained, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,7 +230,7 @@ class PairMoments:
 
 
 def pair_moments(pairs: Pairs) -> PairMoments:
-    """Covariances of all pairs of binary jurors."""
+    """Covariances of all pairs of binary jurors; SketchError for other than two labels, or too many jurors."""
     sketch = pairs.sketch
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
@@ -232,34 +239,43 @@ def pair_moments(pairs: Pairs) -> PairMoments:
         raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_FOR_PAIRS:,}")
     known = pairs.items > 1
     at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
-    n, one, other, both = (x[known] for x in (pairs.items, *pairs.said(1), pairs.count(1, 1)))
+    n, first, second, both = (x[known] for x in (pairs.items, *pairs.said(1), pairs.count(1, 1)))
     items, covariance = np.zeros((width, width)), np.zeros((width, width))
     items[at] = items[back] = n
-    covariance[at] = covariance[back] = (both - one * other / n) / (n - 1)
-    return PairMoments(items, covariance, _second_label(sketch))
-
-
-def _second_label(sketch: Sketch) -> Floats:
-    """(N,) how often each juror says the second label, on all items it answered."""
-    width = len(sketch.jurors)
-    cast, said = np.zeros(width), np.zeros(width)
+    covariance[at] = covariance[back] = (both - first * second / n) / (n - 1)
+    cast, for_second = np.zeros(width), np.zeros(width)
     for part, _ in parts_of(sketch):
         row, col, code = part.tuples.triples()
         weights = part.counts[row].astype(float)
         cast += np.bincount(col, weights=weights, minlength=width)
-        said += np.bincount(col, weights=weights * (code == 1), minlength=width)
-    return np.asarray(said / np.maximum(cast, 1))
+        for_second += np.bincount(col, weights=weights * (code == 1), minlength=width)
+    return PairMoments(items, covariance, np.asarray(for_second / np.maximum(cast, 1)))
 
 
 def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
-    """Every trio's jurors, as positions (M, 3), and its moments on the items all three answered."""
+    """Moments of all trios, each on the items that all three answered.
+
+    Returns
+    -------
+    tuple
+        The jurors of each trio as positions (M, 3), i < j < k in lexicographic order; and the moments, of shape (M,).
+
+    Raises
+    ------
+    SketchError
+        There are other than two labels, or too many jurors.
+    """
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
         raise SketchError(f"all trios at once are not available for {len(sketch.labels)} labels, only for two")
     if width > MOST_FOR_TRIOS:
         count = width * (width - 1) * (width - 2) // 6
         raise SketchError(f"{width:,} jurors have {count:,} trios; take at most {MOST_FOR_TRIOS} jurors")
-    trios = _all_trios(width)
+    first, second = np.triu_indices(width, 1)
+    sizes = width - 1 - second  # how many third jurors follow each pair
+    i, j = np.repeat(first, sizes), np.repeat(second, sizes)
+    k = np.arange(len(j)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + j + 1
+    trios = np.stack([i, j, k], axis=1)
     codes, counts = sketch.tuples.codes, sketch.counts
     if (counts != 1).any():
         return trios, _moments_in_parts(_weighted_tables(codes, counts.astype(float), width, trios))
@@ -275,26 +291,17 @@ def _moments_in_parts(tables: Floats) -> TrioMoments:
     )
 
 
-def _all_trios(width: int) -> Integers:
-    """All i < j < k in lexicographic order, (M, 3)."""
-    first, second = np.triu_indices(width, 1)
-    sizes = width - 1 - second  # how many k follow each pair
-    i, j = np.repeat(first, sizes), np.repeat(second, sizes)
-    k = np.arange(len(j)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + j + 1
-    return np.stack([i, j, k], axis=1)
-
-
 def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
-    """No vote missing, each tuple once: one count per juror, pair and trio says it all; no table is needed."""
+    """No vote missing, each tuple once: one count per juror, pair and trio is enough; no table is needed."""
     items = len(codes)
-    said = _pack(codes == 1)
-    mean = np.bitwise_count(said).sum(axis=1, dtype=np.int64) / items
-    both = np.stack([np.bitwise_count(said & row).sum(axis=1, dtype=np.int64) for row in said]) / items
+    x = _pack(codes == 1)
+    mean = np.bitwise_count(x).sum(axis=1, dtype=np.int64) / items
+    both = np.stack([np.bitwise_count(x & row).sum(axis=1, dtype=np.int64) for row in x]) / items
     covariance = both - np.outer(mean, mean)
     i, j, k = trios.T
     f = mean[trios]
     pair = np.stack([covariance[j, k], covariance[i, k], covariance[i, j]], axis=1)
-    triple = _triple_counts(said, said, said) / items
+    triple = _triple_counts(x, x, x) / items
     third = triple - f.prod(axis=1) - (f * pair).sum(axis=1)
     return TrioMoments(np.full(len(trios), float(items)), f, pair, third)
 
@@ -303,10 +310,8 @@ def _popcount_tables(codes: NDArray[Any], width: int) -> Floats:
     """With votes missing: counts of all eight cells."""
     sides = (_pack(codes == 0), _pack(codes == 1))
     tables = np.empty((width * (width - 1) * (width - 2) // 6, 2, 2, 2))
-    for a in (0, 1):
-        for b in (0, 1):
-            for c in (0, 1):
-                tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
+    for a, b, c in product((0, 1), repeat=3):
+        tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
     return tables
 
 
@@ -316,10 +321,10 @@ def _weighted_tables(codes: NDArray[Any], weights: Floats, width: int, trios: In
     for first in range(width - 2):
         rows = trios[:, 0] == first
         _, j, k = trios[rows].T
-        for said in (0, 1):
-            weighted = sides * (sides[:, 2 * first + said] * weights)[:, None]
+        for label in (0, 1):
+            weighted = sides * (sides[:, 2 * first + label] * weights)[:, None]
             joint = (weighted.T @ sides).reshape(width, 2, width, 2)
-            tables[rows, said] = joint[j, :, k, :]
+            tables[rows, label] = joint[j, :, k, :]
     return tables
 
 

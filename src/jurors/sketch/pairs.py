@@ -1,4 +1,8 @@
-"""Who said what, tuple by tuple, as a one-hot matrix: sums over votes become matrix products, dense or sparse alike."""
+"""Sums over the votes of a sketch: its one-hot matrix (`Incidence`), and the counts of all pairs of jurors (`Pairs`).
+
+Sums over votes become matrix products, dense or sparse alike. Pairs are lists, not N x N tables, so that a sparse panel
+of many jurors costs memory by the pairs that share an item.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,9 @@ from jurors._numeric import stable_argsort
 from jurors.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from jurors._numeric import Floats, Integers
-
-
-# Who said what, tuple by tuple, as a one-hot matrix: sums over votes become matrix products, dense or sparse alike.
 
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
@@ -30,10 +29,18 @@ _FULL = 0.6  # share of all votes, cast or not, from which two jurors' votes are
 _FEW_ANSWERS = 0.1  # joint answers of two jurors per vote, at most, for that
 _FEW_COLUMNS = 16  # summed over votes up to which votes by cell are quicker than votes by tuple
 
+_BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
+_PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory stays flat
+_EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
+_SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
+_MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and counted
+_BATCH = 512  # tuples tested at a time for two jurors who never disagree
+_MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
+
 
 @dataclass(frozen=True)
 class Incidence:
-    """Who said what, tuple by tuple, as a one-hot matrix with a weight for every tuple.
+    """The votes of each decision tuple as a one-hot matrix, with a weight for every tuple.
 
     Several panels over the same jurors and the same number of tuples can be stacked (``stack`` of them: the
     folds of a cross-validation); all are then fitted in the same sweep.
@@ -113,7 +120,7 @@ class Incidence:
         return replace(self, matrix=matrix, weights=self.weights[:, rows])
 
     def blocks(self) -> tuple[tuple[Incidence, slice], ...]:
-        """Cut a long sparse panel into pieces of consecutive rows, without copying votes."""
+        """A long sparse panel in pieces of consecutive rows, with these rows, without copying votes."""
         return tuple(self._pieces()) if self._is_long else ((self, slice(None)),)
 
     @property
@@ -121,7 +128,7 @@ class Incidence:
         return not (self.rows <= _BLOCK or self.is_dense or self.stack > 1)
 
     def _pieces(self) -> Iterator[tuple[Incidence, slice]]:
-        """One after the other: each turns its votes by cell, which is as much memory again while it is held."""
+        """One after the other: each transposes its votes, which takes as much memory again while it is used."""
         for first in range(0, self.rows, _BLOCK):
             rows = slice(first, min(first + _BLOCK, self.rows))
             pointer = self.matrix.indptr[rows.start : rows.stop + 1]
@@ -132,7 +139,7 @@ class Incidence:
 
     @property
     def held(self) -> int:
-        """How many votes one panel of the stack holds in memory: each tuple's once, whatever its weight."""
+        """How many votes one panel of the stack has in memory: each tuple's once, whatever its weight."""
         return int(np.count_nonzero(self.matrix)) if self.is_dense else int(self.matrix.nnz)
 
     @property
@@ -152,28 +159,29 @@ class Incidence:
         return shares
 
     @cached_property
-    def _turned(self) -> Any:
-        """The votes by cell, once: to turn a matrix takes as long as a product with a small one."""
+    def _transposed(self) -> Any:
+        """The votes by cell, once: to transpose a matrix takes as long as a product with a small one."""
         return self.matrix.T
 
     @cached_property
     def turned_with_ones(self) -> Floats:
-        """The votes of a dense panel by cell, and a last row of ones; a stack of them where panels differ in votes."""
+        """The transposed votes of a dense panel, and a last row of ones; a stack where panels differ in votes."""
         votes = self.matrix[0] if self.is_shared else self.matrix
-        turned = np.ones((*votes.shape[:-2], votes.shape[-1] + 1, self.rows), dtype=votes.dtype)
-        turned[..., :-1, :] = votes.swapaxes(-1, -2)
-        return turned
+        transposed = np.ones((*votes.shape[:-2], votes.shape[-1] + 1, self.rows), dtype=votes.dtype)
+        transposed[..., :-1, :] = votes.swapaxes(-1, -2)
+        return transposed
 
     @cached_property
     def _by_cell(self) -> Any:
-        """The votes again, cell after cell: then no sum waits for the one before it, which is of another tuple."""
+        """The votes in columns: then no sum waits for the one before it, which is of another tuple."""
         return self.matrix.tocsc()
 
     @cached_property
     def _by_two(self) -> tuple[Any, Any, Any, Any] | None:
-        """What two jurors answer together, as one entry, where nearly everybody votes on everything: half the sums.
+        """Joint answers of two jurors as one entry, where nearly all jurors vote on everything: half the sums.
 
-        Rows x joint answers (R + 1 by R + 1 for every two jurors), and joint answers x cells; then both turned.
+        Rows x joint answers (R + 1 by R + 1 for every two jurors), and joint answers x cells; then both transposed.
+        None where this would not pay.
         """
         pairs, size = (self.jurors + 1) // 2, (self.labels + 1) ** 2
         votes = self.matrix.nnz
@@ -192,39 +200,34 @@ class Incidence:
         np.cumsum(cast.sum(axis=1), out=pointer[1:])
         place = (joint + np.arange(pairs, dtype=np.int32) * np.int32(size))[cast]
         answers = csr_array((np.ones(len(place), dtype=matrix.dtype), place, pointer), shape=(self.rows, pairs * size))
-        cells = self._cells_of_answers(pairs, size)
-        return answers, cells, answers.T, cells.T
 
-    def _cells_of_answers(self, pairs: int, size: int) -> Any:
-        """Joint answers x cells: the one or two votes that a joint answer is made of."""
-        from scipy.sparse import csr_array
-
-        said = np.stack(np.divmod(np.arange(size), self.labels + 1), axis=1)
-        answer, side = np.nonzero(said)
+        # joint answers x cells: the one or two votes that a joint answer is made of
+        label = np.stack(np.divmod(np.arange(size), self.labels + 1), axis=1)
+        answer, side = np.nonzero(label)
         offset = np.arange(pairs)[:, None]
         row = (offset * size + answer).ravel()
-        cell = ((2 * offset + side) * self.labels + said[answer, side] - 1).ravel()
-        own = cell < self.jurors * self.labels  # of an odd number of jurors the last is alone
-        ones = np.ones(int(own.sum()), dtype=self.matrix.dtype)
-        return csr_array((ones, (row[own], cell[own])), shape=(pairs * size, self.jurors * self.labels))
+        cell = ((2 * offset + side) * self.labels + label[answer, side] - 1).ravel()
+        exists = cell < self.jurors * self.labels  # of an odd number of jurors the last is alone
+        ones = np.ones(int(exists.sum()), dtype=matrix.dtype)
+        cells = csr_array((ones, (row[exists], cell[exists])), shape=(pairs * size, self.jurors * self.labels))
+        return answers, cells, answers.T, cells.T
 
     def over_votes(self, by_cell: NDArray[Any]) -> NDArray[Any]:
         """Sum (jurors*labels, any number) over the votes of each tuple: (T, as many), of one sparse panel."""
-        two = self._by_two
-        if two is not None:
-            return np.asarray(two[0] @ (two[1] @ by_cell))
+        if (joint := self._by_two) is not None:
+            return np.asarray(joint[0] @ (joint[1] @ by_cell))
         return np.asarray((self._by_cell if by_cell.shape[1] <= _FEW_COLUMNS else self.matrix) @ by_cell)
 
     def into_cells(self, by_tuple: NDArray[Any]) -> NDArray[Any]:
         """Sum (T, any number) into the votes they fall on: (jurors*labels, as many), of one sparse panel."""
-        two = self._by_two
-        return np.asarray(self._turned @ by_tuple if two is None else two[3] @ (two[2] @ by_tuple))
+        joint = self._by_two
+        return np.asarray(self._transposed @ by_tuple if joint is None else joint[3] @ (joint[2] @ by_tuple))
 
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).
 
-        It is as precise as the table. Sparse votes give it as a view, the classes of a tuple side by side in memory:
-        so the product leaves them, and so `counts` takes them.
+        It is as precise as the table. Sparse votes give it as a view, the classes of a tuple adjacent in memory: so
+        the product leaves them, and so `counts` takes them.
         """
         stack, classes, cells = table.shape
         if self.is_dense and self.is_shared:  # one product for all panels is four times as fast as one for each
@@ -253,7 +256,7 @@ class Incidence:
         if self.is_shared:
             shared = self.into_cells(np.ascontiguousarray(mass.reshape(-1, rows).T))
             return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
-        flat = self._turned @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
+        flat = self._transposed @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
         return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
     def sums(self, mass: Floats) -> tuple[Floats, Floats]:
@@ -266,7 +269,7 @@ class Incidence:
 
 
 def tile_per_juror(table: Floats, jurors: int) -> Floats:
-    """(1, R, jurors*labels): a table of true label and label said, once per juror; np.tile takes twice as long."""
+    """(1, R, jurors*labels): a table of true label and vote, once per juror; np.tile takes twice as long."""
     size = len(table)
     cells = np.empty((1, size, jurors, size), dtype=table.dtype)
     cells[:] = table[:, None]
@@ -274,22 +277,8 @@ def tile_per_juror(table: Floats, jurors: int) -> Floats:
 
 
 def is_best_dense(cells: int, votes: int) -> bool:
-    """Whether an ordinary array of so many cells is quicker than the votes in it alone."""
+    """Whether an ordinary array of so many cells is faster than a sparse one of the votes in it."""
     return cells <= _SMALL_CELLS or (cells <= _DENSE_CELLS and cells <= 8 * votes)
-
-
-# What two jurors did together, for every pair that shares an item: the counts that pairwise methods start from.
-#
-# Pairs are lists, not N x N tables, so that a sparse panel of many jurors costs memory by the pairs that met.
-
-
-_BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
-_PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory stays flat
-_EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
-_SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
-_MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and tallied
-_GLANCE = 512  # tuples looked at at a time for two jurors who never disagree
-_MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
 
 
 def incidence_of(sketch: Sketch) -> Incidence:
@@ -323,7 +312,7 @@ def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], k
 
 
 def parts_of(sketch: Sketch) -> Iterator[tuple[Sketch, slice]]:
-    """The tuples in consecutive parts, with where they stand: a sum over a hundred million votes has no room for more.
+    """The tuples in consecutive parts, with their rows: memory stays flat in sums over a hundred million votes.
 
     Examples
     --------
@@ -362,7 +351,8 @@ class Pairs:
     sketch: Sketch = field(repr=False)
 
     @cached_property
-    def _met(self) -> tuple[Integers, Integers, Floats]:
+    def _sharing(self) -> tuple[Integers, Integers, Floats]:
+        """First juror, second juror and common items of each pair."""
         if self._listed is not None:
             tally = self._listed.tally(slice(None))
             place = np.flatnonzero(tally > 0)
@@ -373,37 +363,37 @@ class Pairs:
             return first, second, table[first, second]
         table.sort_indices()
         row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-        kept = (row < table.indices) & (table.data > 0)
-        return row[kept], table.indices[kept].astype(np.int64), table.data[kept]
+        is_pair = (row < table.indices) & (table.data > 0)
+        return row[is_pair], table.indices[is_pair].astype(np.int64), table.data[is_pair]
 
     @property
     def first(self) -> Integers:
         """The position of each pair's first juror."""
-        return self._met[0]
+        return self._sharing[0]
 
     @property
     def second(self) -> Integers:
         """The position of each pair's second juror."""
-        return self._met[1]
+        return self._sharing[1]
 
     @property
     def items(self) -> Floats:
-        """On how many items each pair voted together."""
-        return self._met[2]
+        """On how many items both jurors of each pair voted."""
+        return self._sharing[2]
 
     @cached_property
     def agreed(self) -> Floats:
-        """On how many of them the two said the same."""
+        """On how many of them the two voted the same."""
         size = len(self.sketch.labels)
         if self._listed is not None:
-            return self._of_list(self._listed.one == self._listed.other)
+            return self._of_list(self._listed.first == self._listed.second)
         if not self._is_sparse and size <= _SPARSE_COST:  # each label is another dense product
             same = [self.count(label, label) for label in range(size)]
             return np.asarray(np.sum(same, axis=0), dtype=np.float64)
         total: Any = 0
         for part, _ in parts_of(self.sketch):
-            row, juror, said = part.tuples.triples()  # who says the same of a tuple stands on one side of it
-            weighted, plain = _table(part, row, juror, row * size + said, part.tuples.rows * size)
+            row, juror, code = part.tuples.triples()  # a row of the product for each tuple and label
+            weighted, plain = _table(part, row, juror, row * size + code, part.tuples.rows * size)
             total = total + weighted.T @ plain
         return self._of_pairs(total.tocsr())
 
@@ -411,40 +401,36 @@ class Pairs:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
         if self._listed is not None:
             return self._listed.never_apart(least)
-        if self.sketch.tuples.is_dense:
-            return self._never_apart(least)
-        same = np.flatnonzero(self.items >= least)
-        same = same[self.items[same] - self.agreed[same] < 0.5]
-        return self.first[same], self.second[same], self.items[same]
-
-    def _never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
-        """The same of dense votes: after a few tuples hardly a pair is left, of which to count the common items."""
-        codes = self.sketch.tuples.codes[self.sketch.counts > 0]
-        first, second = np.nonzero(np.tri(len(self.sketch.jurors), k=-1, dtype=bool).T)
-        seen = min(_GLANCE, _BLOCK_CELLS // max(len(first), 1) + 1)
-        left = _never_disagree(codes[:seen], first, second)
+        if not self.sketch.tuples.is_dense:
+            same = np.flatnonzero(self.items >= least)
+            same = same[self.items[same] - self.agreed[same] < 0.5]
+            return self.first[same], self.second[same], self.items[same]
+        # of dense votes hardly a pair is left after a few tuples, and only of these the common items are counted
+        codes, width = self.sketch.tuples.codes[self.sketch.counts > 0], len(self.sketch.jurors)
+        first, second = np.nonzero(np.tri(width, k=-1, dtype=bool).T)
+        done = min(_BATCH, _BLOCK_CELLS // max(len(first), 1) + 1)
+        left = _never_disagree(codes[:done], first, second)
         first, second = first[left], second[left]
         if not len(first):
             return first, second, np.zeros(0)
-        width = len(self.sketch.jurors)
         items = np.zeros(width * width)
         items[self.first * width + self.second] = self.items
-        met = items[first * width + second]
-        left = np.flatnonzero(met >= max(least, 1.0))
-        while seen < len(codes) and len(left):
-            part = codes[seen : seen + min(_GLANCE, _BLOCK_CELLS // len(left) + 1)]
+        shared = items[first * width + second]
+        left = np.flatnonzero(shared >= max(least, 1.0))
+        while done < len(codes) and len(left):
+            part = codes[done : done + min(_BATCH, _BLOCK_CELLS // len(left) + 1)]
             left = left[_never_disagree(part, first[left], second[left])]
-            seen += len(part)
-        return first[left], second[left], met[left]
+            done += len(part)
+        return first[left], second[left], shared[left]
 
     def count(self, first: int | None, second: int | None) -> Floats:
-        """On how many items each pair's first juror said one label and the second another; None is any label."""
+        """On how many items each pair's first juror voted one label and the second another; None is any label."""
         if self._listed is not None:
             return self._of_list(self._listed.where(first, second))
         return self._of_pairs(self._product(first, second))
 
     def said(self, label: int) -> tuple[Floats, Floats]:
-        """On how many of a pair's items its first juror said a label, and on how many its second did."""
+        """On how many of a pair's items its first juror voted a label, and on how many its second did."""
         if self._listed is not None:
             return self.count(label, None), self.count(None, label)
         table = self._product(label, None)
@@ -464,15 +450,12 @@ class Pairs:
         return np.asarray(table[self.first, self.second], dtype=np.float64).ravel()
 
     def _product(self, left: int | None, right: int | None) -> Any:
-        """Jurors x jurors: items on which one said `left` and the other `right`; an array or a sparse one."""
-        if not self._is_sparse:
-            return self._dense_product(left, right)
+        """Jurors x jurors: items on which one voted `left` and the other `right`; an array or a sparse one."""
         total: Any = 0
-        for part, _ in parts_of(self.sketch):
-            total = total + self._column(left, part)[0].T @ self._column(right, part)[1]
-        return total.tocsr()
-
-    def _dense_product(self, left: int | None, right: int | None) -> Floats:
+        if self._is_sparse:
+            for part, _ in parts_of(self.sketch):
+                total = total + self._column(left, part)[0].T @ self._column(right, part)[1]
+            return total.tocsr()
         codes, counts = self.sketch.tuples.codes, self.sketch.counts
         width = len(self.sketch.jurors)
         total = np.zeros((width, width))
@@ -480,9 +463,9 @@ class Pairs:
         kind = np.dtype(np.float32 if self.sketch.items < _EXACT_SINGLES else np.float64)
         for start in range(0, len(codes), step):
             block = codes[start : start + step]
-            other = (block >= 0 if right is None else block == right).astype(kind)
-            one = other if left == right else (block >= 0 if left is None else block == left).astype(kind)
-            total += (one * counts[start : start + step, None].astype(kind)).T @ other
+            columns = (block >= 0 if right is None else block == right).astype(kind)
+            rows = columns if left == right else (block >= 0 if left is None else block == left).astype(kind)
+            total += (rows * counts[start : start + step, None].astype(kind)).T @ columns
         return total
 
     @cached_property
@@ -493,26 +476,26 @@ class Pairs:
 
     @cached_property
     def _columns(self) -> dict[int | None, tuple[Any, Any]]:
-        """Those of `_column` that were asked for."""
+        """A cache for `_column`."""
         return {}
 
     def _column(self, label: int | None, part: Sketch) -> tuple[Any, Any]:
-        """Tuples x jurors who said a label, or any: with the tuples' counts, and with ones."""
+        """Tuples x jurors who voted a label, or any: with the tuples' counts, and with ones."""
         if label in self._columns:
             return self._columns[label]
-        row, juror, said = part.tuples.triples()
+        row, juror, code = part.tuples.triples()
         if label is not None:
-            row, juror = row[said == label], juror[said == label]
+            row, juror = row[code == label], juror[code == label]
         column = _table(part, row, juror, row, part.tuples.rows)
-        if part is self.sketch:  # of many parts none is kept
+        if part is self.sketch:  # of many parts none is stored
             self._columns[label] = column
         return column
 
 
 def _never_disagree(codes: NDArray[Any], first: Integers, second: Integers) -> Integers:
     """Which of these pairs of jurors never disagree in some tuples."""
-    one, other = codes[:, first], codes[:, second]
-    return np.flatnonzero(~((one != other) & (one >= 0) & (other >= 0)).any(axis=0))
+    left, right = codes[:, first], codes[:, second]
+    return np.flatnonzero(~((left != right) & (left >= 0) & (right >= 0)).any(axis=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -520,45 +503,45 @@ class _Listed:
     """Every two votes on one tuple, the earlier juror's first: a third of the time of sparse products."""
 
     place: NDArray[np.int32]  # the first juror's position * jurors + the second's
-    one: NDArray[Any]  # what the first said
-    other: NDArray[Any]
+    first: NDArray[Any]  # the label that the first juror voted
+    second: NDArray[Any]
     items: Floats | None  # how many items the tuple has; None: one each
     jurors: int
 
     @classmethod
     def of(cls, sketch: Sketch) -> _Listed | None:
-        """None where so many votes stand on some tuples that products are quicker."""
-        row, juror, said = sketch.tuples.triples()
+        """None where some tuples have so many votes that products are faster."""
+        row, juror, code = sketch.tuples.triples()
         rows, width = sketch.tuples.rows, len(sketch.jurors)
         cast = votes_cast(sketch)
         most = int(cast.max(initial=0))
         pairs = int((cast * (cast - 1) // 2).sum())
         if width**2 > _MOST_PLACES or pairs > _MOST_LISTED or most * rows > _MOST_EMPTY * len(row):
             return None
-        # Votes side by side, a column per tuple, those with the most votes first: then all that have a k-th vote stand
-        # at the beginning, and that vote pairs with the k before.
+        # A column per tuple with its votes, those with the most votes first: then all that have a k-th vote are at the
+        # beginning, and that vote pairs with the k before.
         order = stable_argsort(-cast)
         column = np.empty_like(order)
         column[order] = np.arange(rows)
         at = (np.arange(len(row)) - (np.cumsum(cast) - cast)[row]) * rows + column[row]
-        who, what = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=said.dtype)
-        who.ravel()[at], what.ravel()[at] = juror, said
+        jurors, labels = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=code.dtype)
+        jurors.ravel()[at], labels.ravel()[at] = juror, code
         counts = None if (sketch.counts == 1).all() else sketch.counts[order].astype(np.float64)
         longer = rows - np.searchsorted(cast[order[::-1]], np.arange(1, most + 1))
         blocks = [(k, slice(0, int(longer[k]))) for k in range(1, most)]
         return cls(
-            _joined([who[:k, some] * np.int32(width) + who[k, some] for k, some in blocks], np.int32),
-            _joined([what[:k, some] for k, some in blocks], said.dtype),
-            _joined([np.broadcast_to(what[k, some], (k, some.stop)) for k, some in blocks], said.dtype),
+            _joined([jurors[:k, some] * np.int32(width) + jurors[k, some] for k, some in blocks], np.int32),
+            _joined([labels[:k, some] for k, some in blocks], code.dtype),
+            _joined([np.broadcast_to(labels[k, some], (k, some.stop)) for k, some in blocks], code.dtype),
             None if counts is None else _joined([np.broadcast_to(counts[some], (k, some.stop)) for k, some in blocks]),
             width,
         )
 
     def where(self, first: int | None, second: int | None) -> Any:
-        """Which of them said these labels; None is any."""
+        """Which of them are votes for these labels; None is any."""
         if first is None:
-            return slice(None) if second is None else self.other == second
-        return self.one == first if second is None else (self.one == first) & (self.other == second)
+            return slice(None) if second is None else self.second == second
+        return self.first == first if second is None else (self.first == first) & (self.second == second)
 
     def tally(self, which: Any) -> NDArray[Any]:
         """Items by pair of jurors, (jurors * jurors,)."""
@@ -570,7 +553,7 @@ class _Listed:
     def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
         tally = self.tally(slice(None))
-        tally[self.place[np.flatnonzero(self.one != self.other)]] = 0
+        tally[self.place[np.flatnonzero(self.first != self.second)]] = 0
         place = np.flatnonzero(tally >= least)
         return *np.divmod(place, self.jurors), tally[place].astype(np.float64)
 

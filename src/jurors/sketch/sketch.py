@@ -1,4 +1,9 @@
-"""Sketch, merge."""
+"""`Sketch`: how often each decision tuple was seen. Small, mergeable, private, and all that grading needs.
+
+`count_votes` counts votes, `merge_votes` adds counts of the same jurors and labels, matched by name. The other modules
+of the package read and write sketches (`count`, `engines`, `file`) or sum over them (`pairs`, `moments`,
+`connectivity`).
+"""
 
 from __future__ import annotations
 
@@ -32,14 +37,25 @@ if TYPE_CHECKING:
     from jurors._numeric import Integers
 
 
-# Votes counted apart, added up: the same jurors and labels, found by name, or one clear line why not.
-
-
 def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:
-    """One table of counts from several, each with the name that a message calls it by.
+    """One table of counts from several.
 
-    The jurors must be the same; so must the labels, unless `union_labels` says that a label one part lacks was just
-    never said there.
+    Parameters
+    ----------
+    parts
+        Votes, each with the name that a message calls it by.
+    union_labels
+        Whether a label that one part lacks was just never voted there; else the labels must be the same, too.
+
+    Returns
+    -------
+    Votes
+        The rows of all parts, with the jurors of the first.
+
+    Raises
+    ------
+    SketchError
+        The jurors, labels or scales differ.
 
     Examples
     --------
@@ -47,18 +63,24 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
     >>> tuesday = Votes.from_matrix([["b", "b"], ["a", "b"]], jurors=("bob", "ann"))
     >>> merge_votes([("monday", monday), ("tuesday", tuesday)]).codes.tolist()
     [[0, 1], [1, 1], [1, 0]]
-
     """
-    told_scale = [(name, votes) for name, votes in parts if votes.scale_told]
-    name, first = (told_scale or parts)[0]
+    with_scale = [(name, votes) for name, votes in parts if votes.scale_told]
+    name, first = (with_scale or parts)[0]
     for other, votes in parts:
         if votes is first:
             continue
         check_same(name, first.jurors, other, votes.jurors, "jurors")
         if not union_labels:
             check_same(name, first.labels, other, votes.labels, "labels")
-    for other, votes in told_scale[1:]:
-        _check_same_scale(name, first, other, votes)
+    for other, votes in with_scale[1:]:
+        if first.scale != votes.scale:
+            held = f"{name} holds {first.scale} votes, {other} {votes.scale} ones"
+            hint = f"count both the same way (--scale {first.scale})"
+            raise SketchError(f"cannot merge sketches of different scales: {held}; {hint}")
+        shared = [label for label in votes.labels if label in first.labels]
+        if first.scale == "ordinal" and shared != [label for label in first.labels if label in shared]:
+            hint = "count both with the levels in one order (--labels low,mid,high)"
+            raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
     labels = _union([(name, first), *parts]) if union_labels else first.labels
     aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
     if any(votes.abstained is not None for votes in aligned):
@@ -66,29 +88,38 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
         aligned = [replace(abstentions_as_label(votes), labels=labels) for votes in aligned]
     counts = np.concatenate([v.weights for v in aligned])
     findings = tuple(dict.fromkeys(finding for _, votes in parts for finding in votes.findings))
-    told = all(votes.labels_told for _, votes in parts)
     starts = np.cumsum([0, *(votes.rows for votes in aligned)])
-    own = concatenate_repeats([(int(at), votes.repeats) for at, votes in zip(starts, aligned, strict=False)])
-    bare = Votes(
-        jurors=first.jurors, labels=labels, rows=len(counts), counts=counts, findings=findings, labels_told=told,
-        scale=first.scale, scale_why=first.scale_why, scale_told=first.scale_told, repeats=own,
-    )  # fmt: skip
+    merged = Votes(
+        jurors=first.jurors,
+        labels=labels,
+        rows=len(counts),
+        counts=counts,
+        findings=findings,
+        labels_told=all(votes.labels_told for _, votes in parts),
+        scale=first.scale,
+        scale_why=first.scale_why,
+        scale_told=first.scale_told,
+        repeats=concatenate_repeats([(int(at), votes.repeats) for at, votes in zip(starts, aligned, strict=False)]),
+    )
     if all(votes.is_dense for votes in aligned):
-        return _known(label_as_abstentions(replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))))
-    triples = [votes.triples() for votes in aligned]
-    row = np.concatenate([row + start for (row, _, _), start in zip(triples, starts, strict=False)])
-    col, code = (np.concatenate([triple[k] for triple in triples]) for k in (1, 2))
-    return _known(label_as_abstentions(bare._with_triples(row, col, code)))
-
-
-def _known(merged: Votes) -> Votes:
-    """With the scale that was told, or that all of it shows: a part alone may show too little."""
-    return merged if merged.scale_told else detect_scale(merged)
+        merged = replace(merged, _dense=np.concatenate([votes.codes for votes in aligned]))
+    else:
+        triples = [votes.triples() for votes in aligned]
+        row = np.concatenate([row + start for (row, _, _), start in zip(triples, starts, strict=False)])
+        col, code = (np.concatenate([triple[k] for triple in triples]) for k in (1, 2))
+        merged = merged._with_triples(row, col, code)
+    merged = label_as_abstentions(merged)
+    return merged if merged.scale_told else detect_scale(merged)  # one part alone may show too little of the scale
 
 
 def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any], what: str) -> None:
     """SketchError names what only one of two has."""
-    only_left, only_right = _lacking(left, right), _lacking(right, left)
+
+    def lacking(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        known = set(map(_identity, others))
+        return sorted((value for value in values if _identity(value) not in known), key=str)
+
+    only_left, only_right = lacking(left, right), lacking(right, left)
     if not only_left and not only_right:
         return
     alike = {str(value) for value in only_left} & {str(value) for value in only_right}
@@ -106,41 +137,20 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 
-def _check_same_scale(name: str, first: Votes, other: str, votes: Votes) -> None:
-    """SketchError where one part holds another kind of answers, or the same levels in another order."""
-    if first.scale != votes.scale:
-        held = f"{name} holds {first.scale} votes, {other} {votes.scale} ones"
-        hint = f"count both the same way (--scale {first.scale})"
-        raise SketchError(f"cannot merge sketches of different scales: {held}; {hint}")
-    if first.scale == "ordinal":
-        shared = [label for label in votes.labels if label in first.labels]
-        if shared != [label for label in first.labels if label in shared]:
-            hint = "count both with the levels in one order (--labels low,mid,high)"
-            raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
-
-
-def _lacking(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    known = set(map(_identity, others))
-    return sorted((value for value in some if _identity(value) not in known), key=str)
-
-
 def _identity(value: Any) -> tuple[bool, Any]:
     """True and 1 are equal to Python, but as labels they are two."""
     return isinstance(value, bool), value
 
 
 def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
+    """All labels, those of the first part first; SketchError where text, numbers and booleans are mixed."""
     name, first = parts[0]
-    if len({_identity(label)[0] for _, votes in parts for label in votes.labels}) > 1 or _mixes_text(parts):
+    every = [label for _, votes in parts for label in votes.labels]
+    if any(len({isinstance(label, kind) for label in every}) > 1 for kind in (bool, str)):
         for other, votes in parts[1:]:
             check_same(name, first.labels, other, votes.labels, "labels")
-    labels = list(dict.fromkeys(label for _, votes in parts for label in votes.labels))
-    more = [label for label in labels if label not in first.labels]
+    more = [label for label in dict.fromkeys(every) if label not in first.labels]
     return extend_labels(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
-
-
-def _mixes_text(parts: Sequence[tuple[str, Votes]]) -> bool:
-    return len({isinstance(label, str) for _, votes in parts for label in votes.labels}) > 1
 
 
 def _aligned(votes: Votes, jurors: tuple[str, ...], labels: tuple[Label, ...]) -> Votes:
@@ -148,12 +158,9 @@ def _aligned(votes: Votes, jurors: tuple[str, ...], labels: tuple[Label, ...]) -
     return votes if votes.labels == labels else recode_labels(votes, labels)
 
 
-# `Sketch`: how often each decision tuple was seen. Small, mergeable, private, and all that grading needs.
-
-
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Counts of decision tuples: for each way the jurors answered together, on how many items they did.
+    """Counts of decision tuples: for each combination of the jurors' votes, on how many items it was seen.
 
     Examples
     --------
@@ -183,7 +190,13 @@ class Sketch:
         jurors: Sequence[str] | None = None,
         labels: Sequence[Label] | None = None,
     ) -> Sketch:
-        """Counts by decision tuple; a tuple may be written "AAB" where every label is one character."""
+        """From counts by decision tuple; a tuple may be written "AAB" where every label is one character.
+
+        Raises
+        ------
+        SketchError
+            Tuples differ in length, or hold a label that is not among `labels`.
+        """
         if not counts and (jurors is None or labels is None):
             raise SketchError("an empty mapping of counts needs the jurors and labels named")
         rows = [tuple(key) for key in counts]
@@ -192,17 +205,19 @@ class Sketch:
             if len(row) != width:
                 raise SketchError(f"decision tuple {key!r} has {len(row)} decisions, the others have {width}")
         cells = [python_value(value) for row in rows for value in row]
-        told = labels is not None
+        are_given = labels is not None
         if labels is None:  # the cells are the labels themselves, even where they are negative numbers
             labels = ordered_labels(value for value in cells if not is_missing(value))
         places = {label: k for k, label in enumerate(labels)}
-        if strangers := [value for value in cells if not is_missing(value) and value not in places]:
-            raise SketchError(f"label {strangers[0]!r} is not among the labels {', '.join(map(str, labels))}")
+        if unknown := [value for value in cells if not is_missing(value) and value not in places]:
+            raise SketchError(f"label {unknown[0]!r} is not among the labels {', '.join(map(str, labels))}")
         flat = [-1 if is_missing(value) else places[value] for value in cells]
         codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
         sizes = checked_counts(list(counts.values()), len(rows))
-        votes = Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if told else None)
-        return cls.from_votes(votes if told else detect_scale(votes))
+        votes = Votes.from_matrix(
+            codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if are_given else None
+        )
+        return cls.from_votes(votes if are_given else detect_scale(votes))
 
     @classmethod
     def from_frame(cls, frame: Any, **table: Unpack[TableOptions]) -> Sketch:
@@ -221,7 +236,7 @@ class Sketch:
 
     @classmethod
     def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:
-        """Counts as an array with one axis per juror: `table[a, b, c]` items where they said labels a, b and c."""
+        """From an array with one axis per juror: `table[a, b, c]` items on which they voted labels a, b and c."""
         array = np.asarray(table)
         size = len(labels)
         if any(side != size for side in array.shape):
@@ -263,15 +278,27 @@ class Sketch:
     def merge(
         cls, sketches: Sequence[Sketch], *, names: Sequence[str] | None = None, union_labels: bool = False
     ) -> Sketch:
-        """Sketches of the same jurors added up; `names` is what a message calls each by.
+        """Add up sketches of the same jurors.
 
-        The labels must be the same too, unless `union_labels` says that one a sketch lacks was just never said there.
+        Parameters
+        ----------
+        sketches
+            At least one.
+        names
+            What a message calls each by.
+        union_labels
+            Whether a label that one sketch lacks was just never voted there; else the labels must be the same, too.
+
+        Raises
+        ------
+        SketchError
+            The jurors, labels or scales differ.
         """
         if not sketches:
             raise SketchError("there is no sketch to merge")
         ordinals = ("the first", "the second", *(f"sketch {k}" for k in range(3, len(sketches) + 1)))
-        called = ordinals[: len(sketches)] if names is None else names
-        parts = [(name, sketch.tuples) for name, sketch in zip(called, sketches, strict=True)]
+        names = ordinals[: len(sketches)] if names is None else names
+        parts = [(name, sketch.tuples) for name, sketch in zip(names, sketches, strict=True)]
         return cls.from_votes(merge_votes(parts, union_labels=union_labels))
 
     # -- what is there --------------------------------------------------------------------------------
@@ -317,7 +344,7 @@ class Sketch:
         return self.to_counts().get(tuple(decisions), 0)
 
     def table(self) -> Integers:
-        """The counts as an array with one axis per juror; every juror must have voted on every item."""
+        """The counts as an array with one axis per juror; SketchError where votes are missing or cells too many."""
         return self._table.copy()
 
     @cached_property
@@ -334,7 +361,7 @@ class Sketch:
     # -- other shapes -----------------------------------------------------------------------------------
 
     def take(self, jurors: Sequence[str]) -> Sketch:
-        """Only these jurors, in this order: the counts summed over what the others said."""
+        """Only these jurors, in this order: the counts summed over the others' votes."""
         return count_votes(self.tuples.take(jurors))[0]
 
     def complete(self) -> Sketch:
@@ -343,18 +370,19 @@ class Sketch:
             return self
         row, col, code = self.tuples.triples()
         width = len(self.jurors)
-        full = np.bincount(row, minlength=self.tuples.rows) == width
-        whole = full[row]
-        codes = np.empty((int(full.sum()), width), dtype=code.dtype)
-        codes[np.cumsum(full)[row[whole]] - 1, col[whole]] = code[whole]
-        kept = replace(self.tuples, rows=len(codes), counts=self.counts[full], abstained=None, repeats=None)
-        return Sketch(replace(kept, _dense=codes, _sparse=None))
+        is_full = np.bincount(row, minlength=self.tuples.rows) == width
+        in_full = is_full[row]
+        codes = np.empty((int(is_full.sum()), width), dtype=code.dtype)
+        codes[np.cumsum(is_full)[row[in_full]] - 1, col[in_full]] = code[in_full]
+        tuples = replace(self.tuples, rows=len(codes), counts=self.counts[is_full], abstained=None, repeats=None)
+        return Sketch(replace(tuples, _dense=codes, _sparse=None))
 
     def relabel(self, names: Mapping[Label, Label]) -> Sketch:
         """The same counts with labels renamed; a label not named stays."""
         renamed = self.tuples.relabel(names)
-        kept = renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels)
-        return Sketch(renamed)._with_labels(kept)
+        return Sketch(renamed)._with_labels(
+            renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels)
+        )
 
     def rename(self, names: Mapping[str, str]) -> Sketch:
         """The same counts with jurors renamed; a juror not named stays."""
@@ -381,7 +409,7 @@ class Sketch:
     __hash__ = None  # type: ignore[assignment]
 
     def _answers(self) -> Sketch:
-        """With abstaining as one more label: itself where nobody abstained."""
+        """With abstaining as one more label: itself where there are no abstentions."""
         return self if self.tuples.abstained is None else Sketch(abstentions_as_label(self.tuples))
 
     def _with_labels(self, labels: Sequence[Label]) -> Sketch:
@@ -391,14 +419,14 @@ class Sketch:
         place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
         place[name_positions(self.labels, labels, "label")] = np.arange(len(labels))
         place[-1] = -1  # code -1, no vote, stays
-        own = None if self.tuples.repeats is None else self.tuples.repeats.recoded(np.r_[place[:-1], len(labels)])
-        renamed = replace(self.tuples, labels=tuple(labels), repeats=own, _dense=place[self.tuples.codes], _sparse=None)
-        return count_votes(renamed)[0]
+        repeats, codes = self.tuples.repeats, place[self.tuples.codes]
+        repeats = None if repeats is None else repeats.recoded(np.r_[place[:-1], len(labels)])
+        return count_votes(replace(self.tuples, labels=tuple(labels), repeats=repeats, _dense=codes, _sparse=None))[0]
 
     # -- out --------------------------------------------------------------------------------------------
 
     def to_counts(self) -> dict[tuple[Label | None, ...], int]:
-        """Counts by decision tuple; tuples nobody gave are left out."""
+        """Counts by decision tuple; tuples with count 0 are left out."""
         counts: dict[tuple[Label | None, ...], int] = {}
         for decisions, count in zip(self.decisions(), self.counts.tolist(), strict=True):
             if count:  # a sparse sketch may hold a tuple more than once
@@ -442,12 +470,17 @@ class Sketch:
 
 
 def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
-    """The sketch of some votes, and for each row of the votes the row of its tuple in the sketch.
+    """Count the decision tuples of some votes.
 
     Sparse votes stay one row per item: with many jurors hardly two items share a tuple.
+
+    Returns
+    -------
+    tuple
+        The sketch, and for each row of the votes the row of its tuple in the sketch.
     """
     weights = votes.counts
-    if votes.abstained is not None and votes.is_dense:  # who abstains is part of the tuple
+    if votes.abstained is not None and votes.is_dense:  # abstentions are part of the tuple
         counted, places = count_votes(abstentions_as_label(votes))
         return Sketch(label_as_abstentions(counted.tuples)), places
     if not votes.is_dense or not len(votes.jurors):
@@ -457,8 +490,10 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     if weights is not None:
         sizes = np.zeros(len(distinct), dtype=np.int64)
         np.add.at(sizes, inverse, weights)
-    own = None if votes.repeats is None else votes.repeats.counted(inverse)
-    tuples = replace(votes, rows=len(distinct), items=None, counts=sizes, repeats=own, _dense=distinct, _sparse=None)
-    if weights is None:  # nobody can tell later whether these are counts of rows
+    repeats = None if votes.repeats is None else votes.repeats.counted(inverse)
+    tuples = replace(
+        votes, rows=len(distinct), items=None, counts=sizes, repeats=repeats, _dense=distinct, _sparse=None
+    )
+    if weights is None:  # later it is unknown whether these are counts of rows
         tuples = with_findings(tuples, list(repeated_rows(tuples, distinct=True)))
     return Sketch(tuples), inverse

@@ -43,9 +43,9 @@ def test_every_trio_has_the_moments_of_the_items_it_shares(most: int, missing: i
     assert trios.tolist() == [list(trio) for trio in combinations(range(5), 3)]
     for at, trio in enumerate(trios.tolist()):
         shared = [(np.array(row)[trio], n) for row, n in counts.items() if min(row[k] for k in trio) >= 0]
-        said, weight = np.array([row for row, _ in shared]), np.array([n for _, n in shared])
-        mean = weight @ said / weight.sum()
-        apart = said - mean
+        votes, weight = np.array([row for row, _ in shared]), np.array([n for _, n in shared])
+        mean = weight @ votes / weight.sum()
+        apart = votes - mean
         assert moments.items[at] == weight.sum()
         assert moments.single[at] == pytest.approx(mean)
         pairs = [weight @ (apart[:, i] * apart[:, j]) / weight.sum() for i, j in ((1, 2), (0, 2), (0, 1))]

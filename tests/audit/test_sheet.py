@@ -93,7 +93,7 @@ def _rows(**changed: object) -> Sheet:
     return as_sheet(frame)
 
 
-def test_what_is_wrong_with_a_sheet_is_said_in_a_line() -> None:
+def test_what_is_wrong_with_a_sheet_is_reported_in_a_line() -> None:
     with pytest.raises(VotesError, match="the row of draw 2 is gone"):
         _rows(draw=(1, 4))
     with pytest.raises(VotesError, match="draw 1 is there twice"):

@@ -87,13 +87,13 @@ def test_a_full_device_is_one_line() -> None:
 
 
 def test_a_pipe_gets_all_of_it_and_stays(tmp_path: Path) -> None:
-    path, heard = tmp_path / "pipe", []
+    path, received = tmp_path / "pipe", []
     os.mkfifo(path)
-    reader = threading.Thread(target=lambda: heard.append(path.read_text()))
+    reader = threading.Thread(target=lambda: received.append(path.read_text()))
     reader.start()
     atomic_write(path, "x" * 200_000)
     reader.join()
-    assert heard == ["x" * 200_000]
+    assert received == ["x" * 200_000]
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
@@ -161,7 +161,7 @@ def test_what_a_killed_process_left_is_cleared_away_and_what_a_living_one_holds_
 def test_a_folder_that_another_process_takes_for_left_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the making of a folder and its lock there is a moment in which nobody holds it."""
+    """Between the making of a folder and its lock there is a moment in which it is not locked."""
     fcntl = pytest.importorskip("fcntl")
     sweepers, open_file = list[threading.Thread](), os.open
 

@@ -1,17 +1,23 @@
-"""Jurors who answer in numbers: laws, simulated panels, and what rings."""
+"""Jurors who answer in numbers: laws, simulated panels, alarms, and how much of what they agree on is the truth."""
 
 from __future__ import annotations
+
+import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 from strategies import examples
 
+import jurors
 from jurors import DegenerateSketchError, SketchError, VotesError
 from jurors._numeric import Floats
 from jurors.numeric import NumberGrades, Numbers, grade_numbers, value_items
 from jurors.numeric.data import find_outliers
+from jurors.numeric.grade import VALUES_HELD, Validities, about_values, reference_validities
 
 RELIABILITY = np.array([0.9, 0.75, 0.6, 0.5, 0.4])
 seeds = st.integers(0, 1000)
@@ -83,7 +89,7 @@ def test_renaming_commutes_with_grading(seed: int, order: list[int]) -> None:
 
 
 @pytest.mark.parametrize("jurors", [3, 4, 5], ids=["third", "fourth", "fifth"])
-def test_a_copy_of_a_juror_rings(jurors: int) -> None:
+def test_a_copy_of_a_juror_raises_an_alarm(jurors: int) -> None:
     numbers = panel(jurors)
     numbers[:, -1] = 3 + 2 * numbers[:, 0]
     grades = grade_numbers(numbers)
@@ -92,7 +98,7 @@ def test_a_copy_of_a_juror_rings(jurors: int) -> None:
         assert grades.reliability[0] == pytest.approx(RELIABILITY[0], abs=0.12)
 
 
-def test_errors_that_go_together_ring_and_are_told_apart_from_the_truth() -> None:
+def test_correlated_errors_raise_an_alarm_and_do_not_count_as_truth() -> None:
     numbers = panel(5, 2000)
     numbers[:, 3] = 0.5 * numbers[:, 3] + 0.5 * numbers[:, 4]
     alarm = next(alarm for alarm in grade_numbers(numbers).alarms if alarm.kind == "errors_together")
@@ -127,7 +133,7 @@ def test_what_all_find_unusual_is_not_wild() -> None:
     assert not find_outliers(numbers).any()
 
 
-def test_impossible_threes_ring() -> None:
+def test_impossible_trios_raise_alarms() -> None:
     rng = np.random.default_rng(4)
     one, two, three = rng.normal(size=(3, 300))
     apart = np.column_stack([one + two, one + three, three - two])  # pairs: together, apart, together
@@ -142,7 +148,7 @@ def test_impossible_threes_ring() -> None:
     assert "loading_above_variance" in kinds(grade_numbers(above))
 
 
-def test_who_tells_nothing_or_the_contrary_or_the_same_rings() -> None:
+def test_uninformative_reversed_and_constant_jurors_raise_alarms() -> None:
     numbers = panel()
     numbers[:, 4] = 100 - numbers[:, 4]
     numbers[:, 3] = np.random.default_rng(3).normal(size=400)
@@ -161,7 +167,7 @@ def test_few_jurors_and_no_shared_items_are_refused() -> None:
         grade_numbers(apart)
 
 
-def test_values_lie_in_their_intervals_as_often_as_said() -> None:
+def test_values_lie_in_their_intervals_at_their_level() -> None:
     rng = np.random.default_rng(5)
     truth = rng.normal(50, 10, size=3000)
     numbers = truth[:, None] + rng.normal(size=(3000, 4)) * (3, 6, 9, 12)
@@ -176,7 +182,7 @@ def test_numbers_say_what_they_are() -> None:
     assert repr(Numbers.from_matrix([[1, None, 2.5]])) == "Numbers(1 items, 3 jurors, 2 numbers from 1 to 2.5)"
 
 
-def test_jurors_who_do_not_move_together_at_all_are_told_so_and_nothing_else() -> None:
+def test_jurors_who_do_not_move_together_at_all_raise_one_alarm() -> None:
     every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 2
     grades = grade_numbers(every)
     assert [(alarm.kind, alarm.jurors) for alarm in grades.alarms] == [("no_covariance", ("1", "2", "3"))]
@@ -196,3 +202,73 @@ def test_tiny_numbers_are_no_warning_and_huge_ones_are_refused() -> None:
         grade_numbers(panel(3, 40) * 1e-200)
     with pytest.raises(VotesError, match=r"is too large to be computed with: give numbers up to 1e\+60"):
         grade_numbers(panel(3, 40) * 1e200)
+
+
+_ROWS = [[1, 2, 10], [4, 5, 14], [3, 4, 22], [2, 9, 18], [6, 7, 27], [5, 12, 25]]
+
+
+def test_one_jury_of_full_validity_leaves_the_normal_interval() -> None:
+    alone = Validities.of(["x"], [1.0], [0.0])
+    middle, ends = alone.reliability(np.array([0.6, -0.1]), np.array([0.1, 0.2]), 0.9)
+    reach = norm.ppf(0.95) * np.array([0.1, 0.2])
+    assert middle == pytest.approx([0.36, 0.01])
+    assert ends[0] == pytest.approx([(0.6 - reach[0]) ** 2, (0.6 + reach[0]) ** 2])
+    assert ends[1] == pytest.approx([0.0, (-0.1 - reach[1]) ** 2])  # the sign is open
+    assert alone.reach(np.array([0.5]), 0.9) == pytest.approx(norm.ppf(0.95) * 0.5)
+
+
+def test_an_impossible_correlation_is_shown_inside_its_interval() -> None:
+    middle, ends = Validities.of(["x"], [1.0], [0.0]).reliability(np.array([0.99, 1.5, -1.5]), np.full(3, 0.01), 0.9)
+    assert middle[1:] == pytest.approx([2.25, 2.25])
+    assert ends[0, 1] == 1.0  # what is possible ends where the possible does
+    assert ((ends[:, 0] <= middle) & (middle <= ends[:, 1])).all()
+
+
+def test_a_mixture_has_its_share_below_its_quantile() -> None:
+    juries = Validities.of(["a", "a", "b"], [0.4, 0.6, 0.9], [0.01, 0.03, 0.04])
+    assert juries.weight.tolist() == [0.25, 0.25, 0.5]  # families count alike
+    assert juries.deviation == pytest.approx(np.sqrt(0.03))
+    _, ends = juries.reliability(np.array([0.8]), np.array([0.05]), 0.8)
+    spread = np.hypot(juries.validity * 0.05, juries.deviation)
+    for end, share in zip(np.sqrt(ends[0]), (0.1, 0.9), strict=True):
+        assert juries.weight @ norm.cdf((end - juries.validity * 0.8) / spread) == pytest.approx(share)
+    assert (juries.reach(np.array([0.1, 0.3]), 0.95) > norm.ppf(0.975) * np.array([0.1, 0.3])).all()
+
+
+def test_real_intervals_hold_those_of_independent_errors_below_them() -> None:
+    rng = np.random.default_rng(3)
+    numbers = rng.normal(size=(400, 1)) + rng.normal(size=(400, 5)) * (0.3, 0.6, 0.9, 1.2, 2.0)
+    grades = jurors.grade_numbers(numbers)
+    assert (grades.calibrated_reliability < grades.reliability).all()
+    assert (grades.calibrated_reliability_ends[:, 0] < grades.reliability_ends[:, 0]).all()
+    assert np.argsort(grades.calibrated_reliability).tolist() == np.argsort(grades.reliability).tolist()
+
+
+@pytest.mark.slow
+def test_the_shipped_table_is_what_the_sets_show(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    from reference_numbers import TABLE, measure
+
+    rows = {row["name"]: row for row in csv.DictReader(Path(TABLE).read_text(encoding="utf-8").splitlines())}
+    assert len(rows) == len(reference_validities().validity)
+    for name in ("bluebirds", "ntqr_bbm_arithmetic"):
+        jury = measure(shared_data / name)
+        assert jury is not None
+        assert jury.validity == pytest.approx(float(rows[name]["validity"]), abs=1e-3)
+        assert jury.deviation == pytest.approx(float(rows[name]["deviation"]), abs=1e-4)
+
+
+def test_the_stated_coverage_of_values_is_that_of_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "numbers.md").read_text(encoding="utf-8")
+    table = guide.partition("| set | 80% |")[2].partition("\n\n")[0].splitlines()[2:]
+    held = [float(line.split("|")[4].strip(" %")) / 100 for line in table]
+    assert (len(held), min(held), max(held)) == pytest.approx(VALUES_HELD)
+    assert "held 85% to 96% of the true values" in about_values()
+
+
+def test_values_without_intervals_say_nothing_of_them() -> None:
+    apart = [[one + two, one, two] for one, two in zip((1, 2, 3, 4, 5, 6), (5, 3, 6, 2, 4, 1), strict=True)]
+    values, plain = (value_items([[*map(float, row)] for row in rows]) for rows in (_ROWS, apart))
+    assert (values.to_dict()["basis"], plain.to_dict()["basis"]) == (about_values(), None)
+    assert about_values() in values.to_text()
+    assert about_values() not in plain.to_text()

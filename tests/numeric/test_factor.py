@@ -1,23 +1,103 @@
-"""Errors of numbers that go together: which alarms ring, sums over all pairs at once, and how much work it is."""
+"""The one-factor model: planted loadings come back exactly; correlated errors are found, and at what cost."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
 
 from jurors._numeric import Floats
 from jurors.evaluate.alarms import Alarm
-from jurors.numeric import NumberGrades, grade_numbers
+from jurors.numeric import NumberGrades, Numbers, grade_numbers
 from jurors.numeric import factor as shared_errors
 from jurors.numeric.factor import (
     Covariances,
     Factor,
     Influence,
+    exact_trio,
     fit_factor,
     fit_shared_errors,
     misfits_without,
+    solve_trio,
     standard_error,
 )
+
+
+def quarters(low: int, high: int) -> st.SearchStrategy[tuple[Fraction, ...]]:
+    """Three numbers that floats hold exactly."""
+    return st.tuples(*[st.integers(4 * low, 4 * high).map(lambda n: Fraction(n + 1, 4))] * 3)
+
+
+def planted(slope: tuple[Fraction, ...], offset: tuple[Fraction, ...], noise: tuple[Fraction, ...]) -> Numbers:
+    """Truths 0, 1, 3 with errors of every combination of signs: independent of the truth and of each other, exactly."""
+    rows = [
+        [a + b * truth + e * sign for a, b, e, sign in zip(offset, slope, noise, signs, strict=True)]
+        for truth in (0, 1, 3)
+        for signs in product((-1, 1), repeat=3)
+    ]
+    return Numbers.from_matrix([[float(cell) for cell in row] for row in rows], jurors=("ann", "bob", "cy"))
+
+
+@examples(30)
+@given(quarters(0, 5), quarters(-9, 9), quarters(0, 5))
+def test_planted_jurors_come_back_exactly(
+    slope: tuple[Fraction, ...], offset: tuple[Fraction, ...], noise: tuple[Fraction, ...]
+) -> None:
+    answer = exact_trio(planted(slope, offset, noise))
+    spread = Fraction(14, 9)  # of 0, 1 and 3
+    assert answer is not None
+    assert answer.squared == tuple(b * b * spread for b in slope)
+    assert answer.noise == tuple(e * e for e in noise)
+    reliability = [b * b * spread / (b * b * spread + e * e) for b, e in zip(slope, noise, strict=True)]
+    assert list(answer.reliability) == reliability
+    assert answer.scale is not None
+    assert answer.scale.slope[1] / answer.scale.slope[0] == slope[1] / slope[0]
+    assert sum(r * b for r, b in zip(reliability, answer.scale.slope, strict=True)) == sum(reliability)
+    assert sum(r * a for r, a in zip(reliability, answer.scale.offset, strict=True)) == 0
+
+
+def test_floats_agree_with_the_exact_answer() -> None:
+    numbers = planted((Fraction(1), Fraction(2), Fraction(1, 2)), (Fraction(3),) * 3, (Fraction(1),) * 3)
+    grades = grade_numbers(numbers)
+    assert grades.exact is not None
+    assert grades.exact.scale is not None
+    assert grades.reliability == pytest.approx([float(r) for r in grades.exact.reliability], rel=1e-12)
+    assert grades.slope == pytest.approx([float(b) for b in grades.exact.scale.slope], rel=1e-12)
+    assert grades.offset == pytest.approx([float(a) for a in grades.exact.scale.offset], abs=1e-12)
+    assert grades.to_dict()["exact"]["reliability"]["ann"] == str(grades.exact.reliability[0])
+
+
+def _covariance(*upper: int) -> list[list[Fraction]]:
+    a, b, c, d, e, f = map(Fraction, upper)
+    return [[a, b, c], [b, d, e], [c, e, f]]
+
+
+@pytest.mark.parametrize(
+    "upper, outcome",
+    [
+        pytest.param((4, 1, 1, 4, -1, 4), "negative", id="negative"),
+        pytest.param((4, 4, 4, 9, 1, 9), "above_variance", id="above"),
+        pytest.param((4, 0, 1, 4, 1, 4), "no_covariance", id="zero"),
+    ],
+)
+def test_impossible_answers_are_named_and_not_mended(upper: tuple[int, ...], outcome: str) -> None:
+    answer = solve_trio([Fraction(0)] * 3, _covariance(*upper))
+    assert answer.outcome == outcome
+    if outcome == "negative":
+        assert answer.scale is None
+        assert max(answer.squared) < 0
+    if outcome == "above_variance":
+        assert answer.squared[0] == 16
+        assert answer.noise[0] == -12
+
+
+def test_long_decimals_are_not_exact() -> None:
+    assert Numbers.from_matrix(np.full((4, 3), 1 / 3)).is_exact is False
 
 
 def panel(jurors: int, items: int, block: int = 0, seed: int = 0) -> Floats:
@@ -80,7 +160,7 @@ def test_a_pair_that_is_left_open_takes_one_fit_however_many_are_tried(monkeypat
     assert len(fits) == 1 + len(together.factor.free)
 
 
-def rung(grades: NumberGrades, kind: str = "errors_together") -> list[Alarm]:
+def alarms_of(grades: NumberGrades, kind: str = "errors_together") -> list[Alarm]:
     return [alarm for alarm in grades.alarms if alarm.kind == kind]
 
 
@@ -90,7 +170,7 @@ def names(first: int, last: int) -> tuple[str, ...]:
 
 def test_a_block_that_shares_an_error_is_one_alarm_with_its_size_and_clearest_pair() -> None:
     grades = grade_numbers(panel(12, 1000, 4))
-    (alarm,) = rung(grades)
+    (alarm,) = alarms_of(grades)
     assert (alarm.level, alarm.jurors, len(alarm.pairs)) == ("alarm", names(1, 4), 6)
     clearest = alarm.pairs[0]
     assert alarm.value == clearest.value == max(abs(pair.value) for pair in alarm.pairs)
@@ -99,28 +179,28 @@ def test_a_block_that_shares_an_error_is_one_alarm_with_its_size_and_clearest_pa
     assert "counted as agreement on the truth, it would make reliabilities" in alarm.message
 
 
-def test_a_large_block_rings_a_few_alarms_that_hold_every_pair_no_less_loudly() -> None:
+def test_a_large_block_raises_a_few_alarms_with_every_pair_at_its_level() -> None:
     """One factor is no picture of 14 of 40, and hundreds of pairs stand out."""
     grades = grade_numbers(panel(40, 2000, 14))
-    alarms, pairs = rung(grades), grades.errors_together
+    alarms, pairs = alarms_of(grades), grades.errors_together
     assert len(pairs) > 100
     assert len(alarms) < 6
     assert (alarms[0].level, alarms[0].jurors) == ("alarm", names(1, 14))
     assert "and 6 more" in alarms[0].message
-    told = {(pair.first, pair.second): alarm.level for alarm in alarms for pair in alarm.pairs}
-    assert set(told) == {(pair.first, pair.second) for pair in pairs}
+    level_of = {(pair.first, pair.second): alarm.level for alarm in alarms for pair in alarm.pairs}
+    assert set(level_of) == {(pair.first, pair.second) for pair in pairs}
     assert sum(len(alarm.pairs) for alarm in alarms) == len(pairs)
-    assert {told[pair.first, pair.second] for pair in pairs if not abs(pair.correlation) < 0.3} == {"alarm"}
+    assert {level_of[pair.first, pair.second] for pair in pairs if not abs(pair.correlation) < 0.3} == {"alarm"}
 
 
-def test_pairs_that_are_still_fitted_are_told_and_no_few_jurors_are_blamed() -> None:
+def test_pairs_that_are_still_fitted_are_reported_and_no_few_jurors_are_blamed() -> None:
     grades = grade_numbers(panel(40, 2000, 14))
     inside = [pair for pair in grades.errors_together if int(pair.first) <= 14 and int(pair.second) <= 14]
     fitted = sum(pair.is_fitted for pair in inside)
     assert 0 < fitted < len(inside)
-    assert f"; {fitted} of the pairs are still fitted, so that the grades may be bent" in rung(grades)[0].message
+    assert f"; {fitted} of the pairs are still fitted, so that the grades may be bent" in alarms_of(grades)[0].message
     assert not any("so few jurors" in alarm.message for alarm in grades.alarms)
-    assert any("avoid each other" in alarm.message for alarm in rung(grades))
+    assert any("avoid each other" in alarm.message for alarm in alarms_of(grades))
 
 
 def test_two_blocks_are_two_alarms() -> None:
@@ -129,21 +209,21 @@ def test_two_blocks_are_two_alarms() -> None:
     for block in (slice(0, 3), slice(6, 9)):
         noise[:, block] = np.sqrt(0.5) * (noise[:, block] + rng.normal(size=(2000, 1)))
     numbers = np.sqrt(share) * rng.normal(size=(2000, 1)) + np.sqrt(1 - share) * noise
-    assert [alarm.jurors for alarm in rung(grade_numbers(numbers))] == [names(1, 3), names(7, 9)]
+    assert [alarm.jurors for alarm in alarms_of(grade_numbers(numbers))] == [names(1, 3), names(7, 9)]
 
 
 def test_a_juror_with_the_scale_upside_down_belongs_to_its_block() -> None:
     numbers = panel(12, 1000, 4)
     numbers[:, 2] *= -1
     grades = grade_numbers(numbers)
-    assert [alarm.jurors for alarm in rung(grades)] == [names(1, 4)]
+    assert [alarm.jurors for alarm in alarms_of(grades)] == [names(1, 4)]
     assert all(pair.correlation > 0.3 for pair in grades.errors_together)
 
 
 def test_copies_of_one_juror_are_one_alarm() -> None:
     numbers = panel(9, 300)
     numbers[:, 5:] = numbers[:, [4]] * (1, 2, -3, 4) + 5
-    (alarm,) = rung(grade_numbers(numbers), "copied_numbers")
+    (alarm,) = alarms_of(grade_numbers(numbers), "copied_numbers")
     assert (alarm.jurors, len(alarm.pairs)) == (names(5, 9), 10)
     assert alarm.message.startswith("5, 6, 7, 8, 9 give the same numbers, up to unit and origin")
 

@@ -121,7 +121,7 @@ def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet(tmp_path: Path)
     assert both.labels == (None, "no", None, None, "yes", None)
 
 
-def test_two_people_who_differ_in_label_studio_are_told(tmp_path: Path) -> None:
+def test_two_people_who_differ_in_label_studio_are_reported(tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(_sheet()), {0: ["no", "yes"]})))
     with pytest.raises(VotesError, match=r"task 70 has two labels, 'no' and 'yes'; decide for one"):
         read_sheet(str(tmp_path / "export.json"))

@@ -92,7 +92,7 @@ def test_two_people_must_have_labelled_the_same_draw() -> None:
         result(VOTES, ANSWERS, second=replace(other, labels=("yes",) * 80))
 
 
-def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_reported_in_a_line(tmp_path: Path) -> None:
     many = Votes.from_matrix(np.tile(CODES, (1, 5)), items=VOTES.item_names(), labels=("no", "yes"))
     sheet = replace(plan(many, 3), labels=("yes",) * 3)
     with pytest.raises(OptionError, match="15 jurors are too many pairs"):
@@ -101,8 +101,8 @@ def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
         systems(VOTES, [None] * 160, ANSWERS)
     votes = tmp_path / "votes.csv"
     votes.write_text("item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n3,a,a,b\n")
-    said = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])
-    assert (said.exit_code, said.output.count("\n")) == (2, 1)
+    run = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])
+    assert (run.exit_code, run.output.count("\n")) == (2, 1)
 
 
 def test_the_command_compares_jurors_and_systems(tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_the_command_compares_jurors_and_systems(tmp_path: Path) -> None:
     )
     votes.write_text("item,model,ann,bob,cy\n" + "".join(rows))
     sheet.write_text(ANSWERS.to_csv())
-    said = CliRunner().invoke(main, ["compare", str(votes), "--ignore", "model", "--answers", str(sheet)])
-    assert said.exit_code == 0, said.output
-    assert "ann and bob" in said.output
-    said = CliRunner().invoke(main, ["compare", str(votes), "--by", "model", "--answers", str(sheet)])
-    assert said.exit_code == 0, said.output
-    assert "new and old" in said.output
+    run = CliRunner().invoke(main, ["compare", str(votes), "--ignore", "model", "--answers", str(sheet)])
+    assert run.exit_code == 0, run.output
+    assert "ann and bob" in run.output
+    run = CliRunner().invoke(main, ["compare", str(votes), "--by", "model", "--answers", str(sheet)])
+    assert run.exit_code == 0, run.output
+    assert "new and old" in run.output

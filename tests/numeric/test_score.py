@@ -28,24 +28,24 @@ def panel(items: int = 60, seed: int = 0) -> tuple[Floats, Floats]:
 def test_measures_are_those_of_numpy() -> None:
     values, truth = panel()
     values[3, 1] = np.nan
-    told = score_numbers(values, truth.tolist())
+    scores = score_numbers(values, truth.tolist())
     for k in range(4):
         known = ~np.isnan(values[:, k])
         number, true = values[known, k], truth[known]
         slope, offset = np.polyfit(true, number, 1)
-        assert told.by_key.numbers[k] == known.sum()
-        assert told.by_key.correlation[k] == pytest.approx(np.corrcoef(number, true)[0, 1])
-        assert told.by_key.reliability[k] == pytest.approx(np.corrcoef(number, true)[0, 1] ** 2)
-        assert told.by_key.bias[k] == pytest.approx((number - true).mean())
-        assert told.by_key.rmse[k] == pytest.approx(np.sqrt(((number - true) ** 2).mean()))
-        assert (told.by_key.slope[k], told.by_key.offset[k]) == pytest.approx((slope, offset))
-        assert told.by_key.noise[k] == pytest.approx(
+        assert scores.by_key.numbers[k] == known.sum()
+        assert scores.by_key.correlation[k] == pytest.approx(np.corrcoef(number, true)[0, 1])
+        assert scores.by_key.reliability[k] == pytest.approx(np.corrcoef(number, true)[0, 1] ** 2)
+        assert scores.by_key.bias[k] == pytest.approx((number - true).mean())
+        assert scores.by_key.rmse[k] == pytest.approx(np.sqrt(((number - true) ** 2).mean()))
+        assert (scores.by_key.slope[k], scores.by_key.offset[k]) == pytest.approx((slope, offset))
+        assert scores.by_key.noise[k] == pytest.approx(
             (number - slope * true - offset).std() * np.sqrt(known.sum() / (known.sum() - 2))
         )
-    assert told.grades is not None
-    np.testing.assert_array_equal(told.grades.reliability, jurors.grade_numbers(values).reliability)
+    assert scores.grades is not None
+    np.testing.assert_array_equal(scores.grades.reliability, jurors.grade_numbers(values).reliability)
     valued = jurors.value_items(values).value
-    assert told.values[0].rmse == pytest.approx(np.sqrt(((valued - truth) ** 2).mean()))
+    assert scores.values[0].rmse == pytest.approx(np.sqrt(((valued - truth) ** 2).mean()))
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
@@ -55,9 +55,9 @@ def test_intervals_hold_as_often_as_they_say() -> None:
     true["rmse"] = np.sqrt(true["bias"] ** 2 + ((SLOPE - 1) * spread) ** 2 + NOISE**2)
     true["correlation"] = SLOPE * spread / np.hypot(SLOPE * spread, NOISE)
     for seed in range(runs):
-        told = against_truth(*panel(50, seed), 0.95)
+        scores = against_truth(*panel(50, seed), 0.95)
         for name in held:
-            low, high = getattr(told, f"{name}_ends").T
+            low, high = getattr(scores, f"{name}_ends").T
             held[name] += float(((low <= true[name]) & (true[name] <= high)).mean()) / runs
     assert {name: share for name, share in held.items() if not 0.91 < share < 0.98} == {}
 
@@ -79,7 +79,7 @@ def test_every_way_in_is_scored_alike() -> None:
     values, truth = panel(40)
     values, names = values.round(1), [f"q{k}" for k in range(40)]
     key = dict(zip(names, truth.tolist(), strict=True))
-    told = score_numbers(values, key, items=names)
+    scores = score_numbers(values, key, items=names)
     votes = Votes.from_matrix(values, items=names)
     counts = Votes.from_matrix(values, counts=[1] * 40)
     ways = [
@@ -89,18 +89,18 @@ def test_every_way_in_is_scored_alike() -> None:
         jurors.score(votes.to_frame(), key),
     ]
     for way in ways[:2] + ways[3:]:
-        np.testing.assert_allclose(way.by_key.rmse, told.by_key.rmse)
+        np.testing.assert_allclose(way.by_key.rmse, scores.by_key.rmse)
     assert isinstance(ways[2], jurors.NumberScores)
 
 
 def test_a_part_of_the_items_may_have_a_true_value() -> None:
     values, truth = panel(40)
-    told = score_numbers(values, {k: truth[k] for k in range(0, 40, 4)})
-    assert (told.items, told.by_key.numbers.tolist()) == (10, [10] * 4)
-    np.testing.assert_allclose(told.by_key.rmse, against_truth(values[::4], truth[::4], 0.95).rmse)
+    scores = score_numbers(values, {k: truth[k] for k in range(0, 40, 4)})
+    assert (scores.items, scores.by_key.numbers.tolist()) == (10, [10] * 4)
+    np.testing.assert_allclose(scores.by_key.rmse, against_truth(values[::4], truth[::4], 0.95).rmse)
 
 
-def test_who_has_the_scale_upside_down_rings_once() -> None:
+def test_who_has_the_scale_upside_down_raises_one_alarm() -> None:
     values, truth = panel(60)
     alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.kind == "reversed_scale"]
     assert [alarm.jurors for alarm in alarms] == [("3",)]
@@ -108,30 +108,30 @@ def test_who_has_the_scale_upside_down_rings_once() -> None:
     assert [alarm.kind for alarm in alone.alarms] == ["reversed_scale"]
 
 
-def test_one_juror_is_scored_and_it_is_said_why_nothing_is_estimated() -> None:
+def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     values, truth = panel(30)
-    told = score_numbers(values[:, :1], truth.tolist())
-    assert told.grades is None
-    assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in told.remarks[-1]
-    assert [one.by for one in told.values] == ["mean", "median"]
-    assert told.to_dict()["jurors"][0]["estimated_slope"] is None
+    scores = score_numbers(values[:, :1], truth.tolist())
+    assert scores.grades is None
+    assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
+    assert [one.by for one in scores.values] == ["mean", "median"]
+    assert scores.to_dict()["jurors"][0]["estimated_slope"] is None
 
 
 def test_constant_jurors_and_constant_keys_have_no_correlation() -> None:
     values, truth = panel(10)
     values[:, 0] = 7.0
-    told = score_numbers(values, truth.tolist())
-    assert np.isnan(told.by_key.correlation[0])
-    assert told.by_key.slope[0] == pytest.approx(0)
+    scores = score_numbers(values, truth.tolist())
+    assert np.isnan(scores.by_key.correlation[0])
+    assert scores.by_key.slope[0] == pytest.approx(0)
     still = score_numbers(values, [50] * 10)
     assert np.isnan(still.by_key.slope).all()
     assert not np.isnan(still.by_key.rmse).any()
 
 
-def test_a_key_in_another_unit_is_told() -> None:
+def test_a_key_in_another_unit_is_reported() -> None:
     values, truth = panel(30)
-    told = score_numbers(values, (truth / 100).tolist())
-    assert any("if these are two units, RMSE" in remark for remark in told.remarks)
+    scores = score_numbers(values, (truth / 100).tolist())
+    assert any("if these are two units, RMSE" in remark for remark in scores.remarks)
     assert not any("units" in remark for remark in score_numbers(values, truth.tolist()).remarks)
 
 
@@ -162,10 +162,10 @@ def test_ratings_with_a_key_on_another_scale_learn_what_scores_them() -> None:
 @pytest.mark.slow
 def test_language_models_that_rate_texts(shared_data: Path) -> None:
     folder = shared_data / "kinds" / "care_asset_continuous"
-    told = jurors.score(folder / "votes.csv.gz", folder / "truth.csv.gz")
-    assert isinstance(told, jurors.NumberScores)
-    assert told.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
-    assert told.values[0].rmse == pytest.approx(22.7, abs=0.05)
-    assert told.grades is not None
-    ends = told.grades.calibrated_reliability_ends
-    assert ((ends[:, 0] <= told.by_key.reliability) & (told.by_key.reliability <= ends[:, 1])).all()
+    scores = jurors.score(folder / "votes.csv.gz", folder / "truth.csv.gz")
+    assert isinstance(scores, jurors.NumberScores)
+    assert scores.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
+    assert scores.values[0].rmse == pytest.approx(22.7, abs=0.05)
+    assert scores.grades is not None
+    ends = scores.grades.calibrated_reliability_ends
+    assert ((ends[:, 0] <= scores.by_key.reliability) & (scores.by_key.reliability <= ends[:, 1])).all()

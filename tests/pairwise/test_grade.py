@@ -1,4 +1,4 @@
-"""Jurors who compare: what is counted, what is fitted, and which alarms ring."""
+"""Jurors who compare: what is counted, what is fitted, and which alarms are raised."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _with(habits: tuple[float, float, float], seed: int = 1) -> Preferences:
     return simulated_pairs(12, np.vstack([FAIR, habits]), 300, seed=seed, spread=1.5).data
 
 
-def test_a_juror_who_was_asked_in_both_orders_is_held_to_it() -> None:
+def test_a_juror_who_compares_in_both_orders_is_held_to_it() -> None:
     rows = ["item,juror,left,right,winner"]
     rows += ["1,ann,x,y,x", "1,ann,y,x,x", "2,ann,x,y,x", "2,ann,y,x,tie", "3,ann,x,y,y"]  # one of two, and one alone
     rows += ["1,bob,x,y,x", "2,bob,y,x,y"]  # not the same item
@@ -56,7 +56,7 @@ def test_a_juror_who_does_not_look_is_named(habits: tuple[float, float, float], 
     assert _kinds(_with(habits)) == {kind: ("j4",)}
 
 
-def test_fair_jurors_ring_nothing() -> None:
+def test_fair_jurors_raise_no_alarm() -> None:
     assert [_kinds(_with((1.0, 0.0, 0.0), seed)) for seed in range(5)] == [{}] * 5
 
 
@@ -116,7 +116,7 @@ def test_intervals_of_discrimination_hold_where_three_judges_differ_strongly() -
     assert np.mean(held) > 0.91
 
 
-def test_where_judges_contradict_each_other_intervals_are_open_and_that_is_said() -> None:
+def test_where_judges_contradict_each_other_intervals_are_open_and_reported() -> None:
     habits = np.array([[1.2, 0.0, -0.5], [-1.0, 0.0, -0.5], [0.1, 0.0, -0.5]])
     grades = grade_pairs(simulated_pairs(8, habits, 30, seed=2).data)
     assert np.isinf(grades.discrimination_ends).all()

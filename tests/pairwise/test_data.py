@@ -18,7 +18,7 @@ def _read(text: str) -> Preferences:
     return read_pairs(io.StringIO(text))
 
 
-def _said(data: Preferences) -> list[tuple[str, str, str, int]]:
+def _answers(data: Preferences) -> list[tuple[str, str, str, int]]:
     names = data.objects
     rows = zip(data.juror, data.left, data.right, data.outcome, strict=True)
     return [(data.jurors[j], names[left], names[right], int(y)) for j, left, right, y in rows]
@@ -38,7 +38,7 @@ def _said(data: Preferences) -> list[tuple[str, str, str, int]]:
     ids=["arena", "sides", "names", "numbers", "signs", "brackets", "labels"],
 )
 def test_every_spelling_says_the_same(text: str) -> None:
-    assert _said(_read(text)) == [("u1", "x", "y", 1), ("u1", "y", "x", -1), ("u2", "x", "z", 0)]
+    assert _answers(_read(text)) == [("u1", "x", "y", 1), ("u1", "y", "x", -1), ("u2", "x", "z", 0)]
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_every_spelling_says_the_same(text: str) -> None:
     ids=["chess", "points", "flags"],
 )
 def test_arenas_say_it_in_points_and_flags_too(text: str) -> None:
-    assert _said(_read(text)) == [("everyone", "x", "y", 1), ("everyone", "y", "x", -1), ("everyone", "x", "z", 0)]
+    assert _answers(_read(text)) == [("everyone", "x", "y", 1), ("everyone", "y", "x", -1), ("everyone", "x", "z", 0)]
 
 
 def test_a_column_for_each_juror_is_read_as_each_jurors_answers() -> None:
     data = _read("question,model_a,model_b,gpt,claude,turn\nq1,x,y,A,tie,1\nq2,y,x,B,,2\nq3,x,z,A,B,1\n")
-    assert _said(data) == [
+    assert _answers(data) == [
         *(("gpt", "x", "y", 1), ("gpt", "y", "x", -1), ("gpt", "x", "z", 1)),
         *(("claude", "x", "y", 0), ("claude", "x", "z", -1)),
     ]
@@ -69,7 +69,7 @@ def test_both_orders_in_one_row_are_two_answers(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text(row % (1, "model_1", "model_1") + row % (2, "model_1", "model_2"))
     data = read_pairs(tmp_path / "pairs.jsonl")
     who = "gpt-4, v2"  # the first in both orders is the better one; the other way round it is the lean to the first
-    assert _said(data) == [(who, "x", "y", 1), (who, "x", "y", 1), (who, "y", "x", -1), (who, "y", "x", 1)]
+    assert _answers(data) == [(who, "x", "y", 1), (who, "x", "y", 1), (who, "y", "x", -1), (who, "y", "x", 1)]
     assert jurors.grade_pairs(data).contradicts.tolist() == [0.5]
 
 
@@ -96,7 +96,7 @@ def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
 def test_winners_and_losers_have_no_position() -> None:
     data = _read("worker,winner,loser\nu1,x,y\nu2,z,x\n")
     assert not data.is_placed
-    assert _said(data) == [("u1", "x", "y", 1), ("u2", "z", "x", 1)]
+    assert _answers(data) == [("u1", "x", "y", 1), ("u2", "z", "x", 1)]
     assert "no lean" in " ".join(data.remarks)
 
 
@@ -108,12 +108,12 @@ def test_items_that_come_again_are_read_and_numbers_of_rows_are_not() -> None:
 def test_a_dataframe_and_packed_json_lines_read_alike(tmp_path: Path) -> None:
     frame = polars.read_csv(io.StringIO(ARENA))
     frame.write_ndjson(tmp_path / "arena.jsonl")
-    assert _said(read_pairs(frame)) == _said(read_pairs(tmp_path / "arena.jsonl")) == _said(_read(ARENA))
+    assert _answers(read_pairs(frame)) == _answers(read_pairs(tmp_path / "arena.jsonl")) == _answers(_read(ARENA))
 
 
 def test_empty_answers_and_an_object_beside_itself_are_left_out_and_counted() -> None:
     data = _read("left,right,winner\nx,y,x\nx,y,\ny,y,y\nz,x,N/A\n")
-    assert _said(data) == [("everyone", "x", "y", 1)]
+    assert _answers(data) == [("everyone", "x", "y", 1)]
     assert "2 rows without an answer" in " ".join(data.remarks)
     assert "1 rows that compare an object with itself" in " ".join(data.remarks)
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_read_is_one_line(text: str, message: str) -> None:
 
 def test_columns_may_be_named() -> None:
     data = read_pairs(io.StringIO("who,p,q,said\nu,x,y,q\n"), left="p", right="q", winner="said", juror="who")
-    assert _said(data) == [("u", "x", "y", -1)]
+    assert _answers(data) == [("u", "x", "y", -1)]
 
 
 def test_pairs_become_votes_on_what_was_shown() -> None:
@@ -161,7 +161,7 @@ def test_inspect_knows_pairs_in_files_and_in_memory(tmp_path: Path) -> None:
     assert "columns gpt, claude" in str(jurors.inspect(polars.read_csv(io.StringIO(judged))))
 
 
-def test_texts_of_one_pair_each_are_told_to_be_labels() -> None:
+def test_texts_of_one_pair_each_are_recommended_as_labels() -> None:
     rows = [f"{who},one {k},two {k},left" for who in ("u", "v") for k in range(5)]
     alarms = jurors.grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
     assert "`jurors convert` makes labels of it" in next(a.message for a in alarms if a.kind == "objects_apart")
@@ -230,7 +230,7 @@ def test_0_and_1_that_may_mean_either_are_refused_with_the_option_that_works(
     assert never.value.code == "pairs"
 
 
-def test_any_answer_can_be_renamed_and_one_that_nobody_gives_is_told() -> None:
+def test_any_answer_can_be_renamed_and_one_that_is_never_given_is_reported() -> None:
     text = _flagged("winner", ["ours" if won else "theirs" for won in _WON])
     with pytest.raises(VotesError, match=r"--map \w+=first, second or tie"):
         _read(text)
@@ -262,8 +262,8 @@ def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
     """A juror who prefers x to y on one question and y to x on another does not contradict itself."""
     heads = ("question_id", "id")
     rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
-    asked, numbered = (
+    by_question, numbered = (
         jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
     )
-    assert asked["swapped"].tolist() == [0, 0, 0]
+    assert by_question["swapped"].tolist() == [0, 0, 0]
     assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things

@@ -1,0 +1,175 @@
+"""Numbers from tables (decimal commas, per cent, gaps, what is no number), and jurors who gave one item several."""
+
+from __future__ import annotations
+
+import io
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import jurors
+from jurors import OptionError, Sketch, VotesError
+from jurors._numeric import Floats
+from jurors.cli.main import main
+from jurors.numeric import read_numbers
+from jurors.numeric.data import Repeatability, RepeatedNumbers, repeatability
+from jurors.votes import Votes
+
+
+def test_wide_and_long_tables_and_frames_hold_the_same_numbers() -> None:
+    wide = read_numbers(io.StringIO("item,ann,bob\nq1,0.5,2\nq2,1e1,\nq3,-1,3.25\n"))
+    long = read_numbers(io.StringIO("item,juror,score\nq1,ann,0.5\nq2,ann,1e1\nq3,ann,-1\nq1,bob,2\nq3,bob,3.25\n"))
+    frame = read_numbers(pd.DataFrame({"item": ["q1", "q2", "q3"], "ann": [0.5, 10, -1], "bob": [2, None, 3.25]}))
+    for numbers in (wide, long, frame):
+        assert numbers.jurors == ("ann", "bob")
+        np.testing.assert_array_equal(numbers.values, [[0.5, 2], [10, np.nan], [-1, 3.25]])
+        assert numbers.is_exact
+
+
+def test_decimal_commas_and_per_cent_are_understood_and_remarked() -> None:
+    commas = read_numbers(io.StringIO("item;ann;bob;cy\n1;0,5;0,25;1\n2;1,5;;0,750\n"))
+    assert set(commas.fractions()) == {Fraction(1, 2), Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(3, 4)}
+    assert commas.remarks == ("commas are decimal commas",)
+    assert read_numbers(io.StringIO("item,ann,bob\n1,5%,10%\n2,7.5 %,1%\n")).values[1, 0] == 7.5
+
+
+@pytest.mark.parametrize(
+    "table, message",
+    [
+        pytest.param("item,ann,bob\nq1,3,great\nq2,4,2\n", "juror bob, item q1: 'great' is no number", id="word"),
+        pytest.param("item,ann,bob\nq1,3,inf\nq2,4,2\n", "'inf' is no number", id="infinite"),
+        pytest.param("item,ann,bob\nq1,3,1e999\nq2,4,2\n", "item q1: '1e999' is no number", id="past floats"),
+        pytest.param('item,ann,bob\nq1,3,"1,200"\nq2,4,2\n', "'1,200' may be a thousand or a decimal", id="thousand"),
+        pytest.param("item,ann,bob\nq1,3,5%\nq2,4,2\n", "'5%' is no number", id="percent"),
+    ],
+)
+def test_what_is_no_number_is_named_with_its_place(table: str, message: str) -> None:
+    with pytest.raises(VotesError, match=message):
+        read_numbers(io.StringIO(table))
+
+
+def test_a_minus_one_in_a_matrix_is_a_number() -> None:
+    assert read_numbers([[-1, 2], [3, np.nan]]).values[0, 0] == -1
+
+
+@pytest.mark.parametrize("matrix", [[[1, 2], [3]], [1, 2], [[1, np.inf]], [["a", "b"]]])
+def test_a_matrix_of_something_else_is_refused(matrix: object) -> None:
+    with pytest.raises(VotesError, match="a matrix of numbers needs"):
+        read_numbers(matrix)
+
+
+def test_rows_that_count_items_stand_for_them() -> None:
+    votes = Votes.from_matrix([["1", "2"], ["3", "1"]], counts=[2, 1])
+    assert read_numbers(votes).values.tolist() == [[1, 2], [1, 2], [3, 1]]
+    assert read_numbers(Sketch.from_votes(votes).tuples).values.shape == (3, 2)
+
+
+def test_another_scale_is_refused() -> None:
+    with pytest.raises(OptionError, match="only votes on the scale 'interval'"):
+        read_numbers(io.StringIO("item,ann,bob\n1,2,3\n"), scale="ordinal")
+
+
+def steady(answers: Floats, level: float = 0.95) -> Repeatability:
+    rows = np.arange(len(answers))
+    consistency = repeatability(("ann",), RepeatedNumbers(rows, np.zeros_like(rows), answers), level)
+    assert consistency is not None
+    return consistency
+
+
+def judge(items: int, times: int, spread: float, noise: float, seed: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    answers = rng.normal(50, spread, (items, 1)) + rng.normal(0, noise, (items, times))
+    if times > 2:
+        answers[::4, -1] = np.nan
+    return np.asarray(answers)
+
+
+def test_it_is_the_analysis_of_variance() -> None:
+    answers = judge(40, 2, 10, 5, seed=1)
+    means, within = answers.mean(axis=1), ((answers[:, 0] - answers[:, 1]) ** 2 / 2).mean()
+    between = 2 * means.var(ddof=1)
+    estimates = steady(answers)
+    assert estimates.within[0] == pytest.approx(np.sqrt(within))
+    assert estimates.reliability[0] == pytest.approx((between - within) / (between + within))
+    assert estimates.of_means(2)[0] == pytest.approx((between - within) / between)
+
+
+@pytest.mark.parametrize(
+    "items, times, spread, noise", [(20, 2, 10, 5), (50, 3, 10, 2), (50, 2, 10, 10), (100, 5, 5, 10)]
+)
+def test_intervals_hold_as_often_as_they_say(items: int, times: int, spread: float, noise: float) -> None:
+    true, runs = spread**2 / (spread**2 + noise**2), 200
+    estimates = [steady(judge(items, times, spread, noise, seed)) for seed in range(runs)]
+    for name, value in (("within_ends", noise), ("reliability_ends", true)):
+        ends = np.concatenate([getattr(one, name) for one in estimates])
+        assert 0.90 < ((ends[:, 0] <= value) & (value <= ends[:, 1])).mean() < 0.99
+    assert np.mean([one.reliability[0] for one in estimates]) == pytest.approx(true, abs=0.03)
+
+
+@examples(20)
+@given(st.integers(0, 1000), st.floats(0.1, 50), st.floats(-500, 500))
+def test_another_unit_and_origin_move_what_is_within_alone(seed: int, unit: float, origin: float) -> None:
+    answers = judge(20, 3, 10, 5, seed)
+    one, two = steady(answers), steady(origin + unit * answers)
+    np.testing.assert_allclose(two.within_ends, unit * one.within_ends, rtol=1e-6)
+    np.testing.assert_allclose(two.reliability_ends, one.reliability_ends, rtol=1e-6, atol=1e-9)
+
+
+def test_who_never_wavers_and_who_only_wavers() -> None:
+    still = steady(np.repeat(np.arange(5.0)[:, None], 3, axis=1))
+    assert (still.within[0], still.within_ends[0].tolist()) == (0, [0, 0])
+    assert (still.reliability[0], still.of_means(5)[0]) == (1, 1)
+    wavering = steady(np.array([[0.0, 10], [10, 0], [0, 10], [10, 0.0]]))
+    assert wavering.reliability[0] == pytest.approx(-1)  # never clamped
+    assert np.isnan(wavering.of_means(3)[0])
+    assert np.isnan(steady(np.array([[1.0, 2], [3, 4]])).within_ends).all()
+
+
+def _table(rounds: int = 3) -> str:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(50, 15, 40)
+    rows = [
+        f"{k},{who},{r},{value + rng.normal(0, noise):.1f}"
+        for k, true in enumerate(truth)
+        for who, noise in (("ann", 2), ("bob", 8), ("cy", 4))
+        for value in [true + rng.normal(0, 5)]
+        for r in range(rounds if who != "cy" else 1)
+    ]
+    return "\n".join(["item,judge,round,score", *rows])
+
+
+def test_grade_and_score_report_it_for_jurors_with_repeated_answers() -> None:
+    grades = jurors.grade_numbers(io.StringIO(_table()), repeat="round")
+    assert grades.repeats is not None
+    assert grades.repeats.jurors == ("ann", "bob")
+    assert grades.repeats.within == pytest.approx([2, 8], rel=0.2)
+    assert np.isnan(grades.to_frame()["within"][2])
+    assert jurors.grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
+    run = CliRunner().invoke(main, ["grade", "-", "--repeat", "round", "--format", "json"], input=_table())
+    bob = json.loads(run.stdout)["repeats"]["bob"]
+    assert (bob["items"], bob["times"], list(bob["reliability"])) == (40, 3, ["1", "3", "5", "11"])
+    assert "within an item" in CliRunner().invoke(main, ["grade", "-", "--repeat", "round"], input=_table()).stdout
+    scored = jurors.score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
+    assert scored.to_dict()["repeats"]["ann"]["items"] == 40
+
+
+def test_inspect_takes_the_mean_of_numbers_too() -> None:
+    seen = jurors.inspect(io.StringIO(_table()), repeat="round")
+    assert (seen.votes, seen.obstacles, seen.repeats["bob"]["items"]) == (120, (), 40)
+    assert not {"silent_jurors", "unsaid_labels"} & {finding.kind for finding in seen.findings}
+    assert "whose number is the mean" in seen.to_text()
+    assert "within an item" in seen.to_text()
+
+
+def test_no_juror_is_advised_to_write_one_jurors_numbers_for_anothers() -> None:
+    rng = np.random.default_rng(0)
+    numbers = (rng.normal(50, 10, (30, 1)) + rng.normal(size=(30, 3))).round(4)
+    seen = jurors.inspect(jurors.Votes.from_matrix(numbers))
+    assert [finding.kind for finding in seen.findings] == ["scale"]
