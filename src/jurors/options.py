@@ -33,23 +33,28 @@ TOOLS = (
 
 @dataclass(frozen=True)
 class Option:
-    """How the command line spells an option; without a flag, it is for Python only."""
+    """How the command line spells an option."""
 
     help: str
-    flag: str = ""
     metavar: str | None = None
     several: Literal["", "repeated", "commas", "lists"] = ""  #: how several values are given; lists: both ways
     within: tuple[float | None, float | None] | None = None  #: the least and the largest number, where there are limits
+    flag: str = ""  #: as the option is called, unless given
+    is_python_only: bool = False  #: not on the command line
 
 
-FileFormat: TypeAlias = Annotated[Format | None, Option("The format, where name and content do not show it.")]
+FileFormat: TypeAlias = Annotated[
+    Format | None, Option("The format, where name and content do not show it.", is_python_only=True)
+]
 MemoryLimit: TypeAlias = Annotated[
-    str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
+    str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "SIZE")
 ]
 UnpackLimit: TypeAlias = Annotated[
-    str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "--unpack", "SIZE")
+    str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "SIZE")
 ]
-ProgressCallback: TypeAlias = Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+ProgressCallback: TypeAlias = Annotated[
+    Progress | None, Option("Called with the share that is read, from 0 to 1.", is_python_only=True)
+]
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
@@ -58,69 +63,54 @@ ProgressCallback: TypeAlias = Annotated[Progress | None, Option("Called with the
 class TableOptions(TypedDict, total=False):
     """How to read a table of votes, be it a file or a dataframe."""
 
-    layout: Annotated[LayoutName, Option("How FILE is laid out.", "--layout")]
+    layout: Annotated[LayoutName, Option("How FILE is laid out.")]
     item: Annotated[
         str | Sequence[str] | None,
-        Option("The column that names the item; several, joined by commas; a field: sample.id.", "--item", "COLUMN"),
+        Option("The column that names the item; several, joined by commas; a field: sample.id.", "COLUMN"),
     ]
-    juror: Annotated[str | None, Option("The column that names the juror (long layout).", "--juror", "COLUMN")]
-    label: Annotated[str | None, Option("The column that holds the vote (long layout).", "--label", "COLUMN")]
-    count: Annotated[str | None, Option("The column that counts items (counts layout).", "--count", "COLUMN")]
-    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "--ignore", "COLUMN", "repeated")]
+    juror: Annotated[str | None, Option("The column that names the juror (long layout).", "COLUMN")]
+    label: Annotated[str | None, Option("The column that holds the vote (long layout).", "COLUMN")]
+    count: Annotated[str | None, Option("The column that counts items (counts layout).", "COLUMN")]
+    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "COLUMN", "repeated")]
     transpose: Annotated[
-        bool,
-        Option("Each row is a juror and each column an item: turn the table; --juror names the rows.", "--transpose"),
+        bool, Option("Each row is a juror and each column an item: turn the table; --juror names the rows.")
     ]
-    missing: Annotated[
-        Sequence[Any], Option("A value that means no vote; repeatable.", "--missing", "VALUE", "repeated")
-    ]
+    missing: Annotated[Sequence[Any], Option("A value that means no vote; repeatable.", "VALUE", "repeated")]
     abstain: Annotated[
         Sequence[Any],
         Option(
-            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.",
-            "--abstain",
-            "VALUES",
-            "lists",
+            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.", "VALUES", "lists"
         ),
     ]
-    labels: Annotated[
-        Sequence[Label] | None, Option("The labels, in the order to show them.", "--labels", "A,B", "commas")
-    ]
-    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.", "--duplicates")]
+    labels: Annotated[Sequence[Label] | None, Option("The labels, in the order to show them.", "A,B", "commas")]
+    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.")]
     repeat: Annotated[
         str | None,
-        Option(
-            "The column that numbers a juror's repetitions: its votes on an item are one voice.", "--repeat", "COLUMN"
-        ),
+        Option("The column that numbers a juror's repetitions: its votes on an item are one voice.", "COLUMN"),
     ]
     join: Annotated[
         Sequence[str],
-        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "--join", "NAMES", "lists"),
+        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
     ]
     scale: Annotated[
         Scale,
         Option(
             "What the votes are: labels (nominal), ordered levels (ordinal), numbers (interval), which of two is "
-            "better (pairs), or what they show (auto).",
-            "--scale",
+            "better (pairs), or what they show (auto)."
         ),
     ]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "--map", "OLD=NEW", "lists"),
+        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists"),
     ]
-    ignore_case: Annotated[
-        bool, Option("Labels that differ by case alone are one, in the most frequent spelling.", "--ignore-case")
-    ]
-    threshold: Annotated[
-        float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "--threshold", "NUMBER")
-    ]
+    ignore_case: Annotated[bool, Option("Labels that differ by case alone are one, in the most frequent spelling.")]
+    threshold: Annotated[float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "NUMBER")]
     bins: Annotated[
         int | Sequence[Any] | None,
-        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "--bins", "ENDS", "commas"),
+        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "ENDS", "commas"),
     ]
-    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "--only", "JUROR", "repeated")]
-    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "--drop", "JUROR", "repeated")]
+    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "JUROR", "repeated")]
+    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "JUROR", "repeated")]
 
 
 class FileOptions(TableOptions, total=False):
@@ -132,8 +122,8 @@ class FileOptions(TableOptions, total=False):
         Option(
             "Which tool wrote FILE, where its content does not show it: "
             f"{', '.join(TOOLS)}. NAME:QUESTION where it asks several.",
-            "--from",
             "NAME",
+            flag="--from",
         ),
     ]
     memory: MemoryLimit
@@ -149,9 +139,13 @@ class ReadingOptions(FileOptions, total=False):
 class AnyFileOptions(FileOptions, total=False):
     """How to read whatever holds votes: those of files and tables, and those of a matrix (with `labels`)."""
 
-    items: Annotated[Sequence[Any] | None, Option("The items' names, one for each row of a matrix.")]
-    jurors: Annotated[Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.")]
-    counts: Annotated[Any, Option("How many items each row of a matrix stands for.")]
+    items: Annotated[
+        Sequence[Any] | None, Option("The items' names, one for each row of a matrix.", is_python_only=True)
+    ]
+    jurors: Annotated[
+        Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.", is_python_only=True)
+    ]
+    counts: Annotated[Any, Option("How many items each row of a matrix stands for.", is_python_only=True)]
 
 
 class SourceOptions(AnyFileOptions, total=False):
@@ -256,18 +250,16 @@ class Reading:
 class PairOptions(TypedDict, total=False):
     """How to read preferences between two objects."""
 
-    left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "--left", "COLUMN")]
-    right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "--right", "COLUMN")]
-    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "--winner", "COLUMN")]
-    juror: Annotated[str | None, Option("The column that names the juror.", "--juror", "COLUMN")]
-    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "--item", "COLUMN")]
+    left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "COLUMN")]
+    right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "COLUMN")]
+    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "COLUMN")]
+    juror: Annotated[str | None, Option("The column that names the juror.", "COLUMN")]
+    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "COLUMN")]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "--map", "OLD=NEW", "lists"),
+        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists"),
     ]
-    missing: Annotated[
-        Sequence[Any], Option("A value that means no answer; repeatable.", "--missing", "VALUE", "repeated")
-    ]
+    missing: Annotated[Sequence[Any], Option("A value that means no answer; repeatable.", "VALUE", "repeated")]
     format: FileFormat
     memory: MemoryLimit
     unpack: UnpackLimit
@@ -342,25 +334,22 @@ def text_columns(values: Any) -> tuple[str, ...]:
 class GradingOptions(TypedDict, total=False):
     """How to grade."""
 
-    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.", "--method")]
-    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "--trust", "JUROR")]
-    common: Annotated[Label | None, Option("The label known to be the more common one.", "--common", "LABEL")]
-    gold: Annotated[Any, Option("A few items with their true labels (item,label).", "--gold", "FILE")]
-    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.", "--target")]
-    level: Annotated[float, Option("How sure the intervals are.", "--level")]
+    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.")]
+    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "JUROR")]
+    common: Annotated[Label | None, Option("The label known to be the more common one.", "LABEL")]
+    gold: Annotated[Any, Option("A few items with their true labels (item,label).", "FILE")]
+    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.")]
+    level: Annotated[float, Option("How sure the intervals are.")]
     errors: Annotated[
         float | str,
         Option(
             "How jurors err: as in real juries (real), independently (independent), or with this shared error.",
-            "--errors",
             "real|independent|RHO",
         ),
     ]
-    reference: Annotated[
-        Any, Option("Your own reference juries, made by `jurors reference --fit`.", "--reference", "FILE")
-    ]
-    seed: Annotated[int, Option("For methods that draw random numbers.", "--seed")]
-    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.", "--exam")]
+    reference: Annotated[Any, Option("Your own reference juries, made by `jurors reference --fit`.", "FILE")]
+    seed: Annotated[int, Option("For methods that draw random numbers.")]
+    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.")]
 
 
 class GradeOptions(GradingOptions, SourceOptions, total=False):
@@ -444,61 +433,33 @@ class LimitOptions(TypedDict, total=False):
     """Limits that a jury is checked against."""
 
     min_score: Annotated[
-        Any,
-        Option(
-            "Every juror, or this one, is right on at least this share; repeatable.",
-            "--min-score",
-            "[JUROR:]X",
-            "repeated",
-        ),
+        Any, Option("Every juror, or this one, is right on at least this share; repeatable.", "[JUROR:]X", "repeated")
     ]
     min_reliability: Annotated[
         Any,
-        Option(
-            "Of numbers: everybody, or this juror, is so reliable at least; repeatable.",
-            "--min-reliability",
-            "[JUROR:]X",
-            "repeated",
-        ),
+        Option("Of numbers: everybody, or this juror, is so reliable at least; repeatable.", "[JUROR:]X", "repeated"),
     ]
-    min_accuracy: Annotated[
-        Any, Option("The same on items of this label; repeatable.", "--min-accuracy", "[JUROR:]LABEL:X", "repeated")
-    ]
+    min_accuracy: Annotated[Any, Option("The same on items of this label; repeatable.", "[JUROR:]LABEL:X", "repeated")]
     min_prevalence: Annotated[
-        Any,
-        Option("At least this share of items has this label; repeatable.", "--min-prevalence", "LABEL:X", "repeated"),
+        Any, Option("At least this share of items has this label; repeatable.", "LABEL:X", "repeated")
     ]
     max_prevalence: Annotated[
-        Any,
-        Option("At most this share of items has this label; repeatable.", "--max-prevalence", "LABEL:X", "repeated"),
+        Any, Option("At most this share of items has this label; repeatable.", "LABEL:X", "repeated")
     ]
-    max_wrong: Annotated[Any, Option("At most this share of the best labels is wrong.", "--max-wrong", "X", "repeated")]
+    max_wrong: Annotated[Any, Option("At most this share of the best labels is wrong.", "X", "repeated")]
     baseline: Annotated[
-        Any,
-        Option(
-            "No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
-            "--baseline",
-            "FILE",
-        ),
+        Any, Option("No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.", "FILE")
     ]
-    votes: Annotated[Any, Option("What was graded, to be paired with the votes of the baseline.")]
-    max_drop: Annotated[
-        float, Option("By how much a score may drop below the baseline's.", "--max-drop", "X", within=(0, 1))
-    ]
-    allow_unknown: Annotated[bool, Option("Do not fail where a limit may be kept or not.", "--allow-unknown")]
+    votes: Annotated[Any, Option("What was graded, to be paired with the votes of the baseline.", is_python_only=True)]
+    max_drop: Annotated[float, Option("By how much a score may drop below the baseline's.", "X", within=(0, 1))]
+    allow_unknown: Annotated[bool, Option("Do not fail where a limit may be kept or not.")]
     max_correlation: Annotated[
-        float | None,
-        Option(
-            "Ring if the mean correlation of errors (from -1 to 1) is larger.", "--max-correlation", "R", within=(-1, 1)
-        ),
+        float | None, Option("Ring if the mean correlation of errors (from -1 to 1) is larger.", "R", within=(-1, 1))
     ]
     min_effective: Annotated[
-        float | None,
-        Option("Ring if the jurors are worth fewer independent ones.", "--min-effective", "N", within=(1, None)),
+        float | None, Option("Ring if the jurors are worth fewer independent ones.", "N", within=(1, None))
     ]
-    spec: Annotated[
-        Any, Option('Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "--spec", "SPEC")
-    ]
+    spec: Annotated[Any, Option('Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -619,4 +580,9 @@ def spell_option(options: type, values: type) -> list[OptionSpelling]:
     """
     defaults = {field.name: field.default for field in fields(values)}
     hints = {name: get_args(kind)[:2] for name, kind in options.__annotations__.items()}
-    return [OptionSpelling(name, about, defaults[name], kind) for name, (kind, about) in hints.items() if about.flag]
+    spellings = []
+    for name, (kind, option) in hints.items():
+        if not option.is_python_only:
+            flag = option.flag or f"--{name.replace('_', '-')}"
+            spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
+    return spellings

@@ -23,15 +23,7 @@ from jurors.cli.options import (
     texts_options,
     votes_options,
 )
-from jurors.cli.output import (
-    INPUT_PATH,
-    Output,
-    ProgressBar,
-    chart_format,
-    fail_on_option,
-    path_option,
-    quiet_option,
-)
+from jurors.cli.output import INPUT_PATH, Output, ProgressBar, chart_format, fail_on_option, path_option, quiet_option
 from jurors.errors import OptionError
 from jurors.results import escape_text, without_secrets
 
@@ -112,11 +104,7 @@ def report(
 
 
 #: Options that only some kinds of chart have a use for.
-_ONLY_FOR = {
-    "review": ("items",),
-    "jurors": ("bounds", "confusion"),
-    "correlation": ("bounds",),
-}
+_ONLY_FOR = {"review": ("items",), "jurors": ("bounds", "confusion"), "correlation": ("bounds",)}
 
 
 @click.command()
