@@ -31,7 +31,7 @@ class JurorsAccessor:
         self._frame = frame
 
     def votes(self, **reading: Unpack[TableOptions]) -> jurors.Votes:
-        """Who said what, as `Votes.from_frame` reads it."""
+        """Read the votes, as `Votes.from_frame` does."""
         return jurors.Votes.from_frame(self._frame, **reading)
 
     def inspect(self, **reading: Unpack[TableOptions]) -> jurors.Inspection:
@@ -53,13 +53,13 @@ class JurorsAccessor:
         """
         limits = ("fail_on", *column_names(LimitOptions))
         check_known(options, (*limits, *column_names(GradeOptions)))
-        asked = {name: options.pop(name) for name in limits if name in options}
+        given = {name: options.pop(name) for name in limits if name in options}
         try:
-            return jurors.check(self.grade(**options), **asked)
+            return jurors.check(self.grade(**options), **given)
         except jurors.JurorsError as error:
             if error.code != "numbers":
                 raise
-        return jurors.check(jurors.grade_numbers(self._frame, **options), **asked)
+        return jurors.check(jurors.grade_numbers(self._frame, **options), **given)
 
     def score(self, key: Any, **reading: Unpack[SourceOptions]) -> jurors.KeyedEvaluation | jurors.NumberScores:
         """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations."""

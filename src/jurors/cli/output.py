@@ -144,7 +144,7 @@ class ProgressBar:
     what: str
 
     def _update(self, what: str, share: float | None = None) -> None:
-        """Describe what is being done; without a share, nobody knows how long it takes."""
+        """Describe what is being done; without a share, its length is unknown."""
         self.bar.update(
             self.bar.task_ids[0], description=what, total=None if share is None else 1.0, completed=share or 0
         )

@@ -82,7 +82,7 @@ def report(
             level = only_level("pairs", grading, **label_only)
             page = make_pairs_page(
                 lambda: read_pairs(pairs.files, **pairs.options), inputs=inputs[:1], title=title, command=command,
-                level=level, asked=pairs.options,
+                level=level, shown_options=pairs.options,
             )  # fmt: skip
         else:
             source, texts = source.split_texts(items, text)
@@ -95,7 +95,7 @@ def report(
 
             page = make_page(
                 read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam},
-                asked=shown_options, texts=texts, answers=answers or None,
+                shown_options=shown_options, texts=texts, answers=answers or None,
             )  # fmt: skip
     output.write(page.html)
     print_output(f"{escape_text(path)}\n")

@@ -154,12 +154,12 @@ def _card_parts(result: Result) -> tuple[str, PageTable]:
 def _verdict(alarms: tuple[Alarm, ...]) -> ReportVerdict:
     """Answer whether these grades can be trusted, by the most severe alarm."""
     level = highest_level(alarms)
-    rang = count_noun(sum(a.level == level for a in alarms), str(level))
+    many = count_noun(sum(a.level == level for a in alarms), str(level))
     if level == "alarm":
-        line = f"{rang} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
+        line = f"{many} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
         return ReportVerdict("alarm", "No: do not trust these grades.", (line,))
     if level == "warning":
-        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {rang} did.",))
+        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {many} did.",))
     return ReportVerdict(
         "quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",)
     )

@@ -211,7 +211,7 @@ def report_html(
         reading = {name: value for name, value in options.items() if name != "scale"}
         return make_pairs_page(
             lambda: read_pairs(source, **reading), inputs=inputs[:1], title=title, command=command,
-            level=only_level("pairs", grading, inputs), asked=reading,
+            level=only_level("pairs", grading, inputs), shown_options=reading,
         ).html  # fmt: skip
 
     if isinstance(source, Preferences) or options.get("scale") == "pairs":
@@ -219,7 +219,7 @@ def report_html(
     try:
         return make_page(
             lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-            asked={**options, **({"key": f"column {key}"} if is_named else {})}, texts=texts, answers=answers,
+            shown_options={**options, **({"key": f"column {key}"} if is_named else {})}, texts=texts, answers=answers,
         ).html  # fmt: skip
     except VotesError as error:
         if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
@@ -242,7 +242,7 @@ def make_page(
     title: str | None = None,
     command: str | None = None,
     grading: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    shown_options: Mapping[str, Any],
     texts: ItemTexts | None = None,
     answers: Any = None,
 ) -> Page:
@@ -256,7 +256,7 @@ def make_page(
         What is read, and as what: the votes first.
     title, command
         As in `report_html`.
-    grading, asked
+    grading, shown_options
         The options of `grade`, and all others that the page should list.
     texts, answers
         What shows the items that a person should look at, and the sheets of an audit.
@@ -278,12 +278,12 @@ def make_page(
             level = only_level("numbers", grading, inputs)
             checked = checksums.result()
             content = numbers_page(votes, level, shlex.quote(checked[0].name if checked else "FILE"))
-            about = provenance(checked, {"level": level, **asked, "scale": "interval"}, command)
+            about = provenance(checked, {"level": level, **shown_options, "scale": "interval"}, command)
             return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
         findings = find_findings(votes, key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
-        about = provenance(checksums.result(), {**options, **asked}, command)
+        about = provenance(checksums.result(), {**options, **shown_options}, command)
         name = _file_name(inputs[0][1])
         html = render(findings, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
         return Page(html, e.alarms)
@@ -298,7 +298,7 @@ def make_pairs_page(
     title: str | None = None,
     command: str | None = None,
     level: float = Grading.level,
-    asked: Mapping[str, Any],
+    shown_options: Mapping[str, Any],
 ) -> Page:
     """Make the page of preferences: how the jurors compare, and which object is better.
 
@@ -311,7 +311,7 @@ def make_pairs_page(
 
     checksums = Checksums(inputs)
     content = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
-    about = provenance(checksums.result(), {"level": level, **asked, "scale": "pairs"}, command)
+    about = provenance(checksums.result(), {"level": level, **shown_options, "scale": "pairs"}, command)
     return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
 
 

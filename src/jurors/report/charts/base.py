@@ -1,6 +1,6 @@
 """What all charts share: themes, files, placement of names, the numbers of a result as rows, dots with intervals.
 
-Colours can be told apart with any colour vision, text reads on white and on near-black. User text (names, labels)
+Colours are distinct for any colour vision, text reads on white and on near-black. User text (names, labels)
 travels in data values and titles only, never in field names, which Vega reads as paths. Vega makes expressions of
 titles, for tooltips and screen readers: `shorten_name` leaves nothing in them that could end a string.
 """

@@ -44,7 +44,7 @@ _ALL_DIGITS = 40  # beyond so many jurors, numbers travel with three decimals
 def agreement(
     result: AgreementStatistics | Evaluation, *, width: float | None = None, height: float | None = None
 ) -> Chart:
-    """How often each pair of jurors said the same; jurors who answer alike stand together. It is not accuracy.
+    """How often each pair of jurors gave the same answer; jurors who answer alike stand together. It is not accuracy.
 
     Returns
     -------
