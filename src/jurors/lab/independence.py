@@ -433,12 +433,13 @@ def find_independent_jury(
     >>> len(search.jury.predict(X[:500]))
     500
     """
-    table, names = _table(X)
+    records = _Records(collect_frame(X).to_native() if is_frame(X) else X)
+    names = records.columns
     values = np.asarray(y)
     members = list(estimators) if isinstance(estimators, (list, tuple)) else [estimators] * max(jurors, 0)
     each = len(names) // max(len(members), 1) if features_each is None else features_each
-    if values.ndim != 1 or len(values) != len(table):
-        raise SketchError(f"there are {len(table):,} records and {len(values) if values.ndim else 0:,} labels")
+    if values.ndim != 1 or len(values) != records.rows:
+        raise SketchError(f"there are {records.rows:,} records and {len(values) if values.ndim else 0:,} labels")
     if any(is_missing(value) for value in values.tolist()):
         raise SketchError("the target has missing values; leave those records out")
     if (labels := len(set(values.tolist()))) != 2:
@@ -471,8 +472,8 @@ def find_independent_jury(
     least = (math.inf, math.inf)
     for k, partition in enumerate(partitions):
         jury = DisjointJury(members, [[names[c] for c in own] for own in partition], seed, balanced=balanced)
-        jury.fit(_rows(table, train), values[train])
-        trial = _trial(score_labels(jury.votes(_rows(table, test)), values[test].tolist()), jury)
+        jury.fit(records.take(names, train), values[train])
+        trial = _trial(score_labels(jury.votes(records.take(names, test)), values[test].tolist()), jury)
         if best is None or _rank(trial) < least:
             best, least = jury, _rank(trial)  # the others are dropped: a hundred fitted juries are large
         trials.append(trial)
@@ -547,20 +548,3 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
         signal=signal,
         scores=tuple(float(x) for x in solution.score.values()),
     )
-
-
-def _table(X: Any) -> tuple[Any, list[Any]]:
-    """Load the records, and list the columns' names or positions."""
-    if is_frame(X):
-        frame = collect_frame(X)
-        return frame.to_native(), list(frame.columns)
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise SketchError(f"X must have rows and columns, got the shape {array.shape}")
-    return array, list(range(array.shape[1]))
-
-
-def _rows(table: Any, rows: Integers) -> Any:
-    if is_frame(table):
-        return collect_frame(table)[rows.tolist()].to_native()
-    return table[rows]

@@ -51,7 +51,17 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
     ReportVerdict
     """
     check = check_with_key(e, keyed)
-    tone, headline, lines = _by_alarms(e)
+    by_alarms = verdict_by_alarms(e.alarms, f"Nothing in the counts speaks against these grades. {_NO_PROOF}")
+    tone, headline, lines = by_alarms.tone, by_alarms.headline, list(by_alarms.lines)
+    if e.solution is None and tone == "alarm":
+        loud = count_noun(sum(alarm.level == "alarm" for alarm in e.alarms), "alarm")
+        lines = [f"No real evaluation explains these counts, and {loud} rang."]
+    elif e.solution is None and e.as_real is not None:
+        tone, headline = "warning", "With care: look at the warnings first."
+        lines = ["If errors were independent, no real evaluation explains these counts, as chance can have it."]
+    elif e.solution is None:
+        tone, headline = "warning", "There are no grades."
+        lines = ["No real evaluation explains these counts, as chance can have it."]
     if check is not None and check.speaks_against:
         if tone == "alarm":
             headline = "No: do not trust these grades. The answer key contradicts them too."
@@ -71,23 +81,20 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
     return ReportVerdict(tone, headline, (*lines, *key_lines(check)))
 
 
-def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
-    """Judge by the alarms alone: the tone, the headline and the first lines."""
-    level = highest_level(e.alarms)
-    many = count_noun(sum(alarm.level == level for alarm in e.alarms), str(level))
+def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
+    """Judge by the alarms alone; `quiet` is what to say without any.
+
+    Returns
+    -------
+    ReportVerdict
+    """
+    level = highest_level(alarms)
+    many = count_noun(sum(alarm.level == level for alarm in alarms), str(level))
     if level == "alarm":
-        line = f"{many} rang. {_AS_EVIDENCE}"
-        if e.solution is None:
-            line = f"No real evaluation explains these counts, and {many} rang."
-        return "alarm", "No: do not trust these grades.", [line]
-    if e.solution is None and e.as_real is not None:
-        nothing = "If errors were independent, no real evaluation explains these counts, as chance can have it."
-        return "warning", "With care: look at the warnings first.", [nothing]
-    if e.solution is None:
-        return "warning", "There are no grades.", ["No real evaluation explains these counts, as chance can have it."]
+        return ReportVerdict("alarm", "No: do not trust these grades.", (f"{many} rang. {_AS_EVIDENCE}",))
     if level == "warning":
-        return "warning", "With care: look at the warnings first.", [f"No alarm rang, but {many} did."]
-    return "quiet", "No alarm rang.", [f"Nothing in the counts speaks against these grades. {_NO_PROOF}"]
+        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {many} did.",))
+    return ReportVerdict("quiet", "No alarm rang.", (quiet,))
 
 
 def _expected_errors(e: Evaluation) -> list[str]:

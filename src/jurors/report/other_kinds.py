@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from jurors._numeric import single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
+from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.numeric.data import numbers_of
 from jurors.numeric.grade import (
@@ -30,10 +30,10 @@ from jurors.options import Grading, changed_options
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.report.charts.base import number
-from jurors.report.content import ReportVerdict, shown_alarms
+from jurors.report.content import shown_alarms, verdict_by_alarms
 from jurors.report.page import bar, style, template
 from jurors.report.tables import IntervalRow, PageTable, name
-from jurors.results import Result, Table, compact_json, count_noun, inert, interval_name, policy
+from jurors.results import Result, Table, compact_json, inert, interval_name, policy
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 
@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
 _MAX_ROWS = 200  # items or objects
-_NO_PROOF = "That is no proof: what all jurors are taken in by alike shows nowhere."
+_QUIET = (
+    "Nothing in the answers speaks against these grades. That is no proof: what all jurors are taken in by alike shows "
+    "nowhere."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +122,7 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
     filters = {"name": name, "bar": lambda row, bars: bar(row, *bars.domain)}
     return template("kind.html.jinja", filters).render(
         title=title, shown=content, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
-        verdict=_verdict(content.alarms), loud=[a for a in alarms if a.level != "note"],
+        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[a for a in alarms if a.level != "note"],
         notes=[a for a in alarms if a.level == "note"],
         numbers=Markup(inert(compact_json(content.document))),  # noqa: S704 - inert
     )  # fmt: skip
@@ -149,20 +152,6 @@ def _card_parts(result: Result) -> tuple[str, PageTable]:
     table = next(block for block in blocks if isinstance(block, Table))
     rows = tuple(tuple(map(str, row)) for row in table.rows)
     return title, PageTable(table.columns, rows, "Every grade with its interval", id="table-grades")
-
-
-def _verdict(alarms: tuple[Alarm, ...]) -> ReportVerdict:
-    """Answer whether these grades can be trusted, by the most severe alarm."""
-    level = highest_level(alarms)
-    many = count_noun(sum(a.level == level for a in alarms), str(level))
-    if level == "alarm":
-        line = f"{many} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
-        return ReportVerdict("alarm", "No: do not trust these grades.", (line,))
-    if level == "warning":
-        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {many} did.",))
-    return ReportVerdict(
-        "quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",)
-    )
 
 
 def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:

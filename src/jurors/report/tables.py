@@ -7,9 +7,9 @@ untrusted: always text, never markup.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -261,36 +261,42 @@ def _abstentions(findings: ReportFindings) -> PageTable | None:
     return None
 
 
+def _grade_table(
+    findings: ReportFindings, statistic: str, what: str, keys: Sequence[tuple[Any, ...]], actual: Mapping[Any, Any],
+    majority: Mapping[Any, Any] | None, table: PageTable,
+) -> PageTable:  # fmt: skip
+    """Fill a table whose columns are the names in a key: the statistic, majority vote's, and the actual one."""
+    e = findings.evaluation
+    columns = [*table.columns, *_columns(e, what), *["majority vote says"] * (majority is not None)]
+    rows = []
+    for key in keys:
+        row = [*map(str, key), *_cells(e, statistic, *key)]
+        if majority is not None:
+            row.append(percent(majority.get(key[0])))
+        if findings.keyed is not None:
+            row += _key_cells(e, actual.get(key), statistic, *key)
+        rows.append(tuple(row))
+    return replace(table, columns=(*columns, *_key_columns(e, findings.keyed)), rows=tuple(rows))
+
+
 def _prevalences(findings: ReportFindings) -> PageTable | None:
-    e, actual = findings.evaluation, _actual(findings.keyed)
+    e, solution = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
         return None
+    actual = {} if solution is None else {(a,): x for a, x in solution.prevalence.items()}
     majority = e.majority.to_float().prevalence if e.majority else {}
-    columns = ["label", *_columns(e, "how common"), "majority vote says", *_key_columns(e, actual)]
-    rows = []
-    for a in e.labels:
-        row = [str(a), *_cells(e, "prevalence", a), percent(majority.get(a))]
-        if actual is not None:
-            row += _key_cells(e, actual.prevalence.get(a), "prevalence", a)
-        rows.append(tuple(row))
-    return PageTable(tuple(columns), tuple(rows), "How common each label is", id="table-prevalence")
+    table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
+    return _grade_table(findings, "prevalence", "how common", [(a,) for a in e.labels], actual, majority, table)
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if not _has_grades(e):
         return None
-    actual = None if findings.keyed is None else actual_scores(findings.keyed)
+    actual = {} if findings.keyed is None else {(j,): x for j, x in actual_scores(findings.keyed).items()}
     majority = e.majority.to_float().score if e.majority else {}
-    columns = ["juror", *_columns(e, "score"), "majority vote says", *_key_columns(e, actual)]
-    rows = []
-    for j in e.jurors:
-        row = [j, *_cells(e, "score", j), percent(majority.get(j))]
-        if actual is not None:
-            row += _key_cells(e, actual.get(j), "score", j)
-        rows.append(tuple(row))
-    caption = "The share of all items each juror has right"
-    return PageTable(tuple(columns), tuple(rows), caption, id="table-scores")
+    table = PageTable(("juror",), (), "The share of all items each juror has right", id="table-scores")
+    return _grade_table(findings, "score", "score", [(j,) for j in e.jurors], actual, majority, table)
 
 
 def _levels(findings: ReportFindings) -> PageTable | None:
@@ -308,22 +314,18 @@ def _levels(findings: ReportFindings) -> PageTable | None:
 
 def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
-    e, actual = findings.evaluation, _actual(findings.keyed)
+    e, solution = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
         return None
-    columns = ["juror", "true label", *_columns(e, "accuracy"), *_key_columns(e, actual)]
-    rows = []
-    for j in e.jurors[: max(1, _MAX_CELLS // (len(columns) * len(e.labels)))]:
-        true = {} if actual is None else actual.accuracy.get(j, {})
-        for a in e.labels:
-            row = [j, str(a), *_cells(e, "accuracy", j, a)]
-            if actual is not None:
-                row += _key_cells(e, true.get(a), "accuracy", j, a)
-            rows.append(tuple(row))
-    left = len(e.jurors) * len(e.labels) - len(rows)
+    actual = {} if solution is None else {(j, a): x for j, row in solution.accuracy.items() for a, x in row.items()}
+    width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(e, findings.keyed))
+    shown = e.jurors[: max(1, _MAX_CELLS // (width * len(e.labels)))]
+    left = (len(e.jurors) - len(shown)) * len(e.labels)
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
     caption = "Of the items of a true label, the share each juror gets right"
-    return PageTable(tuple(columns), tuple(rows), caption, id="table-accuracy", named=(0, 1), note=note)
+    table = PageTable(("juror", "true label"), (), caption, id="table-accuracy", named=(0, 1), note=note)
+    keys = [(j, a) for j in shown for a in e.labels]
+    return _grade_table(findings, "accuracy", "accuracy", keys, actual, None, table)
 
 
 def _has_grades(e: Evaluation) -> bool:
