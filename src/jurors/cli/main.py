@@ -120,7 +120,12 @@ def was_stopped() -> bool:
 
 
 def stopped_status() -> int:
-    """Give the exit status that shells expect of a process that a signal ended; libraries hide which one it was."""
+    """Give the exit status that shells expect of a process that a signal ended; libraries hide which one it was.
+
+    Returns
+    -------
+    int
+    """
     return 128 + _stopped_by
 
 

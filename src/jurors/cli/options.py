@@ -1,7 +1,7 @@
 """Options that several commands share: how to read votes and answer keys, how to grade, which limits to check.
 
-Flags, defaults, choices and help come from `jurors.options`; a decorator here adds a group of them to a command, which
-receives the values as one argument (`source`, `grading`, `limits`, …).
+Flags, defaults, choices and help come from `jurors.options`; a decorator here adds a group of them to a command and
+returns the command, which receives the values as one argument (`source`, `grading`, `limits`, …).
 """
 
 from __future__ import annotations

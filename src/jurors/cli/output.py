@@ -294,7 +294,13 @@ def output_options(*formats: str, fail_on: str | None = None, alarms: bool = Tru
 
 
 def chart_format(path: str, option: str) -> Any:
-    """Give the format of a chart by its file name; raises before the work if there is none of that name."""
+    """Give the format of a chart by its file name; raises before the work if there is none of that name.
+
+    Returns
+    -------
+    str
+        One of `jurors.report.charts.base.FORMATS`.
+    """
     from jurors.report.charts.base import FORMATS
 
     ending = Path(path).suffix.lower().removeprefix(".")

@@ -122,7 +122,12 @@ def finish(chart: Chart, title: str, subtitle: Sequence[str] = ()) -> Chart:
 
 
 def small_title(text: str) -> Any:
-    """Title one panel of several."""
+    """Title one panel of several.
+
+    Returns
+    -------
+    altair.TitleParams
+    """
     return alt.TitleParams(text, fontSize=12, fontWeight="normal", offset=6)
 
 
@@ -150,23 +155,43 @@ def data(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def in_order(names: Iterable[object]) -> list[str]:
-    """Escape names as `data` does, for a scale that keeps their order."""
+    """Escape names as `data` does, for a scale that keeps their order.
+
+    Returns
+    -------
+    list of str
+    """
     return [escape_text(str(name)) for name in names]
 
 
 def ordered(names: Iterable[object], **more: Any) -> Any:
-    """Make the scale of an axis with these names in this order; a `sort` would make an expression of the names."""
+    """Make the scale of an axis with these names in this order; a `sort` would make an expression of the names.
+
+    Returns
+    -------
+    altair.Scale
+    """
     return alt.Scale(domain=in_order(names), **more)
 
 
 def placed(rows: Sequence[Row], field: str, names: Sequence[object]) -> list[Row]:
-    """Add to each row the `place` of its name among these, by which `by_place` sorts the panels of a facet."""
+    """Add to each row the `place` of its name among these, by which `by_place` sorts the panels of a facet.
+
+    Returns
+    -------
+    list of dict
+    """
     place = {str(name): k for k, name in enumerate(names)}
     return [row | {"place": place[row[field]]} for row in rows]
 
 
 def by_place() -> Any:
-    """Sort the panels of a facet whose rows are `placed`."""
+    """Sort the panels of a facet whose rows are `placed`.
+
+    Returns
+    -------
+    altair.EncodingSortField
+    """
     return alt.EncodingSortField("place", op="min")
 
 
@@ -503,12 +528,23 @@ def as_floats(values: Any) -> Floats:
 
 
 def number(value: Any) -> float | None:
-    """Convert to a float for JSON; None if there is none."""
+    """Convert to a float for JSON; None if there is none.
+
+    Returns
+    -------
+    float or None
+    """
     return None if value is None or value != value else float(value)
 
 
 def ends_row(name: str, ends: Ends) -> dict[str, Any]:
-    """Make the cells of an interval: its ends and its text."""
+    """Make the cells of an interval: its ends and its text.
+
+    Returns
+    -------
+    dict
+        `name_low`, `name_high` and `name_interval`.
+    """
     return {
         f"{name}_low": number(ends[0]),
         f"{name}_high": number(ends[1]),
