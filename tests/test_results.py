@@ -234,6 +234,32 @@ def test_names_are_text_in_html(name: str) -> None:
         assert page.count("</table>") == page.count("<table>")
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        _votes,
+        lambda: jurors.Sketch.from_votes(_votes()),
+        lambda: jurors.Alarm("twin_jurors", "warning", f"{EVIL[0]} and {EVIL[1]} never disagree"),
+        lambda: jurors.Key.from_array([LABELS[k % 2] for k in range(400)]),
+        lambda: jurors.Jury().fit(panels.simulate(400, 5, seed=1).votes),
+    ],
+    ids=["votes", "sketch", "alarm", "key", "jury"],
+)
+def test_what_is_no_result_shows_names_as_text_in_a_notebook(make: Callable[[], Any]) -> None:
+    page = make()._repr_html_()
+    assert page.startswith("<")
+    assert not any(bad in page for bad in ("<script", "<img", "<b>yes", "<i>"))
+    assert page.count("</table>") == page.count("<table>")
+
+
+def test_the_notebook_form_of_votes_is_the_head_of_the_table() -> None:
+    page = jurors.Votes.from_matrix([["a", None], ["b", "a"]], jurors=("ann", "bob"), items=["q1", "q2"])._repr_html_()
+    assert "<td>q1</td><td>a</td><td>–</td>" in page
+    many = jurors.Votes.from_matrix(panels.simulate(50, 20, seed=1).votes)._repr_html_()
+    assert "8 more" in many
+    assert many.count("<tr>") == 11
+
+
 @every_result
 def test_the_commands_know_every_form(name: str) -> None:
     for method in FORMATS_OF_RESULTS.values():

@@ -13,7 +13,7 @@ of Python's.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -44,7 +44,11 @@ __all__ = [
 
 
 def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
-    """How often each classifier is right; NaN where nothing is known. The scores of `jurors.grade`.
+    """Estimate how often each classifier is right; NaN where nothing is known. The scores of `jurors.grade`.
+
+    Returns
+    -------
+    array (classifiers,)
 
     Examples
     --------
@@ -54,11 +58,17 @@ def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpac
     """
     graded = _graded(votes, y_true, options)
     best = graded.result.leading if isinstance(graded.result, Evaluation) else graded.result
-    return _numbers(best.score, graded.jurors)
+    scores = [best.score.get(juror) for juror in graded.jurors]
+    return np.array([np.nan if score is None else float(score) for score in scores])
 
 
 def estimated_balanced_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
-    """The mean over the labels that are true of some item of how often each classifier is right about them."""
+    """Estimate how often each classifier is right, on average over the labels that are true of some item.
+
+    Returns
+    -------
+    array (classifiers,)
+    """
     by_label = estimated_confusion_matrix(votes, y_true=y_true, normalize="true", **options)
     right = np.diagonal(by_label, axis1=1, axis2=2)
     return np.asarray(right.sum(axis=1) / (by_label.sum(axis=2) > 0).sum(axis=1))
@@ -71,7 +81,12 @@ def estimated_confusion_matrix(
     normalize: Literal["true", "pred", "all"] | None = None,
     **options: Unpack[GradeOptions],
 ) -> Floats:
-    """Each classifier's items by true label (second axis) and predicted label (third), in the order of the labels.
+    """Estimate each classifier's number of items by true label and predicted label.
+
+    Returns
+    -------
+    array (classifiers, true labels, predicted labels)
+        In the order of the labels; shares if `normalize` is given.
 
     Examples
     --------
@@ -96,7 +111,13 @@ def estimated_precision_score(
     pos_label: Label = 1,
     **options: Unpack[GradeOptions],
 ) -> Floats:
-    """How often each classifier is right where it predicts a label; 0 where it never does."""
+    """Estimate how often each classifier is right when it predicts a label; 0 if it never does.
+
+    Returns
+    -------
+    array (classifiers,)
+        (classifiers, labels) if `average` is None.
+    """
     return _averaged(_graded(votes, y_true, options), "precision", average, pos_label)
 
 
@@ -108,7 +129,13 @@ def estimated_recall_score(
     pos_label: Label = 1,
     **options: Unpack[GradeOptions],
 ) -> Floats:
-    """How often each classifier is right about items whose true label it is."""
+    """Estimate how often each classifier is right about items of a true label.
+
+    Returns
+    -------
+    array (classifiers,)
+        (classifiers, labels) if `average` is None.
+    """
     return _averaged(_graded(votes, y_true, options), "recall", average, pos_label)
 
 
@@ -121,6 +148,11 @@ def estimated_f1_score(
     **options: Unpack[GradeOptions],
 ) -> Floats:
     """The harmonic mean of precision and recall; `average` as in scikit-learn, None gives one for each label.
+
+    Returns
+    -------
+    array (classifiers,)
+        (classifiers, labels) if `average` is None.
 
     Examples
     --------
@@ -136,27 +168,38 @@ def estimated_f1_score(
 def jury_scorer(
     others: Sequence[Any], metric: Callable[..., Floats] = estimated_accuracy_score, **options: Any
 ) -> Scorer:
-    """A scorer of scikit-learn that needs no y: the estimator's estimated metric, beside the others' predictions.
+    """Make a scorer of scikit-learn that needs no y: the estimator's metric, estimated with the others' predictions.
 
-    `others` are two or more fitted classifiers, made in other ways: the less they share with what is scored, the better
-    the estimate. For `cross_validate(…, scoring=jury_scorer([one, two]))`, `GridSearchCV` and the like.
+    For `cross_validate(…, scoring=jury_scorer([one, two]))`, `GridSearchCV` and the like.
+
+    Parameters
+    ----------
+    others
+        Two or more fitted classifiers of other kinds: the less they share with what is scored, the better the estimate.
+    metric, options
+        A function of this module, and its options.
+
+    Returns
+    -------
+    callable
+        (estimator, X, y=None) -> float
     """
     if len(others) < 2:
         raise OptionError(f"a jury needs two or more classifiers beside the one that is scored, got {len(others)}")
 
     def scored(estimator: Any, X: Any, y: Any = None) -> float:
-        said = [np.asarray(one.predict(X), dtype=object) for one in (estimator, *others)]
-        return float(metric(np.column_stack(said), **options)[0])
+        predictions = [np.asarray(classifier.predict(X), dtype=object) for classifier in (estimator, *others)]
+        return float(metric(np.column_stack(predictions), **options)[0])
 
     return scored
 
 
-# -- what all of them are made of --------------------------------------------------------------------------------------
+# -- what all metrics are computed from --
 
 
 @dataclass(frozen=True)
 class _Graded:
-    """What is believed of every classifier; whoever never voted is kept, and nothing is known of them."""
+    """An evaluation, and all classifiers in order: nothing is known of those who never voted."""
 
     jurors: tuple[str, ...]  #: as the columns are
     result: Evaluation | KeyedEvaluation
@@ -166,7 +209,7 @@ class _Graded:
         return self.result.labels
 
     def joint(self) -> Floats:
-        """(jurors, true label, label said): how many items; NaN where nothing is known."""
+        """Count items by (juror, true label, label given); NaN where nothing is known."""
         result = self.result
         counted = result if isinstance(result, KeyedEvaluation) else result.labelling_partition
         joint = np.full((len(self.jurors), len(self.labels), len(self.labels)), np.nan)
@@ -191,9 +234,9 @@ def _graded(votes: Any, y_true: Any, options: Any) -> _Graded:
 def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) -> Floats:
     check_choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
     joint = graded.joint()
-    said, true = joint.sum(axis=1), joint.sum(axis=2)
-    below = {"precision": said, "recall": true, "f1": (said + true) / 2}[metric]
-    by_label = _divided(np.diagonal(joint, axis1=1, axis2=2), below)
+    predicted, true = joint.sum(axis=1), joint.sum(axis=2)
+    denominator = {"precision": predicted, "recall": true, "f1": (predicted + true) / 2}[metric]
+    by_label = _divided(np.diagonal(joint, axis1=1, axis2=2), denominator)
     if average == "binary":
         if len(graded.labels) > 2:
             raise OptionError(f"there are {len(graded.labels)} labels; choose average='macro', 'weighted' or None")
@@ -203,11 +246,7 @@ def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) 
     return np.asarray(by_label.mean(axis=1)) if average == "macro" else by_label
 
 
-def _divided(above: Floats, below: Floats) -> Floats:
-    """A share, 0 of nothing, as in scikit-learn."""
+def _divided(numerator: Floats, denominator: Floats) -> Floats:
+    """Divide; 0 where the denominator is 0, as in scikit-learn."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(below == 0, 0.0, above / below)
-
-
-def _numbers(named: Mapping[Any, Any], names: Sequence[Any]) -> Floats:
-    return np.array([np.nan if (value := named.get(name)) is None else float(value) for name in names])
+        return np.where(denominator == 0, 0.0, numerator / denominator)

@@ -1,12 +1,14 @@
-"""What the user may say, each option once: its name, type and default, how the command line spells it, and its help.
+"""Every option of the package, declared once: its name, type and default, its flag on the command line, and its help.
 
-The `TypedDict`s are the signatures (`**options: Unpack[ReadingOptions]`); `Reading` and `Grading` hold the values, with
-the defaults. `read_votes`, `grade` and their like, the commands and a test of the docs all take them from here.
+The `TypedDict`s are signatures (`**options: Unpack[ReadingOptions]`), each option annotated with its `Option`. The
+dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values with their defaults, and validate them.
+`read_votes`, `grade` and their like, the commands (`spell_option`) and a test of the docs all take them from here.
 """
 
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
 
@@ -19,9 +21,9 @@ Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet", "xlsx", "s
 Scale: TypeAlias = Literal["auto", "nominal", "ordinal", "interval", "pairs"]
 KnownScale: TypeAlias = Literal["nominal", "ordinal", "interval"]  #: of votes that are read
 Target: TypeAlias = Literal["test", "population"]
-Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
+Progress: TypeAlias = Callable[[float], None]  #: called with the share that is done, from 0 to 1
 
-#: the tools whose logs are read, in the order in which their readers are asked
+#: the tools whose logs are read, in the order in which their readers are tried
 TOOLS = (
     "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
     "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "lighttag", "trec",
@@ -31,12 +33,28 @@ TOOLS = (
 
 @dataclass(frozen=True)
 class Option:
-    """How the command line spells an option; without a flag, it is for Python only."""
+    """How the command line spells an option."""
 
     help: str
-    flag: str = ""
     metavar: str | None = None
     several: Literal["", "repeated", "commas", "lists"] = ""  #: how several values are given; lists: both ways
+    within: tuple[float | None, float | None] | None = None  #: the least and the largest number, where there are limits
+    flag: str = ""  #: as the option is called, unless given
+    is_python_only: bool = False  #: not on the command line
+
+
+FileFormat: TypeAlias = Annotated[
+    Format | None, Option("The format, where name and content do not show it.", is_python_only=True)
+]
+MemoryLimit: TypeAlias = Annotated[
+    str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "SIZE")
+]
+UnpackLimit: TypeAlias = Annotated[
+    str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "SIZE")
+]
+ProgressCallback: TypeAlias = Annotated[
+    Progress | None, Option("Called with the share that is read, from 0 to 1.", is_python_only=True)
+]
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
@@ -45,115 +63,100 @@ class Option:
 class TableOptions(TypedDict, total=False):
     """How to read a table of votes, be it a file or a dataframe."""
 
-    layout: Annotated[LayoutName, Option("How FILE is laid out.", "--layout")]
+    layout: Annotated[LayoutName, Option("How FILE is laid out.")]
     item: Annotated[
         str | Sequence[str] | None,
-        Option("The column that names the item; several, joined by commas; a field: sample.id.", "--item", "COLUMN"),
+        Option("The column that names the item; several, joined by commas; a field: sample.id.", "COLUMN"),
     ]
-    juror: Annotated[str | None, Option("The column that names the juror (long layout).", "--juror", "COLUMN")]
-    label: Annotated[str | None, Option("The column that holds the vote (long layout).", "--label", "COLUMN")]
-    count: Annotated[str | None, Option("The column that counts items (counts layout).", "--count", "COLUMN")]
-    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "--ignore", "COLUMN", "repeated")]
+    juror: Annotated[str | None, Option("The column that names the juror (long layout).", "COLUMN")]
+    label: Annotated[str | None, Option("The column that holds the vote (long layout).", "COLUMN")]
+    count: Annotated[str | None, Option("The column that counts items (counts layout).", "COLUMN")]
+    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "COLUMN", "repeated")]
     transpose: Annotated[
-        bool,
-        Option("Each row is a juror and each column an item: turn the table; --juror names the rows.", "--transpose"),
+        bool, Option("Each row is a juror and each column an item: turn the table; --juror names the rows.")
     ]
-    missing: Annotated[
-        Sequence[Any], Option("A value that means no vote; repeatable.", "--missing", "VALUE", "repeated")
-    ]
+    missing: Annotated[Sequence[Any], Option("A value that means no vote; repeatable.", "VALUE", "repeated")]
     abstain: Annotated[
         Sequence[Any],
         Option(
-            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.",
-            "--abstain",
-            "VALUES",
-            "lists",
+            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.", "VALUES", "lists"
         ),
     ]
-    labels: Annotated[
-        Sequence[Label] | None, Option("The labels, in the order to show them.", "--labels", "A,B", "commas")
-    ]
-    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.", "--duplicates")]
+    labels: Annotated[Sequence[Label] | None, Option("The labels, in the order to show them.", "A,B", "commas")]
+    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.")]
     repeat: Annotated[
         str | None,
-        Option(
-            "The column that numbers a juror's repetitions: its votes on an item are one voice.", "--repeat", "COLUMN"
-        ),
+        Option("The column that numbers a juror's repetitions: its votes on an item are one voice.", "COLUMN"),
     ]
     join: Annotated[
         Sequence[str],
-        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "--join", "NAMES", "lists"),
+        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
     ]
     scale: Annotated[
         Scale,
         Option(
             "What the votes are: labels (nominal), ordered levels (ordinal), numbers (interval), which of two is "
-            "better (pairs), or what they show (auto).",
-            "--scale",
+            "better (pairs), or what they show (auto)."
         ),
     ]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "--map", "OLD=NEW", "lists"),
+        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists"),
     ]
-    ignore_case: Annotated[
-        bool, Option("Labels that differ by case alone are one, in the most frequent spelling.", "--ignore-case")
-    ]
-    threshold: Annotated[
-        float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "--threshold", "NUMBER")
-    ]
+    ignore_case: Annotated[bool, Option("Labels that differ by case alone are one, in the most frequent spelling.")]
+    threshold: Annotated[float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "NUMBER")]
     bins: Annotated[
         int | Sequence[Any] | None,
-        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "--bins", "ENDS", "commas"),
+        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "ENDS", "commas"),
     ]
-    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "--only", "JUROR", "repeated")]
-    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "--drop", "JUROR", "repeated")]
+    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "JUROR", "repeated")]
+    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "JUROR", "repeated")]
 
 
 class FileOptions(TableOptions, total=False):
     """How to read files of votes."""
 
-    format: Annotated[Format | None, Option("The format, where name and content do not show it.")]
+    format: FileFormat
     tool: Annotated[
         str | None,
         Option(
             "Which tool wrote FILE, where its content does not show it: "
             f"{', '.join(TOOLS)}. NAME:QUESTION where it asks several.",
-            "--from",
             "NAME",
+            flag="--from",
         ),
     ]
-    memory: Annotated[
-        str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
-    ]
-    unpack: Annotated[
-        str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "--unpack", "SIZE")
-    ]
+    memory: MemoryLimit
+    unpack: UnpackLimit
 
 
 class ReadingOptions(FileOptions, total=False):
-    """How to read files of votes, and whom to tell how far it is."""
+    """How to read files of votes, and what to call with the progress."""
 
-    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+    progress: ProgressCallback
 
 
 class AnyFileOptions(FileOptions, total=False):
     """How to read whatever holds votes: those of files and tables, and those of a matrix (with `labels`)."""
 
-    items: Annotated[Sequence[Any] | None, Option("The items' names, one for each row of a matrix.")]
-    jurors: Annotated[Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.")]
-    counts: Annotated[Any, Option("How many items each row of a matrix stands for.")]
+    items: Annotated[
+        Sequence[Any] | None, Option("The items' names, one for each row of a matrix.", is_python_only=True)
+    ]
+    jurors: Annotated[
+        Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.", is_python_only=True)
+    ]
+    counts: Annotated[Any, Option("How many items each row of a matrix stands for.", is_python_only=True)]
 
 
 class SourceOptions(AnyFileOptions, total=False):
-    """How to read whatever holds votes, and whom to tell how far it is."""
+    """How to read whatever holds votes, and what to call with the progress."""
 
-    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+    progress: ProgressCallback
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What the caller said about reading (see `read_votes`)."""
+    """The values of the options of reading (see `read_votes`)."""
 
     layout: LayoutName = "auto"
     item: str | Sequence[str] | None = None
@@ -187,22 +190,21 @@ class Reading:
         check_choice(self.scale, get_args(Scale), "scale")
         if self.format is not None:
             check_choice(self.format, get_args(Format), "format")
-        if self.transpose and (
-            told := [name for name in ("item", "label", "count", "repeat") if getattr(self, name) is not None]
-        ):
-            message = f"{told[0]}= (--{told[0]}) does not apply to a table that is turned, whose columns are items"
-            raise OptionError(message, code="does_not_apply", name=told[0])
-        named = () if self.labels is None else text_columns(self.labels)
-        if len(set(named)) < len(named):
-            message = f"labels= (--labels) names {next(label for label in named if named.count(label) > 1)!r} twice"
+        for name in ("item", "label", "count", "repeat"):
+            if self.transpose and getattr(self, name) is not None:
+                message = f"{name}= (--{name}) does not apply to a table that is turned, whose columns are items"
+                raise OptionError(message, code="does_not_apply", name=name)
+        labels = () if self.labels is None else text_columns(self.labels)
+        if repeated := [label for label in labels if labels.count(label) > 1]:
+            message = f"labels= (--labels) names {repeated[0]!r} twice"
             raise OptionError(message, code="out_of_range", name="labels", value=self.labels)
         if self.threshold is not None and self.bins is not None:
             raise OptionError("threshold= (--threshold) and bins= (--bins) make two things of numbers: give one")
-        _ = self.names, self.cut, self.ends  # refused here, before anything is read
+        _ = self.names, self.cut, self.ends  # raises here, before anything is read
 
     @property
     def names(self) -> dict[str, Label]:
-        """What each label is called instead."""
+        """Each renamed label and its new name."""
         if isinstance(self.map, Mapping):
             return {str(old): new for old, new in self.map.items()}
         pairs = [str(pair).rpartition("=") for pair in text_columns(self.map)]
@@ -212,7 +214,7 @@ class Reading:
 
     @property
     def cut(self) -> str | None:
-        """The threshold as a number is written."""
+        """The threshold as text."""
         if self.threshold is None:
             return None
         _in_range(is_number(self.threshold), "threshold", self.threshold, "must be a number")
@@ -220,7 +222,7 @@ class Reading:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The ends of bins as numbers are written, rising; a single one: how many there are."""
+        """The ends of the bins as text, rising; a single number is how many bins there are."""
         if self.bins is None:
             return ()
         ends = tuple(
@@ -228,51 +230,45 @@ class Reading:
         )
         rule = "must be at least two numbers that rise (0,3,7,10), or a whole number from 2 to 100 (5)"
         _in_range(bool(ends) and all(map(is_number, ends)), "bins", self.bins, rule)
-        sizes = [float(end) for end in ends]
-        rising = all(one < other for one, other in itertools.pairwise(sizes))
-        holds = rising if len(sizes) > 1 else sizes[0].is_integer() and 2 <= sizes[0] <= 100
-        _in_range(holds, "bins", self.bins, rule)
+        numbers = [float(end) for end in ends]
+        is_rising = all(low < high for low, high in itertools.pairwise(numbers))
+        is_valid = is_rising if len(numbers) > 1 else numbers[0].is_integer() and 2 <= numbers[0] <= 100
+        _in_range(is_valid, "bins", self.bins, rule)
         return ends
 
     @classmethod
     def of(cls, given: Mapping[str, Any], known: type = ReadingOptions) -> Self:
-        """The options that were given; OptionError names the nearest where there is no such option."""
+        """Collect options that were given; OptionError names the nearest one for an unknown name."""
         check_known(given, column_names(known))
         return cls(**given)
 
     def without(self, column: str) -> Self:
-        """The same options, with one more column left out."""
+        """Copy the options, with one more column ignored."""
         return replace(self, ignore=(*text_columns(self.ignore), column))
 
 
 class PairOptions(TypedDict, total=False):
-    """How to read who preferred which of two objects."""
+    """How to read preferences between two objects."""
 
-    left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "--left", "COLUMN")]
-    right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "--right", "COLUMN")]
-    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "--winner", "COLUMN")]
-    juror: Annotated[str | None, Option("The column that names the juror.", "--juror", "COLUMN")]
-    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "--item", "COLUMN")]
+    left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "COLUMN")]
+    right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "COLUMN")]
+    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "COLUMN")]
+    juror: Annotated[str | None, Option("The column that names the juror.", "COLUMN")]
+    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "COLUMN")]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "--map", "OLD=NEW", "lists"),
+        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists"),
     ]
-    missing: Annotated[
-        Sequence[Any], Option("A value that means no answer; repeatable.", "--missing", "VALUE", "repeated")
-    ]
-    format: Annotated[Format | None, Option("The format, where name and content do not show it.")]
-    memory: Annotated[
-        str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
-    ]
-    unpack: Annotated[
-        str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "--unpack", "SIZE")
-    ]
-    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+    missing: Annotated[Sequence[Any], Option("A value that means no answer; repeatable.", "VALUE", "repeated")]
+    format: FileFormat
+    memory: MemoryLimit
+    unpack: UnpackLimit
+    progress: ProgressCallback
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairReading:
-    """What the caller said about reading preferences (see `read_pairs`)."""
+    """The values of the options of reading preferences (see `read_pairs`)."""
 
     left: str | None = None
     right: str | None = None
@@ -288,23 +284,29 @@ class PairReading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The options that were given; OptionError names the nearest where there is no such option."""
+        """Collect options that were given; OptionError names the nearest one for an unknown name."""
         check_known(given, column_names(PairOptions))
         return cls(**given)
 
     @property
     def names(self) -> dict[str, Label]:
-        """What each answer is to be called."""
+        """Each renamed answer and its new name."""
         return Reading(map=self.map).names
 
     def files(self) -> Reading:
-        """What of it is about files of any kind."""
+        """Extract the options that apply to files of any kind."""
         return Reading(format=self.format, memory=self.memory, unpack=self.unpack, progress=self.progress)
 
 
 def item_name(item: str | Sequence[str] | None) -> str | None:
-    """What the column that names the items is called, be it one or several.
+    """Name the column or columns that identify items, joined by commas.
 
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
     >>> item_name("sample.id"), item_name(["question_id", "model"]), item_name(None)
     ('sample.id', 'question_id,model', None)
     """
@@ -312,8 +314,14 @@ def item_name(item: str | Sequence[str] | None) -> str | None:
 
 
 def text_columns(values: Any) -> tuple[str, ...]:
-    """One value or several, as a tuple of text.
+    """Convert one value or several to a tuple of text.
 
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
     >>> text_columns("NA"), text_columns(["NA", -1])
     (('NA',), ('NA', '-1'))
     """
@@ -326,25 +334,22 @@ def text_columns(values: Any) -> tuple[str, ...]:
 class GradingOptions(TypedDict, total=False):
     """How to grade."""
 
-    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.", "--method")]
-    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "--trust", "JUROR")]
-    common: Annotated[Label | None, Option("The label known to be the more common one.", "--common", "LABEL")]
-    gold: Annotated[Any, Option("A few items with their true labels (item,label).", "--gold", "FILE")]
-    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.", "--target")]
-    level: Annotated[float, Option("How sure the intervals are.", "--level")]
+    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.")]
+    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "JUROR")]
+    common: Annotated[Label | None, Option("The label known to be the more common one.", "LABEL")]
+    gold: Annotated[Any, Option("A few items with their true labels (item,label).", "FILE")]
+    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.")]
+    level: Annotated[float, Option("How sure the intervals are.")]
     errors: Annotated[
         float | str,
         Option(
             "How jurors err: as in real juries (real), independently (independent), or with this shared error.",
-            "--errors",
             "real|independent|RHO",
         ),
     ]
-    reference: Annotated[
-        Any, Option("Your own reference juries, made by `jurors reference --fit`.", "--reference", "FILE")
-    ]
-    seed: Annotated[int, Option("For methods that draw random numbers.", "--seed")]
-    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.", "--exam")]
+    reference: Annotated[Any, Option("Your own reference juries, made by `jurors reference --fit`.", "FILE")]
+    seed: Annotated[int, Option("For methods that draw random numbers.")]
+    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.")]
 
 
 class GradeOptions(GradingOptions, SourceOptions, total=False):
@@ -353,7 +358,7 @@ class GradeOptions(GradingOptions, SourceOptions, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Grading:
-    """What the caller said about grading (see `grade`)."""
+    """The values of the options of grading (see `grade`)."""
 
     method: str = "auto"
     trust: str | None = None
@@ -368,9 +373,13 @@ class Grading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The options that were given; OptionError names the nearest where there is no such option."""
+        """Collect options that were given; OptionError names the nearest one for an unknown name."""
         check_known(given, column_names(GradingOptions))
-        return cls(**{**given, "errors": _as_number(given.get("errors", "real"))})
+        errors = given.get("errors", "real")
+        if isinstance(errors, str):
+            with suppress(ValueError):  # the command line passes numbers as text
+                errors = float(errors)
+        return cls(**{**given, "errors": errors})
 
     def __post_init__(self) -> None:
         _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
@@ -383,7 +392,7 @@ class Grading:
 
 @dataclass(frozen=True, kw_only=True)
 class Confidence:
-    """What the caller said about intervals alone (see `rank`)."""
+    """The values of the options of intervals alone (see `rank`)."""
 
     level: float = Grading.level
     seed: int = Grading.seed
@@ -393,21 +402,19 @@ class Confidence:
         _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
 
 
-def _as_number(value: Any) -> Any:
-    """A number where text holds one: the command line knows only text."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
-# No two parts match the same digits, or a cell of thousands of them would take minutes.
+# No two parts match the same digits, or a cell of thousands of digits would take minutes.
 _NUMBER = re.compile(r"\s*[+-]?(\d{1,999}(\.\d{0,999})?|\.\d{1,999})([eE][+-]?\d{1,3})?\s*")
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is written as a finite number, with a decimal point.
+    """Whether a value is written as a finite number, with a decimal point.
 
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> [is_number(value) for value in (3, "-2.5", ".5e-3", True, "inf", "1_000", "0,5")]
     [True, True, True, False, False, False, False]
     """
@@ -423,26 +430,41 @@ def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
 
 
 class LimitOptions(TypedDict, total=False):
-    """What is asked of a jury; the command line spells these in `cli/grade.py`."""
+    """Limits that a jury is checked against."""
 
-    min_score: Any
-    min_reliability: Any
-    min_accuracy: Any
-    min_prevalence: Any
-    max_prevalence: Any
-    max_wrong: Any
-    baseline: Any
-    votes: Any
-    max_drop: float
-    allow_unknown: bool
-    max_correlation: float | None
-    min_effective: float | None
-    spec: Any
+    min_score: Annotated[
+        Any, Option("Every juror, or this one, is right on at least this share; repeatable.", "[JUROR:]X", "repeated")
+    ]
+    min_reliability: Annotated[
+        Any,
+        Option("Of numbers: everybody, or this juror, is so reliable at least; repeatable.", "[JUROR:]X", "repeated"),
+    ]
+    min_accuracy: Annotated[Any, Option("The same on items of this label; repeatable.", "[JUROR:]LABEL:X", "repeated")]
+    min_prevalence: Annotated[
+        Any, Option("At least this share of items has this label; repeatable.", "LABEL:X", "repeated")
+    ]
+    max_prevalence: Annotated[
+        Any, Option("At most this share of items has this label; repeatable.", "LABEL:X", "repeated")
+    ]
+    max_wrong: Annotated[Any, Option("At most this share of the best labels is wrong.", "X", "repeated")]
+    baseline: Annotated[
+        Any, Option("No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.", "FILE")
+    ]
+    votes: Annotated[Any, Option("What was graded, to be paired with the votes of the baseline.", is_python_only=True)]
+    max_drop: Annotated[float, Option("By how much a score may drop below the baseline's.", "X", within=(0, 1))]
+    allow_unknown: Annotated[bool, Option("Do not fail where a limit may be kept or not.")]
+    max_correlation: Annotated[
+        float | None, Option("Ring if the mean correlation of errors (from -1 to 1) is larger.", "R", within=(-1, 1))
+    ]
+    min_effective: Annotated[
+        float | None, Option("Ring if the jurors are worth fewer independent ones.", "N", within=(1, None))
+    ]
+    spec: Annotated[Any, Option('Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What the caller asks of a jury (see `gate`)."""
+    """The values of the limits of a jury (see `gate`)."""
 
     min_score: Any = None
     min_reliability: Any = None  #: of jurors who answer in numbers
@@ -460,7 +482,7 @@ class Limits:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The limits that were given; OptionError names the nearest where there is no such limit."""
+        """Collect limits that were given; OptionError names the nearest one for an unknown name."""
         check_known(given, column_names(LimitOptions))
         return cls(**given)
 
@@ -472,19 +494,24 @@ class Limits:
 
 
 def column_names(options: type) -> tuple[str, ...]:
-    """The names of the options of a `TypedDict`."""
+    """List the names of the options of a `TypedDict`.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(options.__annotations__)
 
 
 def check_known(given: Iterable[str], known: Sequence[str]) -> None:
-    """OptionError, with the nearest name, where something is given that is no option."""
+    """Raise OptionError, with the nearest known name, if one of the names given is not an option."""
     for name in given:
         if name not in known:
             match_name(name, known, "option", error=OptionError, code="unknown_option")
 
 
 def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    """OptionError where an option is given that is not for this kind of source; None says nothing."""
+    """Raise OptionError if an option is given that is not for this kind of source; None counts as not given."""
     check_known(given, column_names(GradeOptions))
     for name, value in given.items():
         if value is not None and name not in known:
@@ -493,9 +520,32 @@ def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
 
 
-def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
-    """What is about grading and what is about reading; OptionError where something is about neither.
+def changed_options(given: Mapping[str, Any], values: type) -> list[str]:
+    """List the options whose value differs from the default that a dataclass of values declares.
 
+    Returns
+    -------
+    list of str
+        In the order given.
+
+    Examples
+    --------
+    >>> changed_options({"method": "latent", "level": 0.95}, Grading)
+    ['method']
+    """
+    defaults = {field.name: field.default for field in fields(values)}
+    return [name for name, value in given.items() if value != defaults[name]]
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
+    """Split options into those of grading and those of reading; OptionError for any other.
+
+    Returns
+    -------
+    (GradingOptions, SourceOptions)
+
+    Examples
+    --------
     >>> split_options({"method": "latent", "layout": "wide"})
     ({'method': 'latent'}, {'layout': 'wide'})
     """
@@ -512,16 +562,27 @@ class OptionSpelling:
     name: str
     option: Option
     default: Any
-    kind: Any  #: its type in Python
+    kind: Any  #: its Python type
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The values it can have, where they are few."""
+        """The values it can have, if it is one of a few words."""
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
 def spell_option(options: type, values: type) -> list[OptionSpelling]:
-    """The options of a `TypedDict` that have a flag, with the defaults of a dataclass."""
+    """List the options of a `TypedDict` that have a flag, with the defaults of a dataclass.
+
+    Returns
+    -------
+    list of OptionSpelling
+        In the order of the declaration, which is that of `--help`.
+    """
     defaults = {field.name: field.default for field in fields(values)}
     hints = {name: get_args(kind)[:2] for name, kind in options.__annotations__.items()}
-    return [OptionSpelling(name, about, defaults[name], kind) for name, (kind, about) in hints.items() if about.flag]
+    spellings = []
+    for name, (kind, option) in hints.items():
+        if not option.is_python_only:
+            flag = option.flag or f"--{name.replace('_', '-')}"
+            spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
+    return spellings

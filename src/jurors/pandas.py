@@ -31,49 +31,93 @@ class JurorsAccessor:
         self._frame = frame
 
     def votes(self, **reading: Unpack[TableOptions]) -> jurors.Votes:
-        """Who said what, as `Votes.from_frame` reads it."""
+        """Read the votes, as `Votes.from_frame` does.
+
+        Returns
+        -------
+        Votes
+        """
         return jurors.Votes.from_frame(self._frame, **reading)
 
     def inspect(self, **reading: Unpack[TableOptions]) -> jurors.Inspection:
-        """What each column was taken for, who voted and what looks odd; grades nothing."""
+        """What each column was taken for, who voted and what looks odd; grades nothing.
+
+        Returns
+        -------
+        Inspection
+        """
         return jurors.inspect(self._frame, **reading)
 
     def grade(self, **options: Unpack[GradeOptions]) -> jurors.Evaluation:
-        """The report card of every juror, without an answer key."""
+        """The report card of every juror, without an answer key.
+
+        Returns
+        -------
+        Evaluation
+        """
         return jurors.grade(self._frame, **options)
 
     def label(self, **options: Unpack[GradeOptions]) -> jurors.Labelling:
-        """One label per item, and how sure it is; `.to_frame()` for a dataframe."""
+        """One label per item, and how sure it is; `.to_frame()` for a dataframe.
+
+        Returns
+        -------
+        Labelling
+        """
         return jurors.label(self._frame, **options)
 
     def check(self, **options: Any) -> jurors.Verdict:
         """Whether the grades can be trusted and keep your limits (`min_score=0.7`); options also as in `grade`.
 
         Numbers are graded by `grade_numbers`, whose limit is `min_reliability`.
+
+        Returns
+        -------
+        Verdict
         """
         limits = ("fail_on", *column_names(LimitOptions))
         check_known(options, (*limits, *column_names(GradeOptions)))
-        asked = {name: options.pop(name) for name in limits if name in options}
+        given = {name: options.pop(name) for name in limits if name in options}
         try:
-            return jurors.check(self.grade(**options), **asked)
+            return jurors.check(self.grade(**options), **given)
         except jurors.JurorsError as error:
             if error.code != "numbers":
                 raise
-        return jurors.check(jurors.grade_numbers(self._frame, **options), **asked)
+        return jurors.check(jurors.grade_numbers(self._frame, **options), **given)
 
     def score(self, key: Any, **reading: Unpack[SourceOptions]) -> jurors.KeyedEvaluation | jurors.NumberScores:
-        """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations."""
+        """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations.
+
+        Returns
+        -------
+        KeyedEvaluation or NumberScores
+        """
         scored: jurors.KeyedEvaluation | jurors.NumberScores = jurors.score(self._frame, key, **reading)
         return scored
 
     def compare(self, key: Any = None, **options: Any) -> jurors.Comparison:
-        """All methods side by side; with a key, beside the truth."""
+        """All methods side by side; with a key, beside the truth.
+
+        Returns
+        -------
+        Comparison
+        """
         return jurors.compare(self._frame, key, **options)
 
     def agreement(self, **options: Any) -> Any:
-        """How much the jurors agree, which is not how good they are."""
+        """How much the jurors agree, which is not how good they are.
+
+        Returns
+        -------
+        AgreementStatistics
+        """
         return jurors.agreement(self._frame, **options)
 
     def report(self, path: str | Path, **options: Any) -> Path:
-        """The report as one HTML file; options as in `report_html`."""
+        """The report as one HTML file; options as in `report_html`.
+
+        Returns
+        -------
+        Path
+        """
         return jurors.write_report(self._frame, path, **options)

@@ -70,19 +70,24 @@ KINDS = {
     )
 }  # fmt: skip
 
-_FIRST = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
+_DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
           "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability"}  # fmt: skip
 
 
 def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
-    """The chart of this kind of a result; without a kind, the one that shows the result best."""
-    name = _FIRST.get(type(result).__name__, "accuracy") if kind is None else kind
+    """Draw the chart of this kind of a result; without a kind, the one that shows the result best.
+
+    Returns
+    -------
+    altair chart
+    """
+    name = _DEFAULT_KINDS.get(type(result).__name__, "accuracy") if kind is None else kind
     check_kind(name)
     return KINDS[name](result, *arguments, **options)
 
 
 def check_kind(name: str) -> None:
-    """OptionError where there is no chart of this name."""
+    """Raise OptionError if there is no chart of this name."""
     if name not in KINDS:
         message = f"there is no chart {name!r}; there are: {', '.join(KINDS)}"
         raise OptionError(message, code="unknown_name", name=name, what="chart", known=tuple(KINDS))

@@ -1,4 +1,13 @@
-"""Result: text, Markdown, HTML, JSON, CSV, frame; escaping."""
+"""How results leave the package: one statement of a result, printed as text, Markdown, HTML, JSON, CSV and dataframes.
+
+A class of results derives from `Result` and defines three things once: its document (JSON), its blocks (what people
+read: `Prose`, `Table`, `Notes`, `Listing`) and its columns (CSV and dataframes). Every output format follows from
+these. The module knows nothing about jurors.
+
+Names of jurors, labels and items are untrusted text. A terminal obeys control characters, Markdown and HTML have
+markup, and a spreadsheet evaluates what begins like a formula. JSON and CSV keep every name exactly; output for people
+escapes it. The last section holds what the HTML pages share: colours, a content security policy, inert JSON.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +20,7 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,37 +30,38 @@ from typing import Any, ClassVar, TypeAlias
 from jurors.errors import VotesError
 from jurors.versions import DOCUMENT
 
-# Names come from strangers: how they are written where they could be taken for something else.
-#
-# A terminal obeys control characters, Markdown and HTML have marks, a spreadsheet computes what begins like a formula.
-# JSON and CSV keep every name exactly; what is for eyes shows it so that it can be seen.
+# -- escaping ----------------------------------------------------------------------------------------------------
 
-
-# Control characters, marks that turn the direction of writing or take no room, halves of characters, ends of lines; and
-# letters that draw nothing.
+# Control characters, direction and zero-width marks, lone surrogates, line separators; and letters that draw nothing.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-# What most text is made of: Western letters, and dashes, quotation marks and the like.
+# What most text consists of: Western letters, dashes, quotation marks and the like.
 _SEEN = " -~\xa1-\xac\xae-\u0300\u2010-\u2027"
 _PLAIN = re.compile(f"[{_SEEN}]*")
-# Two pictures that are joined are one, as in "health worker".
+# Emoji that are joined are one picture, as in "health worker".
 _JOINER = "\u200d"
 _JOINT = f"(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]){_JOINER}(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 
 
 def escape_text(text: str) -> str:
-    r"""Text in which every character can be seen, as one line: a name can neither steer a terminal nor forge a line.
+    r"""Make every character visible, on one line: a name can neither steer a terminal nor forge a line of output.
 
+    Returns
+    -------
+    str
+        The text, with each invisible character as a Python escape.
+
+    Examples
+    --------
     >>> escape_text("ann\x1b[2J\nOK: no alarm rang"), escape_text("Zoë – 評価者")
     ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
     """
     if _PLAIN.fullmatch(text):
         return text
-    return _JOINER.join(map(_all_visible, re.split(_JOINT, text)))
-
-
-def _all_visible(text: str) -> str:
-    return "".join(c if _is_visible(c) else c.encode("unicode_escape").decode("ascii") for c in text)
+    return _JOINER.join(
+        "".join(c if _is_visible(c) else c.encode("unicode_escape").decode("ascii") for c in part)
+        for part in re.split(_JOINT, text)
+    )
 
 
 def _is_visible(character: str) -> bool:
@@ -62,8 +72,15 @@ _PERHAPS_UNSEEN = re.compile(f"[^\n{_SEEN}]")
 
 
 def visible_json(text: str) -> str:
-    r"""The same JSON, with what cannot be seen as `\uXXXX`: the names are exact, and safe to look at.
+    r"""Escape invisible characters in JSON text as `\uXXXX`: names stay exact, and are safe to look at.
 
+    Returns
+    -------
+    str
+        JSON of the same document.
+
+    Examples
+    --------
     >>> visible_json('{"juror": "Zoë\u202e"}')
     '{"juror": "Zoë\\u202e"}'
     """
@@ -72,15 +89,22 @@ def visible_json(text: str) -> str:
 
 # -- Markdown ---------------------------------------------------------------------------------------------------
 
-# What begins code, emphasis, a link, HTML, a cell or an entity; an underscore inside a word does not.
+# What starts code, emphasis, a link, HTML, a cell or an entity; an underscore inside a word does not.
 _MARK = re.compile(r"[\\`*\[|~]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _FIRST = re.compile(r"^(?:[#+>-](?=\s|$)|#(?=#)|[-=](?=[-=]*$))|(?<=^\d)[.)](?=\s|$)|(?<=^\d\d)[.)](?=\s|$)")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def in_markdown(text: str) -> str:
-    r"""Text of a stranger as Markdown that shows it.
+    r"""Escape untrusted text for Markdown.
 
+    Returns
+    -------
+    str
+        Markdown that renders as the text itself.
+
+    Examples
+    --------
     >>> print(in_markdown("a|b `c` <b>*d* snake_case _e_"))
     a\|b \`c\` \<b>\*d\* snake_case \_e\_
     """
@@ -88,30 +112,44 @@ def in_markdown(text: str) -> str:
 
 
 def prose_in_markdown(text: str) -> str:
-    r"""A line of ours as Markdown, in which `code` is marked; names in it are shown, and the line begins no block.
+    r"""Escape a line of our own for Markdown: `code` stays code, names are text, and the line starts no block.
 
+    Returns
+    -------
+    str
+        One line of Markdown.
+
+    Examples
+    --------
     >>> print(prose_in_markdown("# see `--by a_` of <script>"))
     \# see `--by a_` of \<script>
     """
-    line, shown, end = escape_text(text), [], 0
-    for code in _CODE.finditer(line):  # in which nothing is a mark
-        shown += [in_markdown(line[end : code.start()]), code[0]]
+    line, parts, end = escape_text(text), [], 0
+    for code in _CODE.finditer(line):  # inside code nothing is markup
+        parts += [in_markdown(line[end : code.start()]), code[0]]
         end = code.end()
-    return _FIRST.sub(r"\\\g<0>", "".join([*shown, in_markdown(line[end:])]))
+    return _FIRST.sub(r"\\\g<0>", "".join([*parts, in_markdown(line[end:])]))
 
 
 # -- CSV ----------------------------------------------------------------------------------------------------------
 
 _LEADS = "'=+-@\t\r＝＋－＠"
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
-_WORD = re.compile(r"'*(?:=*|[+\-@＋－＠][\w\s.,:%/-]*)")  # numbers, dates and names: nothing to compute
+_WORD = re.compile(r"'*(?:=*|[+\-@＋－＠][\w\s.,:%/-]*)")  # numbers, dates and names: nothing to evaluate
 
 
 def without_formula(cell: str) -> str:
-    """A cell of CSV that no spreadsheet computes: where it looks like a formula, an apostrophe is put in front.
+    """Put an apostrophe before a CSV cell that a spreadsheet would evaluate as a formula.
 
-    Numbers, "-", "+", "@ann" and the like stay as they are. `with_formula` takes the apostrophe away again.
+    Numbers, "-", "+", "@ann" and the like stay as they are. `with_formula` is the inverse.
 
+    Returns
+    -------
+    str
+        A cell that no spreadsheet evaluates.
+
+    Examples
+    --------
     >>> [without_formula(cell) for cell in ("=1+1", "+cmd|'/C calc'!A1", "-1", "+", "@ann", "'=1+1")]
     ["'=1+1", "'+cmd|'/C calc'!A1", '-1', '+', '@ann', "''=1+1"]
     """
@@ -119,8 +157,15 @@ def without_formula(cell: str) -> str:
 
 
 def with_formula(cell: str) -> str:
-    """What the cell of CSV says.
+    """Undo `without_formula`.
 
+    Returns
+    -------
+    str
+        The text that the CSV cell stands for.
+
+    Examples
+    --------
     >>> with_formula("'=1+1"), with_formula("'tis")
     ('=1+1', "'tis")
     """
@@ -134,14 +179,21 @@ def _is_formula(cell: str) -> bool:
 # -- secrets ----------------------------------------------------------------------------------------------------
 
 _ADDRESS = re.compile(r"postgres(?:ql)?:/", re.IGNORECASE)
-_USER = re.compile(r"(?<=:/)/?.*@", re.DOTALL)  # to the last @: a password that nobody escaped may hold anything
+_USER = re.compile(r"(?<=:/)/?.*@", re.DOTALL)  # up to the last @: an unescaped password may contain anything
 _USER_IN_TEXT = re.compile(r"(?<=(?:sql|res):/)/?\S*@", re.IGNORECASE)
 _SECRET = re.compile(r"([?&][^=&\s]*(?:pass|secret|token|key)[^=&\s]*=)\S*?(?=&|::|\s|$)", re.IGNORECASE)
 
 
 def without_secrets(text: str) -> str:
-    """A name, an argument or a line in which addresses of databases say neither who logs in nor with what.
+    """Remove user names, passwords and tokens from database addresses in a name, an argument or a line.
 
+    Returns
+    -------
+    str
+        The text without credentials.
+
+    Examples
+    --------
     >>> without_secrets("postgresql://me:pa@ss@db.example/votes?password=x&sslmode=require::judged")
     'postgresql://db.example/votes?password=…&sslmode=require::judged'
     """
@@ -151,20 +203,16 @@ def without_secrets(text: str) -> str:
     return _SECRET.sub(r"\1…", user.sub("/", text))
 
 
-# How results leave: blocks to read and flat columns, from which text, Markdown, HTML, JSON, CSV and dataframes follow.
-#
-# Knows no jurors. A class of results derives from `Result` and says three things once: its document, its blocks, its
-# columns.
-
+# -- results -----------------------------------------------------------------------------------------------------
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
 
-#: format -> the method that gives it
+#: format -> the method that renders it
 FORMATS_OF_RESULTS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
 
 
 class Result(ABC):
-    r"""A result that becomes text, JSON, CSV, Markdown, HTML and a dataframe, all from what it says of itself once.
+    r"""A result that is rendered as text, JSON, CSV, Markdown, HTML and a dataframe from one definition.
 
     Examples
     --------
@@ -187,11 +235,11 @@ class Result(ABC):
 
     __slots__ = ()
 
-    #: whether text and Markdown are a bare table, so that what is to be known beside it has to be told elsewhere
+    #: whether text and Markdown are a bare table, so that alarms and remarks have to go elsewhere (stderr)
     _is_bare: ClassVar[bool] = False
 
     def _document(self) -> Any:
-        """What JSON holds; values as they are (`json_ready` follows). Unless said otherwise, the rows."""
+        """What JSON holds, before `json_ready`. By default the rows of `_columns`."""
         return row_documents(self._columns())
 
     @abstractmethod
@@ -203,33 +251,39 @@ class Result(ABC):
         """What CSV and the dataframe hold."""
 
     def to_dict(self) -> Any:
-        """The result as JSON's own types: text keys, no NaN; a mapping starts with the version of its `schema`."""
+        """Convert the result to plain JSON types: text keys, no NaN; a mapping starts with the version of its `schema`.
+
+        Returns
+        -------
+        dict or list
+            What `to_json` writes.
+        """
         document = json_ready(self._document())
         return {"schema": DOCUMENT, **document} if isinstance(document, dict) else document
 
     def to_json(self) -> str:
-        """The result as strict JSON."""
+        """Render as strict JSON."""
         return json_text(self.to_dict())
 
     def to_text(self) -> str:
-        """The result for a terminal."""
+        """Render for a terminal."""
         return "\n\n".join(_block(block).to_text() for block in self._blocks()) + "\n"
 
     def to_markdown(self) -> str:
-        """The same as Markdown."""
+        """Render as Markdown."""
         return "\n\n".join(_block(block).to_markdown() for block in self._blocks()) + "\n"
 
     def to_html(self) -> str:
-        """The same as HTML, in which every name is text, never markup."""
+        """Render as HTML, in which every name is text, never markup."""
         return "".join(_block(block).to_html() for block in self._blocks())
 
     def to_csv(self) -> str:
-        """The result as comma separated values, full precision."""
+        """Render as comma separated values, full precision."""
         columns = self._columns()
         return csv_text(tuple(columns), zip(*map(_plain, columns.values()), strict=True))
 
     def to_frame(self) -> Any:
-        """The rows of the CSV as a dataframe (pandas; else polars or pyarrow)."""
+        """Build a dataframe with the rows of the CSV (pandas; else polars or pyarrow)."""
         return data_frame(self._columns())
 
     def __str__(self) -> str:
@@ -245,15 +299,15 @@ class Drawable(Result):
     __slots__ = ()
 
     def plot(self, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
-        """A chart of this result: a name in `jurors.plot.KINDS`, or the one that shows it best.
+        """Draw a chart of this result: a name in `jurors.plot.KINDS`, or the chart that shows it best.
 
         Arguments and options as in the function of that name. Needs altair (`pip install 'jurors[plot]'`).
         """
-        # By name and late: results must load without altair, and what lies below may not import a room.
+        # By name and late: results load without altair, and this layer may not import a higher one.
         return import_module("jurors.plot").draw(self, kind, *arguments, **options)
 
 
-# -- blocks: what can be read ------------------------------------------------------------------------------
+# -- blocks: what people read ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -264,72 +318,69 @@ class Prose:
     width: int | None = None
 
     def to_text(self) -> str:
-        """One line, or several."""
+        """Render one line, or several."""
         return escape_text(self.text) if self.width is None else fill(escape_text(self.text), self.width)
 
     def to_markdown(self) -> str:
-        """A paragraph."""
+        """Render a paragraph."""
         return prose_in_markdown(self.text)
 
     def to_html(self) -> str:
-        """A paragraph."""
+        """Render a paragraph."""
         return _paragraph(self.text)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column names and cells; the columns `right` are set to the right."""
+    """A title, column names and cells; the columns `right` are right-aligned."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     right: tuple[int, ...] = ()
-    headless: bool = False  #: text leaves the names of the columns out; Markdown and HTML need them
-    is_prose: bool = False  #: cells are sentences of ours, in which `code` is marked for Markdown
+    headless: bool = False  #: text omits the column names; Markdown and HTML need them
+    is_prose: bool = False  #: cells are our own sentences, in which `code` is code in Markdown
 
     @classmethod
     def of(cls, columns: Columns) -> Table:
-        """A table of columns as they are."""
+        """Build a table from columns as they are."""
         return cls(tuple(columns), tuple(zip(*map(_plain, columns.values()), strict=True)))
 
     def to_text(self) -> str:
-        """Columns aligned by spaces."""
+        """Render columns aligned by spaces."""
         from rich.cells import cell_len
 
-        cells = [[_shown(cell) for cell in row] for row in self.rows]
-        lines = cells if self.headless else [tuple(map(escape_text, self.columns)), *cells]
-        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join([escape_text(self.title)] * bool(self.title) + [self._line(row, widths) for row in lines])
-
-    def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
-        from rich.cells import cell_len
-
-        padded = []
-        for k, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - cell_len(cell))
-            padded.append(space + cell if k in self.right else cell + space)
-        return "  " + "  ".join(padded).rstrip()
+        cells = [[_cell_text(cell) for cell in row] for row in self.rows]
+        rows = cells if self.headless else [list(map(escape_text, self.columns)), *cells]
+        lines = [escape_text(self.title)] if self.title else []
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            spaces = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+            padded = [
+                space + cell if k in self.right else cell + space
+                for k, (cell, space) in enumerate(zip(row, spaces, strict=True))
+            ]
+            lines.append("  " + "  ".join(padded).rstrip())
+        return "\n".join(lines)
 
     def to_markdown(self) -> str:
-        """A GitHub-flavoured table."""
+        """Render a GitHub-flavoured table."""
         rule = ["---:" if k in self.right else "---" for k in range(len(self.columns))]
-        shown = prose_in_markdown if self.is_prose else in_markdown
-        rows = [[shown(_shown(cell)) for cell in row] for row in self.rows]
+        escape = prose_in_markdown if self.is_prose else in_markdown
+        rows = [[escape(_cell_text(cell)) for cell in row] for row in self.rows]
         lines = ["| " + " | ".join(row) + " |" for row in (list(map(in_markdown, self.columns)), rule, *rows)]
         return _titled(self.title) + "\n".join(lines)
 
     def to_html(self) -> str:
-        """An HTML table; every cell is text, never markup."""
-        heads = "".join(f"<th>{_escaped(c)}</th>" for c in self.columns)
-        body = "".join(
-            "<tr>" + "".join(self._cell(k, cell) for k, cell in enumerate(row)) + "</tr>" for row in self.rows
-        )
+        """Render an HTML table; every cell is text, never markup."""
+        styles = [' style="text-align:right"' if k in self.right else "" for k in range(len(self.columns))]
+        header = "".join(f"<th>{_escaped(column)}</th>" for column in self.columns)
+        body = ""
+        for row in self.rows:
+            cells = [f"<td{style}>{_escaped(_cell_text(cell))}</td>" for style, cell in zip(styles, row, strict=True)]
+            body += f"<tr>{''.join(cells)}</tr>"
         caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
-        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-
-    def _cell(self, column: int, cell: Any) -> str:
-        style = ' style="text-align:right"' if column in self.right else ""
-        return f"<td{style}>{_escaped(_shown(cell))}</td>"
+        return f"<table>{caption}<thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -338,43 +389,43 @@ class Notes:
 
     lines: Sequence[str]
     title: str = ""
-    mark: str = ""  #: what stands before a line in text
+    mark: str = ""  #: what precedes each line in text
 
     def to_text(self) -> str:
-        """A line each, below the title."""
+        """Render a line each, below the title."""
         lines = [self.mark + escape_text(line) for line in self.lines]
         return "\n".join([escape_text(self.title)] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:
-        """A list."""
+        """Render a list."""
         return (_titled(self.title) + "\n".join(f"- {prose_in_markdown(line)}" for line in self.lines)).rstrip("\n")
 
     def to_html(self) -> str:
-        """A list."""
+        """Render a list."""
         items = "".join(f"<li>{_escaped(line)}</li>" for line in self.lines)
         return _paragraph(self.title) * bool(self.title) + f"<ul>{items}</ul>" * bool(items)
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Lines to be copied as they are: commands, the content of a file."""
+    """Lines to copy as they are: commands, the content of a file."""
 
     lines: Sequence[str]
     title: str = ""
     language: str = "text"
 
     def to_text(self) -> str:
-        """Indented below the title."""
+        """Render indented below the title."""
         return Notes(self.lines, self.title, "  ").to_text()
 
     def to_markdown(self) -> str:
-        """A fenced block."""
+        """Render a fenced block."""
         lines = list(map(escape_text, self.lines))
         fence = "`" * max([3, *(len(run) + 1 for line in lines for run in re.findall("`+", line))])
         return _titled(self.title) + "\n".join([f"{fence}{self.language}", *lines, fence])
 
     def to_html(self) -> str:
-        """Preformatted."""
+        """Render preformatted."""
         return _paragraph(self.title) * bool(self.title) + f"<pre>{chr(10).join(map(_escaped, self.lines))}</pre>"
 
 
@@ -397,16 +448,56 @@ def _escaped(text: str) -> str:
     return html.escape(escape_text(text))
 
 
-def _shown(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     return "–" if cell is None or (isinstance(cell, float) and cell != cell) else escape_text(str(cell))
+
+
+# -- words ----------------------------------------------------------------------------------------------------
+
+
+def count_noun(number: int, noun: str) -> str:
+    """Write a number with its noun in the singular or plural.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> count_noun(1, "juror"), count_noun(1204, "item")
+    ('1 juror', '1,204 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def interval_name(level: float) -> str:
+    """Name the column of an interval by its level.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> interval_name(0.95)
+    '95% interval'
+    """
+    return f"{level * 100:g}% interval"
 
 
 # -- data --------------------------------------------------------------------------------------------------
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Rows as columns.
+    """Transpose rows into named columns.
 
+    Returns
+    -------
+    dict
+        Name -> list of values.
+
+    Examples
+    --------
     >>> columns_of(("juror", "score"), [("ann", 0.9), ("bob", 0.8)])
     {'juror': ['ann', 'bob'], 'score': [0.9, 0.8]}
     """
@@ -414,7 +505,13 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str,
 
 
 def row_documents(columns: Columns) -> list[dict[str, Any]]:
-    """Each row by the names of its columns."""
+    """Turn columns into one mapping per row.
+
+    Returns
+    -------
+    list of dict
+        Column name -> value.
+    """
     return [dict(zip(columns, row, strict=True)) for row in zip(*map(_plain, columns.values()), strict=True)]
 
 
@@ -423,12 +520,18 @@ def _plain(values: Any) -> list[Any]:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Comma separated values, full precision; nothing where there is no value, and no formula."""
+    """Write comma separated values, full precision; missing values are empty, and no cell is a formula.
+
+    Returns
+    -------
+    str
+        A header and one line per row.
+    """
     return "".join(",".join(map(_csv_cell, row)) + "\n" for row in (columns, *rows))
 
 
 def _csv_cell(cell: Any) -> str:
-    """Python's own writer leaves a carriage return unquoted, which then ends a row."""
+    """One cell; the csv module leaves a carriage return unquoted, which then ends a row."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, (int, float)):
@@ -441,7 +544,15 @@ _CSV_MARK = re.compile('[",\r\n]')
 
 
 def json_ready(value: Any) -> Any:
-    """Mappings with text keys; NaN, infinities and None as null; complex numbers as two parts; results as documents."""
+    """Convert to plain JSON types.
+
+    Mappings get text keys; NaN and infinities become null; a complex number becomes its two parts, a `Result` its
+    document. Another object is converted by its `to_dict`, or else, if it is a dataclass, field by field.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+    """
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, float):
@@ -454,20 +565,56 @@ def json_ready(value: Any) -> Any:
         return {"real": value.real, "imaginary": value.imag}
     if isinstance(value, Fraction):
         return float(value)
-    if isinstance(value, Result):  # a part of another document, which says the schema once
+    if isinstance(value, Result):  # a part of another document, which holds the schema once
         return json_ready(value._document())
-    if hasattr(value, "tolist"):  # numpy's, which is not imported here: `--help` need not wait for it
+    if hasattr(value, "tolist"):  # numpy's; not imported here, so that `--help` need not wait for it
         return json_ready(value.tolist())
-    return value.to_dict() if hasattr(value, "to_dict") else value
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return json_ready(field_values(value)) if is_dataclass(value) else value
+
+
+def field_values(instance: Any, *left_out: str) -> dict[str, Any]:
+    """Map the fields of a dataclass to their values, in order: what a `_document` or a `to_dict` starts from.
+
+    Parameters
+    ----------
+    instance
+        Of any dataclass.
+    left_out
+        Fields to omit.
+
+    Returns
+    -------
+    dict
+        Field name -> value as it is; `json_ready` converts it.
+
+    Examples
+    --------
+    >>> field_values(Prose("Two jurors agree."), "width")
+    {'text': 'Two jurors agree.'}
+    """
+    return {field.name: getattr(instance, field.name) for field in fields(instance) if field.name not in left_out}
 
 
 def json_text(document: Any, **layout: Any) -> str:
-    """Strict JSON: no NaN, no surprises."""
+    """Write strict JSON: no NaN; `layout` are options of `json.dumps`.
+
+    Returns
+    -------
+    str
+    """
     return visible_json(json.dumps(document, ensure_ascii=False, allow_nan=False, **{"indent": 1, **layout}))
 
 
 def data_frame(columns: Columns) -> Any:
-    """These columns as a pandas frame, or a polars frame or an arrow table where pandas is not installed."""
+    """Build a dataframe.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        The first of these libraries that is installed.
+    """
     if find_spec("pandas"):
         return import_module("pandas").DataFrame(dict(columns))
     plain = {name: _plain(values) for name, values in columns.items()}
@@ -478,8 +625,7 @@ def data_frame(columns: Columns) -> Any:
     raise VotesError("a dataframe needs pandas, polars or pyarrow: pip install 'jurors[frames]'")
 
 
-# What our pages share: colours by day and by night, a policy that forbids all requests, data that do nothing.
-
+# -- HTML pages: colours for light and dark screens, a policy that forbids all requests, data that runs nothing -----
 
 COLOURS = """\
 :root {
@@ -500,25 +646,49 @@ COLOURS = """\
 
 
 def digest(text: str) -> str:
-    """How a policy names a script or a style that it allows."""
+    """Hash a script or a style as a content security policy names it.
+
+    Returns
+    -------
+    str
+        'sha256-…', with the quotation marks.
+    """
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def policy(*scripts: str, style: str = "'unsafe-inline'") -> str:
-    """Nothing may be requested; of scripts, only these may run, named by their digests. Styles cannot fetch either."""
+    """Write a content security policy: no requests at all, and only these scripts (by `digest`) may run.
+
+    Returns
+    -------
+    str
+        The content of the policy's `<meta>` element or header.
+    """
     return f"default-src 'none'; script-src {' '.join(scripts)}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 def compact_json(document: Any) -> str:
-    """Strict JSON without blanks."""
+    """Write strict JSON without blanks.
+
+    Returns
+    -------
+    str
+    """
     return json_text(document, indent=None, separators=(",", ":"))
 
 
 def inert(text: str) -> str:
-    r"""JSON for an element of the page that runs nothing.
+    r"""Escape JSON for a `<script type="application/json">` element.
 
-    A `<` inside JSON is always inside a string: escaped, neither `</script>` nor `<!--` can end the element.
+    A `<` in JSON is always inside a string: escaped, neither `</script>` nor `<!--` can end the element.
 
+    Returns
+    -------
+    str
+        JSON of the same document.
+
+    Examples
+    --------
     >>> inert('{"a":"</script>"}')
     '{"a":"\\u003c/script\\u003e"}'
     """

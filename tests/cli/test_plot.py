@@ -6,11 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import run
 from simulated_juries import simulate, two_label_tables
 
 import jurors
-from jurors.cli import main
 
 COUNTS = """ann,bob,cy,count
 pass,pass,pass,496
@@ -22,10 +21,6 @@ fail,pass,fail,23
 fail,fail,pass,79
 fail,fail,fail,97
 """
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ import pytest
 from click.testing import CliRunner
 
 import jurors
-from jurors.cli import report as plot_command
 from jurors.cli.main import COMMANDS, main
 from jurors.evaluate import alarms as catalogue
 from jurors.jury.grade import METHODS, _by_estimator
@@ -91,7 +90,6 @@ def test_a_chart(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     pytest.importorskip("altair")
     chart = plugged("jurors/report/charts/yours").yours
     monkeypatch.setitem(jurors.plot.KINDS, "yours", chart)
-    monkeypatch.setitem(plot_command._CHARTS, "yours", plot_command._of_evaluation("yours"))
     result = jurors.grade(panels.simulate(300, 3, seed=1).votes)
     assert result.plot("yours").to_dict()["title"]["text"] == "How often each juror is right"
     votes, out = tmp_path / "votes.csv", tmp_path / "chart.json"

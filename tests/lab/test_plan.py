@@ -41,7 +41,7 @@ def test_drawn_tuples_tell_nearly_the_same_as_all_of_them(missing: float, monkey
     confusion = np.array([[[0.9, 0.1], [0.3, 0.7]]] * 5)
     shares = np.array([0.4, 0.6])
     listed = item_errors(shares, confusion, missing=missing)
-    monkeypatch.setattr(import_module("jurors.lab.plan"), "_MOST_TUPLES", 1)
+    monkeypatch.setattr(import_module("jurors.lab.plan"), "_MAX_TUPLES", 1)
     drawn = item_errors(shares, confusion, missing=missing)
     assert drawn.accuracy == pytest.approx(listed.accuracy, rel=0.05)
     assert (drawn.accuracy != listed.accuracy).any()

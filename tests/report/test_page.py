@@ -294,7 +294,7 @@ def test_large_panels_fit_in_a_page(items: int, width: int, labels: int) -> None
 
 
 def test_charts_too_large_for_a_page_are_named_instead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_MOST_PACKED", 4_000)
+    monkeypatch.setattr(page_module, "_MAX_PACKED", 4_000)
     page = report_html(_votes(300, 12))
     assert "is too large for a page" in page
     assert "jurors plot" in page

@@ -1,4 +1,4 @@
-"""Who is named as weak, best, swapped or erring together, and who is not."""
+"""Who is named as weak, best, swapped or erring together, who is not, and what the page advises."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import panels
 import pytest
 
 import jurors
 from jurors.evaluate import Alarm
 from jurors.evaluate.alarms import AlarmPair
-from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
+from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms, verdict
 from jurors.report.page import _title
-from jurors.report.tables import of_which
+from jurors.report.tables import name, names, of_which
 from jurors.uncertainty.alarms import clearly_weak, worse_than_chance
 
 
@@ -140,3 +141,54 @@ def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() 
     assert _title("../votes.csv") == "votes.csv"
     assert _title(Path.home() / "votes.csv") == "votes.csv"
     assert _title("-") is None
+
+
+# -- advice, and how jurors are named --
+
+
+def test_names_are_escaped_counted_and_cut() -> None:
+    assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
+    assert name('"' * 20) == f'<bdi class="name" title="{"&#34;" * 20}">{"&#34;" * 20}</bdi>'
+    assert _plain(names(["a", "b"])) == "a and b"
+    assert _plain(names(list("abcdefg"), most=3)) == "a, b, c and 4 more"
+
+
+def test_jurors_who_err_together_are_counted_as_one() -> None:
+    panel = panels.simulate(3_000, 8, seed=5)
+    votes = panel.votes.copy()
+    rng = np.random.default_rng(0)
+    copied = rng.random(len(votes)) < 0.6
+    votes[copied, 1] = votes[copied, 0]
+    result = jurors.grade(votes, jurors=list("abcdefgh"))
+    assert any(alarm.kind == "correlated_errors" for alarm in result.alarms)
+    assert "a and b" in " ".join(_plain(one.text) for one in actions(result, None, "v.csv", has_key=False))
+
+
+def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
+    votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
+    result, labelled = jurors.grade(votes), jurors.label(votes)
+    steps = actions(result, labelled, "v.csv", has_key=True)
+    corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
+    text = next(step.text for step in steps if step.command and "--review" in step.command)
+    assert f"about {corrected:,.0f} of their labels" in text
+
+
+def test_a_single_juror_clearly_below_is_named_first() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 4_000)
+    votes = np.stack([np.where(rng.random(4_000) < p, truth, 1 - truth) for p in (0.9, 0.88, 0.91, 0.65)], axis=1)
+    result = jurors.grade(votes, jurors=["a", "b", "c", "weak"])
+    rows = ranking(result)
+    assert rows[-1].juror == "weak"
+    assert "Weakest: " in str(people(result, rows)[1])
+    if verdict(result).tone != "alarm":
+        assert any("weak" in str(one.text) for one in actions(result, None, "v.csv", has_key=True))
+
+
+def test_scores_without_intervals_are_ranked_without_claims() -> None:
+    result = jurors.grade(panels.simulate(300, 5, seed=1).votes, method="majority", errors="independent")
+    rows = ranking(result)
+    assert [row.score for row in rows] == sorted((row.score for row in rows if row.score is not None), reverse=True)
+    text = " ".join(map(str, people(result, rows)))
+    assert "coin" not in text
+    assert "overlap" not in text

@@ -1,7 +1,8 @@
-"""Convert sketch merge."""
+"""The commands that write votes and counts: convert, sketch and merge."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,6 @@ from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
 from jurors.cli.output import OutputTarget, target_options
 from jurors.results import without_secrets
-
-# `jurors convert FILE...`.
 
 
 @click.command()
@@ -32,19 +31,16 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget
     from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
     with target.working("converting") as bar:
-        source, pairs = source.as_pairs(sides)
+        source, pairs = source.split_pairs(sides)
         votes = source.read(bar) if pairs is None else pairs.compared(source.options["duplicates"])
         target.warn_of(votes)
         path = None if target.path is None else Path(target.path)
-        chosen = select_layout(votes, path, to)
+        layout = select_layout(votes, path, to)
         if path is not None:
-            write_votes(votes, path, layout=chosen)
+            write_votes(votes, path, layout=layout)
     if path is None:
-        print_data(votes_text(votes, chosen))
-    target.say(layout_losses(votes, chosen))
-
-
-# `jurors sketch FILE...`.
+        print_data(votes_text(votes, layout))
+    target.print_messages(layout_losses(votes, layout))
 
 
 @click.command()
@@ -68,51 +64,36 @@ def sketch(source: Source, target: OutputTarget) -> None:
     print_data((counted.to_json(),))
 
 
-# `jurors merge FILE...`.
-
-
 @click.command()
 @votes_options
 @click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
 @target_options
 def merge(source: Source, union_labels: bool, target: OutputTarget) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
+    from jurors._files import temporary_folder
     from jurors.sketch import Sketch
+    from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
 
-    files = _each(source.files)
+    files: list[str] = []
+    for name in source.files:  # every file by itself, also where a pattern or a folder names several
+        is_single = name == "-" or Path(name).is_file() or TABLE_SEPARATOR in name or is_served(name)
+        tables = () if is_single else locate(name, temporary_folder()).tables
+        # some names cannot be shown as they are
+        files += [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]
     with target.working("merging"):
-        counted = [Source((file,), source.options).count() for file in files]
-        merged = Sketch.merge(counted, names=list(map(without_secrets, files)), union_labels=union_labels)
-        target.say(_same(files, counted))
+        sketches = [replace(source, files=(file,)).count() for file in files]
+        names = list(map(without_secrets, files))
+        merged = Sketch.merge(sketches, names=names, union_labels=union_labels)
+        checksums = [counted.to_dict()["checksum"] for counted in sketches]
+        target.print_messages(
+            [
+                f"{names[i]} and {names[j]} hold exactly the same counts; was one of them merged twice?"
+                for i, j in combinations(range(len(files)), 2)
+                if checksums[i] == checksums[j]
+            ]
+        )
         target.warn_of(merged)
         if target.path is not None:
             merged.to_file(target.path)
             return
     print_data((merged.to_json(),))
-
-
-def _each(names: tuple[str, ...]) -> list[str]:
-    """Every file by itself, also where a pattern or a folder names several."""
-    from pathlib import Path
-
-    from jurors._files import temporary_folder
-    from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
-
-    files: list[str] = []
-    for name in names:
-        one = name == "-" or Path(name).is_file() or TABLE_SEPARATOR in name or is_served(name)
-        tables = () if one else locate(name, temporary_folder()).tables
-        # some names cannot be shown as they are
-        files += [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]
-    return files
-
-
-def _same(files: list[str], counted: list[Any]) -> list[str]:
-    """A warning for each pair of inputs that hold the very same counts."""
-    checksums = [one.to_dict()["checksum"] for one in counted]
-    return [
-        f"{without_secrets(files[i])} and {without_secrets(files[j])} hold exactly the same counts; was one of them "
-        "merged twice?"
-        for i, j in combinations(range(len(files)), 2)
-        if checksums[i] == checksums[j]
-    ]

@@ -1,4 +1,4 @@
-"""Grade check label score rank compare agreement bounds inspect."""
+"""The commands about votes: grade, check, label, score, rank, compare, agreement, bounds and inspect."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from jurors.cli.options import (
     KeySource,
     Source,
     by_option,
-    confidence_options,
-    exam_option,
+    grading_option,
     grading_options,
     key_options,
-    level_option,
     limit_options,
     pairs_options,
     sides_options,
@@ -26,70 +24,66 @@ from jurors.cli.options import (
 )
 from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
-from jurors.options import Grading, GradingOptions, spell_option
+from jurors.options import Grading, changed_options
 from jurors.results import Result
-
-# `jurors grade FILE`.
 
 
 @click.command()
 @votes_options
 @grading_options
-@exam_option
+@grading_option("exam")
 @by_option
 @sides_options
 @output_options("text", "json", "csv", "md")
 def grade(
-    source: Source,
-    grading: dict[str, Any],
-    exam: bool,
-    by: str | None,
-    sides: dict[str, Any],
-    output: Output,
+    source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
     import jurors
 
-    source, pairs = source.as_pairs(sides)
+    source, pairs = source.split_pairs(sides)
     with output.working("grading") as bar:
+        graded: Any
         if pairs is not None:
             level = only_level("pairs", grading, exam=exam, by=by)
-            graded: Any = jurors.grade_pairs(pairs.files, level=level, progress=bar, **pairs.options)
+            graded = jurors.grade_pairs(pairs.files, level=level, progress=bar, **pairs.options)
         elif by is not None:
             votes, groups = source.read_with_groups(by, bar)
             if votes.scale == "interval":
                 only_level("numbers", grading, exam=exam)
             graded = jurors.grade_by(votes, groups, column=by, exam=exam, **grading)
-        elif (numbers := source.numbers(bar)) is not None:
-            graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
         else:
-            graded = _graded(source, grading, exam, bar)
+            votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]))
+            if numbers is not None:
+                graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
+            else:
+                graded = jurors.grade(votes, exam=exam, **grading)
     output.show(graded)
 
 
-def _graded(source: Source, grading: dict[str, Any], exam: bool, bar: Any) -> Any:
-    """Labels, levels or numbers, by what FILE turns out to hold."""
-    import jurors
-
-    first, again = source.twice()
-    votes = first.read(bar) if grading["gold"] else first.count(bar)
-    if (numbers := again.numbers(bar, votes)) is not None:
-        return jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
-    return jurors.grade(votes, exam=exam, **grading)
+def _votes_or_numbers(source: Source, bar: Any, *, by_item: bool) -> tuple[Any, Any]:
+    """Read votes (or a sketch, unless items are needed), and the numbers if FILE turns out to hold some."""
+    if (numbers := source.numbers(bar)) is not None:
+        return None, numbers
+    first, second = source.duplicate()
+    votes = first.read(bar) if by_item else first.count(bar)
+    return votes, second.numbers(bar, votes)
 
 
 def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
-    """How sure the intervals are; OptionError where something is asked that is not for this kind of answers."""
-    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
-    odd = [name for name, value in grading.items() if name != "level" and value != usual[name]]
-    if odd := [*odd, *(name for name, value in others.items() if value)]:
+    """Give the level of the intervals; OptionError if an option is given that is not for this kind of answers.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
+    given = [name for name in changed_options(grading, Grading) if name != "level"]
+    if given := [*given, *(name for name, value in others.items() if value)]:
         instead = "make labels of them (--threshold NUMBER, --bins 5)" if kind == "numbers" else "say --scale nominal"
-        message = f"--{odd[0]} does not apply to {kind}, which this table holds: leave it out, or {instead}"
-        raise OptionError(message, code="does_not_apply", name=odd[0])
+        message = f"--{given[0]} does not apply to {kind}, which this table holds: leave it out, or {instead}"
+        raise OptionError(message, code="does_not_apply", name=given[0])
     return float(grading["level"])
-
-
-# `jurors check FILE`: the gate for CI pipelines.
 
 
 @click.command()
@@ -101,25 +95,19 @@ def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
 @output_options("text", "json", "md", fail_on="alarm")
 def check(
-    source: Source,
-    grading: dict[str, Any],
-    junit: str | None,
-    document: str | None,
-    card: bool,
-    output: Output,
-    **limits: Any,
-) -> None:
+    source: Source, grading: dict[str, Any], limits: dict[str, Any], junit: str | None, document: str | None,
+    card: bool, output: Output,
+) -> None:  # fmt: skip
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
     import jurors
+    from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
-        first, again = source.twice()
-        earlier = _earlier_votes(source, limits["baseline"])
-        votes, numbers = None, first.numbers(bar)
-        if numbers is None:
-            votes = first.read(bar) if grading["gold"] or earlier is not None else first.count(bar)
-            numbers = again.numbers(bar, votes)
+        baseline, earlier = limits["baseline"], None
+        if baseline is not None and read_document(baseline) is None:  # no JSON of an earlier run, hence its votes
+            earlier = replace(source, files=(baseline,)).read()
+        votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]) or earlier is not None)
         if numbers is not None:
             evaluation: Any = jurors.grade_numbers(numbers, level=only_level("numbers", grading))
         else:
@@ -130,18 +118,6 @@ def check(
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
     output.show(verdict, in_log=True, beside=beside)
-
-
-def _earlier_votes(source: Source, baseline: str | None) -> Any:
-    """The votes of the baseline, read as FILE is; None where it is a JSON document of an earlier run."""
-    from jurors.jury.gates import read_document
-
-    if baseline is None or read_document(baseline) is not None:
-        return None
-    return Source((baseline,), source.options).read()
-
-
-# `jurors label FILE`.
 
 
 @click.command()
@@ -164,29 +140,27 @@ def label(
 
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review: say how many with --review N")
+    shown: Any
     with output.working("labelling") as bar:
-        if (numbers := source.numbers(bar)) is not None:
-            level = only_level("numbers", grading, review=review, by=by)
-            output.show(jurors.value_items(numbers, level=level))
-            return
-        source, texts = source.showing(items, text)
-        if by is None:
-            votes = source.read(bar)
-            if (numbers := source.numbers(bar, votes)) is not None:
-                output.show(jurors.value_items(numbers, level=only_level("numbers", grading, review=review)))
-                return
-            labelling = jurors.label(votes, **grading)
+        if (numbers := source.numbers(bar)) is None:
+            source, texts = source.split_texts(items, text)
+            if by is None:
+                votes = source.read(bar)
+                numbers = source.numbers(bar, votes)
+            else:
+                votes, groups = source.read_with_groups(by, bar)
+                if votes.scale == "interval":
+                    only_level("numbers", grading, review=review, by=by)
+        if numbers is not None:
+            shown = jurors.value_items(numbers, level=only_level("numbers", grading, review=review, by=by))
         else:
-            votes, named = source.read_with_groups(by, bar)
-            if votes.scale == "interval":
-                only_level("numbers", grading, review=review, by=by)
-            labelling, groups, _ = jurors.label_by(votes, named, column=by, **grading)
-            labelling = replace(labelling, groups=groups)
-        shown = labelling if review is None else labelling.for_review(review, votes, texts)
+            if by is None:
+                shown = jurors.label(votes, **grading)
+            else:
+                labelling, by_item, _ = jurors.label_by(votes, groups, column=by, **grading)
+                shown = replace(labelling, groups=by_item)
+            shown = shown if review is None else shown.for_review(review, votes, texts)
     output.show(shown)
-
-
-# `jurors score FILE --key TRUTH`.
 
 
 @click.command()
@@ -204,18 +178,15 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
     with output.working("scoring") as bar:
         if by is not None:
             is_column = not Path(str(key.path)).exists()
-            one, other = source.twice()
-            votes, truth = one.without(by).read_with_key(key, bar)
-            _, groups = (other.without(str(key.path)) if is_column else other).read_with_groups(by, bar)
+            first, second = source.duplicate()
+            votes, truth = first.without(by).read_with_key(key, bar)
+            _, groups = (second.without(str(key.path)) if is_column else second).read_with_groups(by, bar)
             scored: Any = jurors.score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)
-
-
-# `jurors compare FILE [--key TRUTH | --answers SHEET]`.
 
 
 @click.command()
@@ -227,9 +198,7 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
 @click.option("--between", metavar="A,B", help="With --answers: only these jurors.")
 @click.option("--by", metavar="COLUMN",
               help="With --answers: the systems under test, which this column of FILE names.")  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw random numbers."
-)
+@grading_option("seed")
 @output_options("text", "json", "csv", "md")
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
@@ -238,12 +207,18 @@ def compare(
     """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
     import jurors
 
+    if not answers and (between or by):
+        name = "--between" if between else "--by"
+        raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
+    if answers and (key.path or methods):
+        raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
+    if between and by:
+        raise OptionError("--between compares jurors, --by systems; give one of them", code="does_not_apply")
     compared: Result
-    _check(answers, key, methods, between, by)
     with output.working("comparing") as bar:
         if by is not None:
-            votes, named = source.read_with_groups(by, bar)
-            compared = jurors.audit.systems(votes, named.by_row(votes).tolist(), answers)
+            votes, groups = source.read_with_groups(by, bar)
+            compared = jurors.audit.systems(votes, groups.by_row(votes).tolist(), answers)
         elif answers:
             compared = jurors.audit.compare(source.read(bar), answers, between=_names(between))
         else:
@@ -252,27 +227,13 @@ def compare(
     output.show(compared)
 
 
-def _names(given: str | None) -> list[str] | None:
-    return [name.strip() for name in given.split(",")] if given else None
-
-
-def _check(answers: tuple[str, ...], key: KeySource, methods: str | None, between: str | None, by: str | None) -> None:
-    """Answers compare jurors or systems, a key compares methods: not both at once."""
-    if not answers and (between or by):
-        name = "--between" if between else "--by"
-        raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
-    if answers and (key.path or methods):
-        raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
-    if between and by:
-        raise OptionError("--between compares jurors, --by systems; give one of them", code="does_not_apply")
-
-
-# `jurors agreement FILE`.
+def _names(text: str | None) -> list[str] | None:
+    return [name.strip() for name in text.split(",")] if text else None
 
 
 @click.command()
 @votes_options
-@level_option
+@grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
@@ -287,9 +248,6 @@ def agreement(source: Source, level: float, output: Output) -> None:
     output.show(agreed)
 
 
-# `jurors bounds FILE`.
-
-
 @click.command()
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
@@ -299,27 +257,25 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @click.option("--spec", metavar="SPEC", help='What is asked of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
 @click.option("--exact", is_flag=True, help="With --spec: whole items instead of shares of items.")
 @output_options("text", "json", "csv", "md")
-def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
+def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
     import jurors
 
-    if curve and any(value for value in asked.values()):
+    if curve and any(options.values()):
         raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **asked)
+        bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
     output.warn_of(sketch)
     output.show(bounded)
 
 
-# `jurors rank FILE`.
-
-
 @click.command()
 @pairs_options
-@confidence_options
+@grading_option("level")
+@grading_option("seed")
 @output_options("text", "json", "csv", "md")
-def rank(source: Source, sureness: dict[str, Any], output: Output) -> None:
+def rank(source: Source, level: float, seed: int, output: Output) -> None:
     """Rank the objects of FILE by who preferred which of two.
 
     FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
@@ -328,11 +284,8 @@ def rank(source: Source, sureness: dict[str, Any], output: Output) -> None:
     import jurors
 
     with output.working("ranking") as bar:
-        ranking = jurors.rank(source.files, **sureness, progress=bar, **source.options)
+        ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
     output.show(ranking)
-
-
-# `jurors inspect FILE...`.
 
 
 @click.command()

@@ -1,4 +1,8 @@
-"""Group, signals, streams."""
+"""`jurors COMMAND`: the group of commands, the standard streams, signals, and errors as one line.
+
+A command's module is imported only when it is called, so that `--help` is instant. A result goes to standard output as
+it is; lines for people are escaped first. Signals end a command in order, so that temporary files are removed.
+"""
 
 from __future__ import annotations
 
@@ -21,41 +25,38 @@ from jurors.errors import JurorsError, closest_name
 from jurors.results import escape_text, without_secrets
 from jurors.versions import VERSION
 
-# The standard streams: a result goes out as it is, lines to read are made visible; signals end a command in order.
+# -- standard streams -------------------------------------------------------------------------------------------------
 
 
 class Stopped(KeyboardInterrupt):
-    """Another signal than Ctrl-C asked us to end."""
+    """A signal other than Ctrl-C requested the end."""
 
 
 def print_error(line: str) -> None:
-    """One line to standard error."""
+    """Print one line to standard error."""
     click.echo(escape_text(line), err=True)
 
 
 def print_output(text: str) -> None:
-    """Lines to read to standard output; what they are made of was made visible before."""
+    """Print text for people to standard output; names in it are escaped already."""
     click.echo(text, nl=False, color=True)
 
 
 def print_data(pieces: Iterable[str]) -> None:
-    """Data to standard output, in the very bytes that a file would hold; on a terminal, so that all can be seen."""
-    shown = sys.stdout.isatty()
+    """Print data to standard output, in the very bytes of a file; on a terminal, escaped so that all is visible."""
+    is_terminal = sys.stdout.isatty()
     for piece in pieces:
-        if shown:
-            print_output("".join(map(_visible_line, piece.splitlines(keepends=True))))
+        if is_terminal:
+            lines = piece.splitlines(keepends=True)
+            print_output("".join(escape_text(line.removesuffix("\n")) + "\n" * line.endswith("\n") for line in lines))
         else:
             click.echo(encoded(piece, "to standard output"), nl=False)
     sys.stdout.flush()
 
 
-def _visible_line(line: str) -> str:
-    return escape_text(line.removesuffix("\n")) + "\n" * line.endswith("\n")
-
-
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Streams that were closed fail when they are used, and no file takes their place; no character fails to encode."""
+    """Make closed streams fail when used, with no file in their place, and let no character fail to encode."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -71,27 +72,27 @@ def standard_streams() -> Iterator[None]:
 
 
 def forget_output() -> None:
-    """What could not be written is not tried again when Python ends, which would be a second, longer message."""
+    """Discard what could not be written: Python would try again at its end, with a second, longer message."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def heeding_signals() -> Iterator[None]:
-    """A signal that asks to end is raised like Ctrl-C: what is half done is cleared away on the way out."""
+    """Raise signals that request the end like Ctrl-C: what is half done is cleared away on the way out."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heeded = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]  # `nohup` ignores one
+    handled = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]  # `nohup` ignores one
     global _stopped_by
     _stopped_by = signal.SIGINT
     hook, sys.unraisablehook = sys.unraisablehook, _stop_again
-    for number in heeded:
+    for number in handled:
         signal.signal(number, _stop)
     try:
         yield
     finally:
-        for number in heeded:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)
         sys.unraisablehook = hook
 
@@ -103,7 +104,7 @@ def _stop(number: int, frame: Any) -> NoReturn:
 
 
 def _stop_again(fault: Any) -> None:
-    """A signal that came while Python tidied up, where nothing can be raised, comes again a moment later."""
+    """Send a signal again a moment later that came during Python's clean-up, where nothing can be raised."""
     if isinstance(fault.exc_value, Stopped):
         threading.Timer(0.05, os.kill, (os.getpid(), _stopped_by)).start()
     else:
@@ -119,12 +120,16 @@ def was_stopped() -> bool:
 
 
 def stopped_status() -> int:
-    """The exit status that shells expect of a process that a signal ended; libraries hide which one it was."""
+    """Give the exit status that shells expect of a process that a signal ended; libraries hide which one it was.
+
+    Returns
+    -------
+    int
+    """
     return 128 + _stopped_by
 
 
-# `jurors COMMAND`: finds the command's module only when it is called, so that `--help` is instant.
-
+# -- the group of commands --------------------------------------------------------------------------------------------
 
 #: Command -> its module, and one line of help.
 COMMANDS = {
@@ -160,22 +165,21 @@ class LazyGroup(click.Group):
     """Commands load when called; an input error becomes one line on stderr and exit status 2."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order a newcomer wants them."""
+        """List the commands in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command's module."""
         if cmd_name not in COMMANDS:
             return None
-        module, _ = COMMANDS[cmd_name]
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command: click.Command = getattr(import_module(f"jurors.cli.{module}"), name)
+        module = import_module(f"jurors.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A mistyped command is told the nearest one."""
+        """Suggest the nearest command for a mistyped one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             close = closest_name(args[0], COMMANDS, cutoff=0.5)
             hint = f" Did you mean {close!r}?" if close else ""
@@ -183,71 +187,60 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing any of them."""
+        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run, with streams that can be trusted, and signals that end it in order."""
+        """Run with reliable streams, and with signals that end the command in order."""
         try:
             with standard_streams(), heeding_signals():
                 return super().main(*args, **extra)
-        except OSError:  # not even what is wrong with the command line can be told
+        except OSError:  # not even an error message can be written
             sys.exit(2)
         except KeyboardInterrupt:  # before or after the command
             sys.exit(stopped_status())
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""
-        with _in_one_line():
+        with _errors_as_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _in_one_line():
+        with _errors_as_one_line():
             return super().invoke(ctx)
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
-    """Whatever is wrong with the input or the output as one line on stderr, and the exit status that it has."""
+def _errors_as_one_line() -> Iterator[None]:
+    """Print an expected error of the input or the output as one line on stderr, and exit with its status."""
     try:
         yield
     except click.exceptions.Exit:  # a RuntimeError, but no fault
         raise
-    except Exception as error:
-        if was_stopped() or _is_interrupt(error):  # libraries make errors of their own of a signal
-            _end(stopped_status(), "Aborted!")
-        _tell(error)
-        raise
     except KeyboardInterrupt:
         _end(stopped_status(), "Aborted!")
-
-
-def _tell(error: Exception) -> None:
-    """One line, and the end, for what is known to go wrong."""
-    if isinstance(error, JurorsError):
-        _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
-    if isinstance(error, MemoryError):
-        _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
-    if isinstance(error, click.ClickException):
-        vars(error).update(message=escape_text(without_secrets(error.message)))
-    if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
-        forget_output()
-        _end(0)
-    if isinstance(error, OSError):  # a full disk behind `> votes.csv`
-        forget_output()
-        reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
-        _end(2, f"jurors: cannot write the output: {reason or error}")
-
-
-def _is_interrupt(error: Exception) -> bool:
-    """Whether Ctrl-C came while DuckDB read, or a network was trained."""
-    if not isinstance(error, RuntimeError):
-        return False
-    from jurors.votes.io.local_files import is_interrupt
-
-    return is_interrupt(error)
+    except Exception as error:
+        if isinstance(error, RuntimeError):
+            from jurors.votes.io.local_files import is_interrupt
+        # Libraries turn a signal into errors of their own; Ctrl-C may come while DuckDB reads or a network is trained.
+        if was_stopped() or (isinstance(error, RuntimeError) and is_interrupt(error)):
+            _end(stopped_status(), "Aborted!")
+        if isinstance(error, JurorsError):
+            _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
+        if isinstance(error, MemoryError):
+            _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
+        if isinstance(error, click.ClickException):
+            vars(error).update(message=escape_text(without_secrets(error.message)))
+        if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
+            forget_output()
+            _end(0)
+        if isinstance(error, OSError):  # a full disk behind `> votes.csv`
+            forget_output()
+            reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
+            _end(2, f"jurors: cannot write the output: {reason or error}")
+        raise
 
 
 def _end(status: int, line: str = "") -> NoReturn:
@@ -257,8 +250,8 @@ def _end(status: int, line: str = "") -> NoReturn:
     raise click.exceptions.Exit(status)
 
 
-def _show_versions(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if not asked or ctx.resilient_parsing:
+def _show_versions(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+    if not is_given or ctx.resilient_parsing:
         return
     from jurors.versions import versions
 

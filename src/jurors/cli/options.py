@@ -1,4 +1,8 @@
-"""Shared options, limits."""
+"""Options that several commands share: how to read votes and answer keys, how to grade, which limits to check.
+
+Flags, defaults, choices and help come from `jurors.options`; a decorator here adds a group of them to a command and
+returns the command, which receives the values as one argument (`source`, `grading`, `limits`, …).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import functools
 import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,164 +21,162 @@ from jurors.errors import OptionError, VotesError
 from jurors.options import (
     Grading,
     GradingOptions,
+    LimitOptions,
+    Limits,
     OptionSpelling,
     PairOptions,
     PairReading,
     Reading,
     ReadingOptions,
+    changed_options,
     column_names,
     spell_option,
 )
 
-# Options that commands share, each written once: how to read votes, how to grade.
-
-
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def _reading(working: ProgressBar | None) -> AbstractContextManager[ProgressBar | None]:
-    return nullcontext() if working is None else working.on("reading")
 
 
 @dataclass(frozen=True)
 class Source:
     """FILE... and the options that say how to read it."""
 
-    files: tuple[Any, ...]  #: names, or what stands for standard input once its content is kept
+    files: tuple[Any, ...]  #: names, or streams that stand for standard input once its content is stored
     options: dict[str, Any]
 
-    def read(self, working: ProgressBar | None = None) -> Any:
-        """The votes of FILE."""
+    def _read(self, reader: Callable[..., Any], bar: ProgressBar | None, *arguments: Any, **more: Any) -> Any:
+        """Call a reader of files with these options, while the bar shows how much is read."""
+        with nullcontext() if bar is None else bar.on("reading") as progress:
+            return reader(self.files, *arguments, progress=progress, **self.options, **more)
+
+    def read(self, bar: ProgressBar | None = None) -> Any:
+        """Read the `Votes` of FILE."""
         from jurors.votes import read_votes
 
-        with _reading(working) as progress:
-            return read_votes(self.files, progress=progress, **self.options)
+        return self._read(read_votes, bar)
 
-    def count(self, working: ProgressBar | None = None) -> Any:
-        """The sketch of FILE, for commands that need not know which item is which."""
+    def count(self, bar: ProgressBar | None = None) -> Any:
+        """Count FILE into a `Sketch`, for commands that need not know which item is which."""
         from jurors.sketch import read_sketch
 
-        with _reading(working) as progress:
-            return read_sketch(self.files, progress=progress, **self.options)
+        return self._read(read_sketch, bar)
 
-    def read_with_key(self, key: KeySource, working: ProgressBar | None = None) -> tuple[Any, Any]:
-        """The votes of FILE and its key: another file, or a column of FILE itself."""
+    def read_with_key(self, key: KeySource, bar: ProgressBar | None = None) -> tuple[Any, Any]:
+        """Read the votes of FILE and the answer key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
         from jurors.votes.io.sources import is_there
 
         if key.path is None:
-            return self.read(working), None
+            return self.read(bar), None
         if is_there(key.path):
             missing = (*self.options["missing"], *self.options["abstain"])
-            return self.read(working), read_key(key.path, item=key.item, label=key.label, missing=missing)
+            return self.read(bar), read_key(key.path, item=key.item, label=key.label, missing=missing)
         try:
-            with _reading(working) as progress:
-                return read_votes_with_key(self.files, key.path, progress=progress, **self.options)
+            votes, truth = self._read(read_votes_with_key, bar, key.path)
         except VotesError as error:
             if error.code != "unknown_name" or error.about["name"] != key.path:
                 raise
             raise error.after(f"--key {key.path}: no such file, and ") from None
+        return votes, truth
 
-    def read_with_groups(self, by: str, working: ProgressBar | None = None) -> tuple[Any, Any]:
-        """The votes of FILE, and which group each item belongs to by one of its columns."""
+    def read_with_groups(self, by: str, bar: ProgressBar | None = None) -> tuple[Any, Any]:
+        """Read the votes of FILE, and the group of each item from one of its columns."""
         from jurors.votes import read_votes_with_key
         from jurors.votes.layout import COUNT_WORDS, guess_column
 
         if self.options["layout"] in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise OptionError(f"--by {by}: this column counts items; name the column that holds their group")
-        with _reading(working) as progress:
-            return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
+        votes, groups = self._read(read_votes_with_key, bar, by, what="group")
+        return votes, groups
 
-    def read_with_texts(self, items: str | None, columns: Sequence[str], working: ProgressBar | None = None) -> Any:
-        """The votes of FILE and what shows its items: columns of another file, of FILE, or what a log holds."""
+    def read_with_texts(self, items: str | None, columns: Sequence[str], bar: ProgressBar | None = None) -> Any:
+        """Read the votes of FILE and the items' texts: from columns of another file, of FILE, or from a log."""
         from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
 
-        with _reading(working) as progress:
-            if items is None:
-                return read_votes_with_texts(self.files, columns, progress=progress, **self.options)
-            texts = read_item_texts(items, columns)
-        return self.read(working), texts
+        if items is None:
+            return self._read(read_votes_with_texts, bar, columns)
+        texts = read_item_texts(items, columns)
+        return self.read(bar), texts
 
-    def showing(self, items: str | None, columns: Sequence[str]) -> tuple[Source, Any]:
-        """The same without the columns of FILE that show items, and what shows them; None where nothing was asked."""
+    def split_texts(self, items: str | None, columns: Sequence[str]) -> tuple[Source, Any]:
+        """Separate FILE's votes from the columns that show its items; None where no texts are requested."""
         from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
 
         if items is not None:
             return self, read_item_texts(items, columns)
         if not columns:
             return self, None
-        one, other = self.twice()
-        _, texts = read_votes_with_texts(one.files, columns, **one.options)
+        first, second = self.duplicate()
+        _, texts = read_votes_with_texts(first.files, columns, **first.options)
         for column in () if texts is None else texts.ignored:
-            other = other.without(column)
-        return other, texts
+            second = second.without(column)
+        return second, texts
 
-    def twice(self) -> tuple[Source, Source]:
-        """Two that read the same, for what needs two readings: standard input gives its content only once."""
+    def duplicate(self) -> tuple[Source, Source]:
+        """Make two sources that read the same: standard input gives its content only once."""
         streams = [file for file in self.files if isinstance(file, io.BytesIO)]
         if not streams and ("-" not in self.files or sys.stdin is None):
             return self, self
         content = streams[0].getvalue() if streams else sys.stdin.buffer.read()
 
-        def kept(name: Any) -> Any:
+        def stored(file: Any) -> Any:
             stream = io.BytesIO(content)
             stream.name = "standard input"  # what messages call it
-            return stream if name == "-" or name in streams else name
+            return stream if file == "-" or file in streams else file
 
-        return replace(self, files=tuple(map(kept, self.files))), replace(self, files=tuple(map(kept, self.files)))
+        return replace(self, files=tuple(map(stored, self.files))), replace(self, files=tuple(map(stored, self.files)))
 
-    def as_pairs(self, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
-        """The same, and where FILE holds pairs of objects (said so, or shown by its columns), how to read these."""
+    def split_pairs(self, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
+        """Give this source, and one that reads FILE as pairs of objects if options or its columns say it holds them."""
         scale = self.options["scale"]
-        told = {name: value for name, value in sides.items() if value is not None}
-        if told and scale not in ("auto", "pairs"):
-            message = f"--{next(iter(told))} is for pairs: leave it out, or say --scale pairs"
-            raise OptionError(message, code="does_not_apply", name=next(iter(told)))
+        given_sides = {name: value for name, value in sides.items() if value is not None}
         if scale not in ("auto", "pairs"):
+            for name in given_sides:
+                message = f"--{name} is for pairs: leave it out, or say --scale pairs"
+                raise OptionError(message, code="does_not_apply", name=name)
             return self, None
-        one, other = self.twice()
-        if scale == "auto" and not told and not one._shows_pairs():
-            return other, None
-        usual = {one.name: one.default for one in spell_option(ReadingOptions, Reading)}
-        given = [name for name, value in self.options.items() if value != usual[name]]
-        if odd := [name for name in given if name not in (*column_names(PairOptions), "duplicates", "scale")]:
-            message = (
-                f"--{odd[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
-            )
-            raise OptionError(message, code="does_not_apply", name=odd[0])
-        kept = {name: self.options[name] for name in given if name in column_names(PairOptions)}
-        return other, Source(other.files, {**kept, **told})
+        first, second = self.duplicate()
+        if scale == "auto" and not given_sides:
+            from jurors.pairwise.data import holds_pairs
 
-    def numbers(self, working: ProgressBar | None = None, votes: Any = None) -> Any:
-        """The numbers of FILE, where it is said (or where `votes`, the votes of it, show) that it holds some."""
-        shown = getattr(votes, "tuples", votes)
-        if self.options["scale"] != "interval" and getattr(shown, "scale", None) != "interval":
+            options = first.options
+            is_table = options["layout"] == "auto" and not any(options[name] for name in ("label", "count", "tool"))
+            if not is_table or not holds_pairs(
+                first.files, Reading(memory=options["memory"], unpack=options["unpack"])
+            ):
+                return second, None
+        known = column_names(PairOptions)
+        given = changed_options(self.options, Reading)
+        if unknown := [name for name in given if name not in (*known, "duplicates", "scale")]:
+            message = (
+                f"--{unknown[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
+            )
+            raise OptionError(message, code="does_not_apply", name=unknown[0])
+        options = {name: self.options[name] for name in given if name in known}
+        return second, Source(second.files, {**options, **given_sides})
+
+    def numbers(self, bar: ProgressBar | None = None, votes: Any = None) -> Any:
+        """Read the `Numbers` of FILE if the scale option, or `votes` (or a sketch) read from it, says it holds some."""
+        tuples = getattr(votes, "tuples", votes)
+        if self.options["scale"] != "interval" and getattr(tuples, "scale", None) != "interval":
             return None
         from jurors.numeric.data import numbers_of
         from jurors.votes import read_votes
 
-        if shown is not None and shown is votes:
-            return numbers_of(shown)
-        told = {"scale": "nominal"} if shown is None else {}  # what is no number is told with its place
-        with _reading(working) as progress:
-            return numbers_of(read_votes(self.files, progress=progress, **{**self.options, **told}))
+        if tuples is not None and tuples is votes:
+            return numbers_of(tuples)
+        # Read as nominal where nothing was read yet: a cell that is no number is then reported with its place.
+        source = self if tuples is not None else replace(self, options={**self.options, "scale": "nominal"})
+        return numbers_of(source._read(read_votes, bar))
 
     def compared(self, duplicates: Any) -> Any:
-        """The votes of FILE, which holds pairs: first, second or tie."""
+        """Read FILE, which holds pairs, as `Votes`: first, second or tie."""
         from jurors.pairwise import read_pairs
 
         return read_pairs(self.files, **self.options).to_votes(duplicates=duplicates)
 
-    def _shows_pairs(self) -> bool:
-        from jurors.pairwise.data import holds_pairs
-
-        table = self.options["layout"] == "auto" and not any(self.options[name] for name in ("label", "count", "tool"))
-        files = {name: self.options[name] for name in ("memory", "unpack")}
-        return table and holds_pairs(self.files, Reading(**files))
-
     def without(self, column: str) -> Source:
-        """The same, with one more column left out."""
-        return Source(self.files, {**self.options, "ignore": (*self.options["ignore"], column)})
+        """Copy the source, with one more column ignored."""
+        return replace(self, options={**self.options, "ignore": (*self.options["ignore"], column)})
 
 
 @dataclass(frozen=True)
@@ -186,90 +188,100 @@ class KeySource:
     label: str | None
 
 
+# -- decorators that add options to a command -----------------------------------------------------------------------
+
+_files_argument = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
+
+
 def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
-    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
-    return files(source_options(command))  # type: ignore[return-value]
+    return _files_argument(source_options(command))  # type: ignore[return-value]
 
 
-def source_options(command: Command) -> Callable[..., Any]:
+def source_options(command: Command, options: type = ReadingOptions, values: type = Reading) -> Callable[..., Any]:
     """How to read FILE..., which the command takes as `files`; it gets `source: Source`."""
 
+    @functools.wraps(command)
     def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
         return command(source=Source(files, reading), **rest)
 
-    return _taking(functools.wraps(command)(with_source), ReadingOptions, Reading, "reading")
+    return _with_options(with_source, options, values, "reading")
 
 
 def pairs_options(command: Command) -> Command:
     """FILE... of preferences and how to read it; the command gets `source: Source`."""
-
-    def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
-        return command(source=Source(files, reading), **rest)
-
-    taking = _taking(functools.wraps(command)(with_source), PairOptions, PairReading, "reading")
-    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
-    return files(taking)  # type: ignore[return-value]
+    return _files_argument(source_options(command, PairOptions, PairReading))  # type: ignore[return-value]
 
 
 def sides_options(command: Command) -> Command:
-    """Where pairs stand, should FILE hold some; the command gets `sides: dict`."""
-    others = [name for name in column_names(PairOptions) if name not in ("left", "right", "winner")]
-    return _taking(command, PairOptions, PairReading, "sides", *others)  # type: ignore[return-value]
+    """Which columns hold pairs, should FILE hold some; the command gets `sides: dict`."""
+    return _with_options(command, PairOptions, PairReading, "sides", ("left", "right", "winner"))  # type: ignore[return-value]
 
 
-def confidence_options(command: Command) -> Command:
-    """How sure intervals are, and the seed of draws; the command gets `sureness: dict`."""
-    others = [name for name in column_names(GradingOptions) if name not in ("level", "seed")]
-    return _taking(command, GradingOptions, Grading, "sureness", *others)  # type: ignore[return-value]
+def grading_options(command: Command) -> Command:
+    """How to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`."""
+    names = tuple(name for name in column_names(GradingOptions) if name != "exam")
+    return _with_options(command, GradingOptions, Grading, "grading", names)  # type: ignore[return-value]
 
 
-def level_option(command: Command) -> Command:
-    """How sure intervals are, where nothing is drawn; the command gets `level: float`."""
-    (level,) = (one for one in spell_option(GradingOptions, Grading) if one.name == "level")
-    return _flag(level, "level")(command)  # type: ignore[return-value]
+def grading_option(name: str) -> Callable[[Command], Command]:
+    """One option of grading (`level`, `seed`, `exam`); the command gets it by its name."""
+    (spelling,) = (spelling for spelling in spell_option(GradingOptions, Grading) if spelling.name == name)
+    return _click_option(spelling, name)  # type: ignore[return-value]
 
 
-def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:
-    """The command with the flags of these options, whose values it gets as one mapping called `into`."""
-    known = [one for one in spell_option(options, values) if one.name not in left_out]
+def limit_options(command: Command) -> Command:
+    """`--min-score` and its like; the command gets `limits: dict` for `jurors.check`."""
+    return _with_options(command, LimitOptions, Limits, "limits")  # type: ignore[return-value]
+
+
+def _with_options(
+    command: Callable[..., Any], options: type, values: type, argument: str, names: Sequence[str] | None = None
+) -> Callable[..., Any]:
+    """Add these options (or those of them that are named) to a command, which gets their values as one mapping."""
+    spellings = [spelling for spelling in spell_option(options, values) if names is None or spelling.name in names]
 
     @functools.wraps(command)
-    def taking(**given: Any) -> Any:
-        values = {one.name: _value(one, given.pop(f"{into}_{one.name}")) for one in known}
-        return command(**{into: values}, **given)
+    def wrapped(**given: Any) -> Any:
+        parsed = {}
+        for spelling in spellings:
+            value = given.pop(f"{argument}_{spelling.name}")
+            if spelling.option.several == "commas":
+                value = value.split(",") if value else None
+            elif spelling.option.several == "lists":
+                value = tuple(part for values in value for part in values.split(","))
+            elif value is None:
+                value = spelling.default
+            parsed[spelling.name] = value
+        return command(**{argument: parsed}, **given)
 
-    flagged: Callable[..., Any] = taking
-    for one in reversed(known):
-        flagged = _flag(one, f"{into}_{one.name}")(flagged)
+    flagged: Callable[..., Any] = wrapped
+    for spelling in reversed(spellings):
+        flagged = _click_option(spelling, f"{argument}_{spelling.name}")(flagged)
     return flagged
 
 
-def _flag(one: OptionSpelling, place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An option as click takes it."""
-    if one.kind is bool:
-        return click.option(one.option.flag, place, is_flag=True, help=one.option.help)
-    numbers = {int: click.IntRange(min=0), float: click.FLOAT}
-    typed = click.Choice(one.choices) if one.choices else numbers.get(one.kind)
-    typed = INPUT_PATH if one.option.metavar == "FILE" else typed
-    several = one.option.several in ("repeated", "lists")
-    shown = one.default not in (None, ())
+def _click_option(spelling: OptionSpelling, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the click option of a declared one; the command gets it as `name`."""
+    option, kind, default = spelling.option, spelling.kind, spelling.default
+    if kind is bool:
+        return click.option(option.flag, name, is_flag=True, help=option.help)
+    typed: Any = {int: click.IntRange(min=0), float: click.FLOAT}.get(kind)
+    if option.metavar == "FILE":
+        typed = INPUT_PATH
+    elif option.within is not None:
+        typed = click.FloatRange(*option.within)
+    elif spelling.choices:
+        typed = click.Choice(spelling.choices)
+    has_default = default not in (None, ())
     return click.option(
-        one.option.flag, place, type=typed, metavar=one.option.metavar, multiple=several, help=one.option.help,
-        default=one.default if shown else None, show_default=shown,
+        option.flag, name, type=typed, metavar=option.metavar, multiple=option.several in ("repeated", "lists"),
+        default=default if has_default else None, show_default=has_default, help=option.help,
     )  # fmt: skip
 
 
-def _value(one: OptionSpelling, given: Any) -> Any:
-    if one.option.several == "commas":
-        return given.split(",") if given else None
-    if one.option.several == "lists":
-        return tuple(value for values in given for value in values.split(","))
-    return one.default if given is None else given
-
-
 def key_options(*, required: bool) -> Callable[[Command], Command]:
-    """The answer key; the command gets `key: Key`."""
+    """The answer key; the command gets `key: KeySource`."""
 
     def decorate(command: Command) -> Command:
         @click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
@@ -285,17 +297,6 @@ def key_options(*, required: bool) -> Callable[[Command], Command]:
     return decorate
 
 
-def grading_options(command: Command) -> Command:
-    """How to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`."""
-    return _taking(command, GradingOptions, Grading, "grading", "exam")  # type: ignore[return-value]
-
-
-def exam_option(command: Command) -> Command:
-    """`--exam`, where scores alone can be shown; the command gets `exam: bool`."""
-    (exam,) = (one for one in spell_option(GradingOptions, Grading) if one.name == "exam")
-    return click.option(exam.option.flag, is_flag=True, help=exam.option.help)(command)
-
-
 def texts_options(command: Command) -> Command:
     """What shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`."""
     texts = click.option("--text", multiple=True, metavar="COLUMN",
@@ -308,62 +309,6 @@ def texts_options(command: Command) -> Command:
 
 def by_option(command: Command) -> Command:
     """`--by COLUMN`; the command gets `by: str | None`."""
-    help_text = "Apart for each group of items that this column of FILE names."
-    return click.option("--by", metavar="COLUMN", help=help_text)(command)
-
-
-# The limits that commands hold a jury to, each written once.
-
-
-def _share(flag: str, metavar: str, help_text: str) -> Any:
-    """A limit on a calibrated share; repeatable."""
-    return click.option(flag, multiple=True, metavar=metavar, help=help_text)
-
-
-_LIMITS = (
-    _share("--min-score", "[JUROR:]X", "Every juror, or this one, is right on at least this share; repeatable."),
-    _share(
-        "--min-reliability", "[JUROR:]X", "Of numbers: everybody, or this juror, is so reliable at least; repeatable."
-    ),
-    _share("--min-accuracy", "[JUROR:]LABEL:X", "The same on items of this label; repeatable."),
-    _share("--min-prevalence", "LABEL:X", "At least this share of items has this label; repeatable."),
-    _share("--max-prevalence", "LABEL:X", "At most this share of items has this label; repeatable."),
-    _share("--max-wrong", "X", "At most this share of the best labels is wrong."),
-    click.option(
-        "--baseline",
-        metavar="FILE",
-        type=INPUT_PATH,
-        help="No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
-    ),
-    click.option(
-        "--max-drop",
-        type=click.FloatRange(0, 1),
-        default=0.0,
-        metavar="X",
-        show_default=True,
-        help="By how much a score may drop below the baseline's.",
-    ),
-    click.option("--allow-unknown", is_flag=True, help="Do not fail where a limit may be kept or not."),
-    click.option(
-        "--max-correlation",
-        type=click.FloatRange(-1, 1),
-        metavar="R",
-        help="Ring if the mean correlation of errors (from -1 to 1) is larger.",
-    ),
-    click.option(
-        "--min-effective",
-        type=click.FloatRange(min=1),
-        metavar="N",
-        help="Ring if the jurors are worth fewer independent ones.",
-    ),
-    click.option(
-        "--spec", metavar="SPEC", help='Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".'
-    ),
-)
-
-
-def limit_options(command: Command) -> Command:
-    """`--min-score` and its like; the command gets them under the names of `LimitOptions`."""
-    for option in reversed(_LIMITS):
-        command = option(command)
-    return command
+    return click.option("--by", metavar="COLUMN", help="Apart for each group of items that this column of FILE names.")(
+        command
+    )

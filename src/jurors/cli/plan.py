@@ -1,4 +1,4 @@
-"""Plan simulate audit reference."""
+"""The commands before and after grading: simulate and plan juries, reference juries, audits by a person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ import click
 
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
-from jurors.cli.options import KeySource, Source, key_options, source_options, texts_options, votes_options
+from jurors.cli.options import (
+    KeySource,
+    Source,
+    grading_option,
+    key_options,
+    source_options,
+    texts_options,
+    votes_options,
+)
 from jurors.cli.output import (
     ALARM_STATUS,
     INPUT_PATH,
@@ -21,26 +29,24 @@ from jurors.cli.output import (
     Output,
     chart_format,
     output_options,
+    path_option,
     register_output,
 )
 from jurors.errors import OptionError, OutputError, SketchError
-from jurors.results import FORMATS_OF_RESULTS, without_secrets
+from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text, without_secrets
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
 
 
-# `jurors simulate`.
-
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_MOST_ROWS = 100_000_000
-_CHUNK = 100_000
+_MAX_ROWS = 100_000_000
+_CHUNK = 100_000  # rows of the answer key that are written at once
 
 
 def jury_options(command: Command) -> Command:
-    """The jury to imagine; the command gets `jury: dict` with labels, prevalence and accuracy."""
+    """The jury to simulate or plan; the command gets `jury: dict` with labels, prevalence and accuracy."""
 
     @click.option("--labels", default="A,B", show_default=True, metavar="A,B", help="The labels.")
     @click.option("--prevalence", metavar="P,Q", help="The share of each label, in order; the last may be left out.")
@@ -60,16 +66,8 @@ def _list(text: str | None) -> list[str] | None:
 
 
 def _entries(accuracies: tuple[str, ...]) -> list[Any]:
-    """Each a number, or one number per label."""
+    """Parse accuracies, each a number, or one number per label."""
     return [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracies]
-
-
-def whole_numbers(text: str, option: str) -> list[int]:
-    """Text such as "3,5" as whole numbers."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError(f"{option} needs whole numbers such as 3,5,7; got {text!r}") from None
 
 
 @click.command()
@@ -86,49 +84,53 @@ def whole_numbers(text: str, option: str) -> list[int]:
 @click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
 @click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
-@click.option(
-    "-o",
-    "--output",
-    "path",
-    metavar="FILE",
-    type=OUTPUT_PATH,
-    help="Write here (.csv, .jsonl, .parquet …), truth beside.",
-)
-@click.option(
-    "--truth",
-    metavar="FILE",
-    type=OUTPUT_PATH,
-    help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.",
-)
+@path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
+@click.option("--truth", metavar="FILE", type=OUTPUT_PATH,
+              help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
 def simulate(
     items: int | None, jurors: str, jury: dict[str, Any], drift_prevalence: str | None, drift_accuracy: tuple[str, ...],
     group: tuple[str, ...], missing: tuple[str, ...], layout: str | None, path: str | None, truth: str | None,
-    quiet: bool, **asked: Any,
+    quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
     from jurors.lab.simulate import juror_names
     from jurors.lab.simulate import simulate as draw
+    from jurors.votes.io.sources import is_sketch_name
     from jurors.votes.write import votes_text, write_votes
 
-    if items is None and not asked["exact"]:
+    if items is None and not options["exact"]:
         raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
     truth_path = _truth_path(path, truth)
-    names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
-    drift = {"prevalence": _list(drift_prevalence), "accuracy": _for_all(_entries(drift_accuracy), len(names))}
+    digits = jurors.strip().lstrip("+-")
+    names = juror_names(int(jurors) if digits.isascii() and digits.isdecimal() else jurors.split(","))
+
+    def for_all(entries: list[Any]) -> list[Any]:
+        return entries * len(names) if len(entries) == 1 else entries
+
+    groups: dict[Any, str] = {}
+    for text in group:
+        members, sign, correlation = text.rpartition("=")
+        if not sign or not members:
+            raise OptionError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
+        if members in groups:
+            raise OptionError(f"--group names {members} twice")
+        groups[members] = correlation
+    drift = {"prevalence": _list(drift_prevalence), "accuracy": for_all(_entries(drift_accuracy))}
     test = draw(
         items,
         jurors=names,
-        groups=_groups(group),
+        groups=groups,
         missing=missing[0] if len(missing) == 1 else missing or 0,
         drift={name: value for name, value in drift.items() if value} or None,
-        **{**jury, "accuracy": _for_all(jury["accuracy"], len(names))},
-        **asked,
+        **{**jury, "accuracy": for_all(jury["accuracy"])},
+        **options,
     )
-    kind: Any = layout or ("sketch" if _is_sketch(path) else "counts" if asked["exact"] else "wide")
+    is_sketch = path is not None and is_sketch_name(path)
+    kind: Any = layout or ("sketch" if is_sketch else "counts" if options["exact"] else "wide")
     votes, codes = test.votes, test.truth
     if votes.counts is not None and kind in ("long", "wide"):
-        votes, codes = _one_row_an_item(votes, codes)
+        votes, codes = _one_row_per_item(votes, codes)
     key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
     with atomic_group():  # no votes without their truth
         if truth_path is not None:
@@ -138,78 +140,53 @@ def simulate(
         else:
             write_votes(votes, path, layout=kind)
     if not quiet:
-        print_error(_summary(test, path, truth_path))
+        where = "".join([f" in {path}" if path else "", f", truth in {truth_path}" if truth_path else ""])
+        largest = test.largest_correlation  # measured on the very votes that were written
+        strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
+        lost = "" if truth_path else "; the true labels are not kept: name a file with -o or --truth"
+        total = f"{test.votes.total:,} items, {count_noun(len(test.votes.jurors), 'juror')}"
+        print_error(f"{total}{where}{strongest}{lost}")
 
 
-def _is_whole(text: str) -> bool:
-    digits = text.strip().lstrip("+-")
-    return digits.isascii() and digits.isdecimal()
-
-
-def _is_sketch(path: str | None) -> bool:
-    from jurors.votes.io.sources import is_sketch_name
-
-    return path is not None and is_sketch_name(path)
-
-
-def _for_all(entries: list[Any], jurors: int) -> list[Any]:
-    return entries * jurors if len(entries) == 1 else entries
-
-
-def _groups(texts: tuple[str, ...]) -> dict[Any, str]:
-    groups: dict[Any, str] = {}
-    for text in texts:
-        members, sign, correlation = text.rpartition("=")
-        if not sign or not members:
-            raise OptionError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
-        if members in groups:
-            raise OptionError(f"--group names {members} twice")
-        groups[members] = correlation
-    return groups
-
-
-def _one_row_an_item(votes: Any, codes: Any) -> tuple[Any, Any]:
-    """The items that counts stand for, each on its own row."""
+def _one_row_per_item(votes: Any, codes: Any) -> tuple[Any, Any]:
+    """Expand counts into the items that they stand for, each on its own row."""
     import numpy as np
 
     from jurors.votes import Votes
 
-    if votes.total > _MOST_ROWS:
+    if votes.total > _MAX_ROWS:
         raise SketchError(
             f"{votes.total:,} items are too many to write one by one; write counts (--layout counts), or a jury with "
             "rounder numbers, which needs fewer items"
         )
     rows = np.repeat(votes.codes, votes.counts, axis=0)
     items = np.arange(1, len(rows) + 1)
-    return Votes.from_matrix(rows, items=items, jurors=votes.jurors, labels=votes.labels), np.repeat(
-        codes, votes.counts
-    )
+    expanded = Votes.from_matrix(rows, items=items, jurors=votes.jurors, labels=votes.labels)
+    return expanded, np.repeat(codes, votes.counts)
 
 
 def _truth_path(path: str | None, truth: str | None) -> Path | None:
-    """Where the truth goes: as named, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
+    """Name the file of the truth: as given, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
     from jurors.votes.io.sources import named_format
 
-    if truth is None and (path is None or is_stream(Path(path))):
+    if truth is not None:
+        file = Path(truth)
+    elif path is None or is_stream(Path(path)):
         return None
-    is_named = truth is not None
-    if truth is None:
-        name = Path(str(path)).name
+    else:
+        name = Path(path).name
         stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
-        truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
-    file = Path(truth)
+        file = Path(path).with_name(f"{stem.removesuffix('.sketch')}.truth.csv")
     if not named_format(file.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
-    if not is_named:
+    if truth is None:
         register_output("--truth", file)
     return file
 
 
 def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
-    """The answer key, piece by piece."""
+    """Write the answer key, piece by piece."""
     import numpy as np
-
-    from jurors.results import csv_text
 
     items, labels = votes.item_names(), np.array(votes.labels, dtype=object)
     for start in range(0, len(codes), _CHUNK):
@@ -219,10 +196,8 @@ def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
 
 
 def _counts_text(votes: Any, codes: Any) -> str:
-    """The counts by true label, whose column `truth` is the key."""
+    """Write the counts by true label; their column `truth` is the key."""
     import numpy as np
-
-    from jurors.results import csv_text
 
     if "truth" in votes.jurors:
         raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
@@ -230,21 +205,8 @@ def _counts_text(votes: Any, codes: Any) -> str:
     tuples, place = np.unique(np.column_stack([votes.codes, codes]), axis=0, return_inverse=True)
     sizes = np.zeros(len(tuples), dtype=np.int64)
     np.add.at(sizes, place.ravel(), votes.weights)
-    rows = [(*said, size) for said, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
+    rows = [(*decisions, size) for decisions, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
     return csv_text((*votes.jurors, "truth", "count"), rows)
-
-
-def _summary(test: Any, path: str | None, truth: Path | None) -> str:
-    """What was simulated, measured on the very votes that were written."""
-    where = "".join([f" in {path}" if path else "", f", truth in {truth}" if truth else ""])
-    many = len(test.votes.jurors)
-    largest = test.largest_correlation
-    strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
-    lost = "" if truth else "; the true labels are not kept: name a file with -o or --truth"
-    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{strongest}{lost}"
-
-
-# `jurors plan`.
 
 
 @click.command()
@@ -254,12 +216,12 @@ def _summary(test: Any, path: str | None, truth: Path | None) -> str:
 @click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
               help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
+@grading_option("level")
 @click.option(
     "--chart", metavar="FILE", type=OUTPUT_PATH, help="Also draw how the widths shrink: .png, .svg, .html or .json."
 )
 @output_options("text", "json", "csv", "md", alarms=False)
-def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **asked: Any) -> None:
+def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **options: Any) -> None:
     """How many items and jurors until every accuracy is known to ± width.
 
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
@@ -268,7 +230,11 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
 
     ending: Any = None if chart is None else chart_format(chart, "--chart")
     with output.working("planning"):
-        planned = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
+        try:
+            sizes = [int(size) for size in jurors.split(",")]
+        except ValueError:
+            raise OptionError(f"--jurors needs whole numbers such as 3,5,7; got {jurors!r}") from None
+        planned = make_plan(jurors=sizes, **jury, **options)
     if chart is None:
         output.show(planned)
         return
@@ -276,9 +242,6 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     from jurors.report.charts.other import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
-
-
-# `jurors reference`.
 
 
 @click.command()
@@ -303,7 +266,9 @@ def reference(
     import jurors
 
     if not source.files:
-        _refuse_without_fit(key, name, kind, origin)
+        for option, value in {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}.items():
+            if value:
+                raise OptionError(f"{option} goes with --fit: it is about the jury that is measured", name=option)
         output.show(jurors.reference_juries(own))
         return
     if key.path is None:
@@ -311,33 +276,15 @@ def reference(
     if own is not None:
         raise OptionError("--fit and --reference do not go together; -o names the table that the jury is added to")
     table = Path(output.path) if output.path else None
-    before = _held(table)
-    called = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
+    # read before the work: raises if the table is none of reference juries
+    before = jurors.reference_juries(table) if table and table.exists() else jurors.ReferenceJuries(())
+    jury_name = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
     with output.working("grading") as bar:
         votes, truth = source.read_with_key(key, bar)
-        jury = jurors.fit_reference(votes, truth, name=called, kind=kind, source=origin)
+        jury = jurors.fit_reference(votes, truth, name=jury_name, kind=kind, source=origin)
     if table is not None:
         before.with_jury(jury).write(table)
     replace(output, path=None).show(jurors.ReferenceJuries((jury,)) if table is None else before.with_jury(jury))
-
-
-def _held(table: Path | None) -> Any:
-    """What a table holds already; told before the work where it is no such table, or would not read as one."""
-    import jurors
-
-    if table is None or not table.exists():
-        return jurors.ReferenceJuries(())
-    return jurors.reference_juries(table)
-
-
-def _refuse_without_fit(key: KeySource, name: str | None, kind: str, origin: str) -> None:
-    given = {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}
-    for option, value in given.items():
-        if value:
-            raise OptionError(f"{option} goes with --fit: it is about the jury that is measured", name=option)
-
-
-# `jurors audit plan` and `jurors audit result`.
 
 
 @click.group()
@@ -367,14 +314,19 @@ def audit_plan(
 
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
-    beside = _beside(output, blind=blind)
+    target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
+    # The votes that the sheet hides, and the interface that Label Studio's tasks need, go into files beside it.
+    endings = ["votes.csv"] * blind + ["interface.xml"] * (output.format == "label-studio")
+    beside = {} if target is None else {ending: target.with_name(f"{target.stem}.{ending}") for ending in endings}
+    for ending, path in beside.items():
+        register_output(f"SHEET.{ending}", path)
     with output.working("drawing") as bar:
         votes, texts = source.read_with_texts(items, text, bar)
         sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
     with atomic_group():
         for ending, path in beside.items():
-            atomic_write(path, _shaped(sheet, ending, output, title))
-        output.write(_shaped(sheet, output.format, output, title))
+            atomic_write(path, _sheet_text(sheet, ending, target, title))
+        output.write(_sheet_text(sheet, output.format, target, title))
 
 
 @audit.command()
@@ -385,7 +337,7 @@ def audit_plan(
               help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
-@click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
+@grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False)
 def result(
     source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
@@ -404,26 +356,16 @@ def result(
         sys.exit(ALARM_STATUS)
 
 
-def _beside(output: Output, *, blind: bool) -> dict[str, Path]:
-    """Where the votes go that the sheet hides, and the interface that its tasks need; nowhere without a file."""
-    if output.path is None or is_stream(Path(output.path)):
-        return {}
-    endings = ["votes.csv"] * blind + ["interface.xml"] * (output.format == "label-studio")
-    paths = {ending: Path(output.path).with_name(f"{Path(output.path).stem}.{ending}") for ending in endings}
-    for ending, path in paths.items():
-        register_output(f"SHEET.{ending}", path)
-    return paths
-
-
-def _shaped(sheet: Sheet, shape: str, output: Output, title: str | None) -> str:
-    """The sheet in a format, or what goes into a file beside it."""
+def _sheet_text(sheet: Sheet, form: str, target: Path | None, title: str | None) -> str:
+    """Render the sheet in a format, or the content of a file beside it."""
     from jurors.audit.export import label_page, label_studio_interface, label_studio_tasks
 
-    stem = "" if output.path is None or is_stream(Path(output.path)) else f"{Path(output.path).stem}."
-    shapes: dict[str, Callable[[], str]] = {
-        "html": lambda: label_page(sheet, title=title, file=f"{stem}answers.csv"),
-        "label-studio": lambda: label_studio_tasks(sheet),
-        "votes.csv": lambda: sheet.open().to_csv(),
-        "interface.xml": lambda: label_studio_interface(sheet),
-    }
-    return shapes[shape]() if shape in shapes else str(getattr(sheet, FORMATS_OF_RESULTS[shape])())
+    if form == "html":
+        return label_page(sheet, title=title, file="answers.csv" if target is None else f"{target.stem}.answers.csv")
+    if form == "label-studio":
+        return label_studio_tasks(sheet)
+    if form == "interface.xml":
+        return label_studio_interface(sheet)
+    if form == "votes.csv":
+        return sheet.open().to_csv()
+    return str(getattr(sheet, FORMATS_OF_RESULTS[form])())

@@ -1,4 +1,4 @@
-"""Report plot."""
+"""The commands that draw: report and plot."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jurors.cli.main import print_output
 from jurors.cli.options import (
     KeySource,
     Source,
-    exam_option,
+    grading_option,
     grading_options,
     key_options,
     sides_options,
     texts_options,
     votes_options,
 )
-from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, ProgressBar, chart_format
+from jurors.cli.output import INPUT_PATH, Output, ProgressBar, chart_format, fail_on_option, path_option, quiet_option
 from jurors.errors import OptionError
 from jurors.results import escape_text, without_secrets
 
@@ -32,35 +32,27 @@ if TYPE_CHECKING:
     from jurors.report.charts.base import Theme
 
 
-# `jurors report FILE -o report.html`.
-
-
-_ARGUMENTS = "jurors.arguments"
-
-
-class _Remembering(click.Command):
-    """Keeps the arguments as they were typed: the page shows them."""
+class _RecordingCommand(click.Command):
+    """A command that stores its arguments as they were typed: the page shows them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_ARGUMENTS] = tuple(args)
+        ctx.meta["jurors.arguments"] = tuple(args)
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=_Remembering)
+@click.command(cls=_RecordingCommand)
 @votes_options
 @key_options(required=False)
 @grading_options
-@exam_option
+@grading_option("exam")
 @texts_options
 @sides_options
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
-@click.option("-o", "--output", "path", metavar="PAGE", required=True, type=OUTPUT_PATH, help="The HTML file to write.")
-@click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
-@click.option(
-    "--fail-on", type=click.Choice(["warning", "alarm"]), help="Exit with status 3 if something this loud rang."
-)
+@path_option("PAGE", "The HTML file to write.", required=True)
+@quiet_option
+@fail_on_option()
 @click.pass_context
 def report(
     ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
@@ -77,32 +69,33 @@ def report(
     from jurors.votes.io.sources import is_there
 
     output = Output("html", path, quiet, fail_on)
-    keyed = key.path is not None and is_there(key.path)
-    inputs = [("votes", source.files), ("answer key", key.path if keyed else None), ("gold items", grading["gold"]),
-              ("items", items), *(("answers", sheet) for sheet in answers)]  # fmt: skip
-    asked = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
-    command = shlex.join(["jurors", "report", *map(without_secrets, ctx.meta[_ARGUMENTS])])
-    counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
+    key_file = key.path if key.path is not None and is_there(key.path) else None
+    inputs = [("votes", source.files), ("answer key", key_file), ("gold items", grading["gold"]), ("items", items),
+              *(("answers", sheet) for sheet in answers)]  # fmt: skip
+    shown_options = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
+    command = shlex.join(["jurors", "report", *map(without_secrets, ctx.meta["jurors.arguments"])])
+    is_counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
+    label_only = {"exam": exam, "key": key.path, "items": items, "text": text, "answers": answers}
     with output.working("reporting") as bar:
-        source, pairs = source.as_pairs(sides)
+        source, pairs = source.split_pairs(sides)
         if pairs is not None:
-            level = only_level("pairs", grading, exam=exam, key=key.path, items=items, text=text, answers=answers)
+            level = only_level("pairs", grading, **label_only)
             page = make_pairs_page(
                 lambda: read_pairs(pairs.files, **pairs.options), inputs=inputs[:1], title=title, command=command,
-                level=level, asked=pairs.options,
+                level=level, shown_options=pairs.options,
             )  # fmt: skip
         else:
-            shown, texts = source.showing(items, text)
+            source, texts = source.split_texts(items, text)
 
             def read() -> tuple[Any, Any]:
-                votes, truth = (shown.count(bar).tuples, None) if counted else shown.read_with_key(key, bar)
+                votes, truth = (source.count(bar).tuples, None) if is_counted else source.read_with_key(key, bar)
                 if votes.scale == "interval":
-                    only_level("numbers", grading, exam=exam, key=key.path, items=items, text=text, answers=answers)
+                    only_level("numbers", grading, **label_only)
                 return votes, truth
 
             page = make_page(
-                read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, asked=asked,
-                texts=texts, answers=answers or None,
+                read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam},
+                shown_options=shown_options, texts=texts, answers=answers or None,
             )  # fmt: skip
     output.write(page.html)
     print_output(f"{escape_text(path)}\n")
@@ -110,15 +103,8 @@ def report(
     output.exit(page.alarms)
 
 
-# `jurors plot KIND FILE -o chart.png`.
-
-
 #: Options that only some kinds of chart have a use for.
-_ONLY_FOR = {
-    "review": ("items",),
-    "jurors": ("bounds", "confusion"),
-    "correlation": ("bounds",),
-}
+_ONLY_FOR = {"review": ("items",), "jurors": ("bounds", "confusion"), "correlation": ("bounds",)}
 
 
 @click.command()
@@ -126,8 +112,7 @@ _ONLY_FOR = {
 @votes_options
 @key_options(required=False)
 @grading_options
-@click.option("-o", "--output", "path", metavar="FILE", required=True, type=OUTPUT_PATH,
-              help="The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).")  # fmt: skip
+@path_option("FILE", "The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).", required=True)
 @click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
 @click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
 @click.option("--zoom", type=click.FloatRange(min=0.1, max=20), default=2.0, show_default=True,
@@ -138,11 +123,10 @@ _ONLY_FOR = {
 @click.option("--review", type=click.IntRange(min=1), metavar="N", help="Mark the N items to review first (items).")
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
               help="Bounds if no error correlation exceeds E, instead of their curve (bounds).")  # fmt: skip
-@click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
+@quiet_option
 def plot(
     kind: str, source: Source, key: KeySource, grading: dict[str, Any], path: str, zoom: float, theme: Theme,
-    quiet: bool,
-    **asked: Any,
+    quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Draw one chart of the votes in FILE.
 
@@ -154,91 +138,81 @@ def plot(
     kind = kind.replace("-", "_")
     jurors.plot.check_kind(kind)
     ending = chart_format(path, "-o")
-    options = _options(kind, asked)
+    options = {name: value for name, value in options.items() if value is not None}
+    for name in options:
+        if kind not in (kinds := _ONLY_FOR.get(name, (kind,))):
+            raise OptionError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
+    if "jurors" in options:
+        options["jurors"] = [name.strip() for name in options["jurors"].split(",")]
     output = Output(ending, path, quiet, None)
     with output.working("drawing") as bar:
         material = _Material(source, key, grading, bar)
-        chart = _CHARTS[kind](material, options)
+        chart = _CHARTS[kind](material, options) if kind in _CHARTS else material.draw(kind, options)
         drawn = jurors.plot.render(chart, ending, theme=theme, scale=zoom)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
     output.warn(material.alarms)
 
 
-def _options(kind: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """What was asked for, without what was not; one line where the chart has no use for it."""
-    given = {name: value for name, value in asked.items() if value is not None}
-    for name in given:
-        kinds = _ONLY_FOR.get(name, (kind,))
-        if kind not in kinds:
-            raise OptionError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
-    if "jurors" in given:
-        given["jurors"] = [name.strip() for name in given["jurors"].split(",")]
-    return given
-
-
 @dataclass
 class _Material:
-    """What charts are made from, read and graded when one asks for it."""
+    """What charts are drawn from, read and graded on demand."""
 
     source: Source
     key: KeySource
     grading: dict[str, Any]
     bar: ProgressBar | None
-    alarms: tuple[Any, ...] = ()
+    alarms: tuple[Any, ...] = ()  #: of what was drawn last: they are printed on stderr
 
     def counts(self) -> Any:
-        """The sketch; where a key is a column of FILE, without that column."""
+        """Read the sketch; if the key is a column of FILE, the votes without that column."""
         if self.key.path is not None or self.grading["gold"]:
             return self.votes()[0]
         return self.source.count(self.bar)
 
     def votes(self) -> tuple[Any, Any]:
-        """The votes and the true labels, None without a key."""
+        """Read the votes and the true labels, None without a key."""
         return self.source.read_with_key(self.key, self.bar)
 
-    def numbers(self) -> Any:
-        """The numbers of FILE; OptionError where it holds labels."""
-        votes = self.source.read(self.bar)
-        self.check_numbers(votes)
-        return self.source.numbers(self.bar, votes)
-
-    def check_numbers(self, votes: Any) -> None:
-        """OptionError where votes are labels."""
-        if votes.scale != "interval":
-            message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
-            raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
-
-    def graded(self, votes: Any) -> Evaluation:
-        """The evaluation of some votes; the warnings on stderr are about this one."""
+    def grade(self, votes: Any) -> Evaluation:
+        """Grade these votes."""
         import jurors
 
         evaluation: Evaluation = jurors.grade(votes, **self.grading)
         self.alarms = evaluation.alarms
         return evaluation
 
-    def both(self) -> tuple[Evaluation, KeyedEvaluation | None]:
-        """The evaluation, and what the key says."""
+    def grade_and_score(self) -> tuple[Evaluation, KeyedEvaluation | None]:
+        """Grade without the key, and score by the key if there is one."""
         from jurors.jury.compare import score_labels
 
         if self.key.path is None:
-            return self.graded(self.counts()), None
+            return self.grade(self.counts()), None
         votes, truth = self.votes()
-        return self.graded(votes), score_labels(votes, truth)
+        return self.grade(votes), score_labels(votes, truth)
+
+    def draw(self, kind: str, options: dict[str, Any]) -> Any:
+        """Draw a chart of an evaluation; of dependence and confusion by the key, if there is one."""
+        import jurors
+        from jurors.jury.compare import score_labels
+
+        if kind in ("dependence", "confusion") and self.key.path is not None:
+            return jurors.plot.draw(score_labels(*self.votes()), kind, **options)
+        return jurors.plot.draw(self.grade(self.counts()), kind, **options)
 
 
 def _accuracy(material: _Material, options: dict[str, Any]) -> Any:
     import jurors
 
-    return jurors.plot.accuracy(*material.both(), **options)
+    return jurors.plot.accuracy(*material.grade_and_score(), **options)
 
 
 def _prevalence(material: _Material, options: dict[str, Any]) -> Any:
-    """Every method; the one asked for comes first, with its intervals."""
+    """Every method; the selected one comes first, with its intervals."""
     import jurors
 
     votes, truth = material.votes()
-    graded = material.graded(votes)
+    graded = material.grade(votes)
     compared = jurors.compare(votes, truth, seed=material.grading["seed"])
     others = tuple(e for e in compared.evaluations if e.method != graded.method)
     return jurors.plot.prevalence(replace(compared, evaluations=(graded, *others)), **options)
@@ -250,29 +224,6 @@ def _agreement(material: _Material, options: dict[str, Any]) -> Any:
     return jurors.plot.agreement(jurors.agreement(material.counts()), **options)
 
 
-def _by_key(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
-    """Charts of what the key says where there is one, of the estimate otherwise."""
-
-    def draw(material: _Material, options: dict[str, Any]) -> Any:
-        import jurors
-        from jurors.jury.compare import score_labels
-
-        if material.key.path is None:
-            return jurors.plot.draw(material.graded(material.counts()), kind, **options)
-        return jurors.plot.draw(score_labels(*material.votes()), kind, **options)
-
-    return draw
-
-
-def _of_evaluation(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
-    def draw(material: _Material, options: dict[str, Any]) -> Any:
-        import jurors
-
-        return jurors.plot.draw(material.graded(material.counts()), kind, **options)
-
-    return draw
-
-
 def _bounds(material: _Material, options: dict[str, Any]) -> Any:
     import jurors
 
@@ -280,30 +231,33 @@ def _bounds(material: _Material, options: dict[str, Any]) -> Any:
     correlation = options.pop("correlation", None)
     if correlation is None:
         return jurors.plot.bounds(jurors.correlation_curve(sketch), **options)
-    allowed = jurors.bounds(sketch, correlation=correlation)
-    material.alarms = allowed.alarms
-    return jurors.plot.bounds(allowed, **options)
+    bounded = jurors.bounds(sketch, correlation=correlation)
+    material.alarms = bounded.alarms
+    return jurors.plot.bounds(bounded, **options)
 
 
 def _against_key(material: _Material, options: dict[str, Any]) -> Any:
     import jurors
 
-    evaluation, keyed = material.both()
+    evaluation, keyed = material.grade_and_score()
     if keyed is None:
         raise OptionError("the chart against_key needs the true labels: add --key TRUTH")
     return jurors.plot.against_key(evaluation, keyed, **options)
 
 
 def _reliability(material: _Material, options: dict[str, Any]) -> Any:
-    """Of numbers; where there is a key, beside what it says."""
+    """Of numbers; with a key, beside the reliability by the key."""
     import jurors
 
+    votes, truth = material.votes()
+    if votes.scale != "interval":
+        message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
+        raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
     scored: Any
-    if material.key.path is None:
-        scored = jurors.grade_numbers(material.numbers(), level=only_level("numbers", material.grading))
+    if truth is None:
+        numbers = material.source.numbers(material.bar, votes)
+        scored = jurors.grade_numbers(numbers, level=only_level("numbers", material.grading))
     else:
-        votes, truth = material.votes()
-        material.check_numbers(votes)
         scored = jurors.score_numbers(votes, truth, level=only_level("numbers", material.grading))
     material.alarms = scored.alarms
     return jurors.plot.reliability(scored, **options)
@@ -317,17 +271,13 @@ def _items(material: _Material, options: dict[str, Any]) -> Any:
     return jurors.plot.items(labelling, **options)
 
 
+#: charts that need more than an evaluation
 _CHARTS: dict[str, Callable[[_Material, dict[str, Any]], Any]] = {
     "accuracy": _accuracy,
     "prevalence": _prevalence,
-    "partition": _of_evaluation("partition"),
     "agreement": _agreement,
-    "dependence": _by_key("dependence"),
-    "solutions": _of_evaluation("solutions"),
     "bounds": _bounds,
-    "information": _of_evaluation("information"),
     "against_key": _against_key,
-    "confusion": _by_key("confusion"),
     "items": _items,
     "reliability": _reliability,
 }

@@ -1,8 +1,8 @@
-"""Serve keys export import watch mcp."""
+"""The commands of services: serve, keys, export, import, watch and mcp."""
 
 from __future__ import annotations
 
-import time
+import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from jurors.serve.store import SqlStore, StoredKeys
 
 
-# What the commands about a server's store share.
-
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -43,7 +40,7 @@ def store_option(command: Command) -> Command:
 
 @contextmanager
 def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]:
-    """The store, open while the block runs."""
+    """Open a server's store for as long as the block runs."""
     try:
         from jurors.serve.store import check_store_exists, open_store
     except ModuleNotFoundError as error:
@@ -55,9 +52,6 @@ def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]
         yield store
     finally:
         store.close()
-
-
-# `jurors serve`.
 
 
 @click.command()
@@ -74,18 +68,12 @@ def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> N
     except ModuleNotFoundError as error:
         raise JurorsError(f"the server needs {error.name}: pip install 'jurors[serve]'") from None
 
-    kept = None if keep is None else duration(keep)
-    run(Settings(store=store, host=host, port=port, workers=workers, keep=kept))
-
-
-# `jurors keys create`, `list` and `revoke`.
-
-
-_SCOPES = ("read", "write", "admin")
+    retention = None if keep is None else duration(keep)
+    run(Settings(store=store, host=host, port=port, workers=workers, keep=retention))
 
 
 @contextmanager
-def _opened(store: str) -> Iterator[StoredKeys]:
+def _stored_keys(store: str) -> Iterator[StoredKeys]:
     with with_store(store) as opened:
         from jurors.serve.store import StoredKeys
 
@@ -99,7 +87,7 @@ def keys() -> None:
 
 @keys.command()
 @store_option
-@click.option("--scope", type=click.Choice(_SCOPES), default="write", show_default=True,
+@click.option("--scope", type=click.Choice(("read", "write", "admin")), default="write", show_default=True,
               help="What it is good for; each may all that those before it may.")  # fmt: skip
 @click.option("--project", metavar="NAME", help="Only for this project; without it, for all.")
 @click.option("--note", default="", metavar="TEXT", help="What you will know it by.")
@@ -109,9 +97,9 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
 
     if project is not None:
         check_project(project, ServerLimits())
-    with _opened(store) as kept:
+    with _stored_keys(store) as stored:
         token, key = make_key(scope, project, note)
-        kept.add_key(key)
+        stored.add_key(key)
     print_output(f"{token}\n")
     print_error(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
 
@@ -123,8 +111,8 @@ def list_(store: str, output: Output) -> None:
     """The keys there are; none of them can be read from it."""
     from jurors.serve.auth import KeyList
 
-    with _opened(store) as kept:
-        output.show(KeyList(tuple(kept.all_keys())))
+    with _stored_keys(store) as stored:
+        output.show(KeyList(tuple(stored.all_keys())))
 
 
 @keys.command()
@@ -134,13 +122,10 @@ def revoke(name: str, store: str) -> None:
     """End the key of this name: from now on it opens nothing."""
     from jurors.serve.auth import key_name
 
-    with _opened(store) as kept:
-        if not kept.revoke_key(key_name(name), time.time()):
+    with _stored_keys(store) as stored:
+        if not stored.revoke_key(key_name(name), clock.time()):
             raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors keys list`", name="key")
     print_error(f"{key_name(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
-
-
-# `jurors export`.
 
 
 @click.command()
@@ -160,9 +145,6 @@ def export(store: str, project: str | None, target: OutputTarget) -> None:
         print_data(lines)
 
 
-# `jurors import FILE`; the word is Python's own, hence the module's name.
-
-
 @click.command("import")
 @click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
@@ -176,9 +158,6 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
         names = import_backup(opened, Path(file), project)
     if not quiet:
         print_error(f"jurors: restored {', '.join(names) or 'no project'}")
-
-
-# `jurors watch FILE`: grade the jurors while their votes come in, and ring.
 
 
 @click.command()
@@ -203,13 +182,15 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True,
               help="A card (lines where the output is no terminal), or a JSON document per look.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Tell alarms only.")
-def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
+def watch(
+    source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
+    alpha: float, settle: int, state: str | None, once: bool, program: str | None, webhook: str | None,
+    webhook_private: bool, format_: str, quiet: bool,
+) -> None:  # fmt: skip
     """Grade the jurors of FILE while it grows: a file of votes, a folder of logs, or - for standard input.
 
     Ends when standard input does, or with --once; exit status 3 if an alarm rings then.
     """
-    from pathlib import Path
-
     from jurors.monitor import Monitor
     from jurors.options import Reading
     from jurors.votes.recode import Recoding
@@ -220,13 +201,10 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     if grading["gold"] is not None:
         raise OptionError("--gold needs to know which item is which; a monitor keeps counts: grade the file itself")
     receivers: dict[str, Any] = {}
-    if (command := given.pop("program")) is not None:
-        receivers["exec"] = NotifyProgram.of(command)
-    private = given.pop("webhook_private")
-    if (url := given.pop("webhook")) is not None:
-        receivers["webhook"] = Webhook.of(url, private=private)
-    names = ("format_", "quiet", "every", "once", "state", "window", "time", "alpha", "settle")
-    shown = {name: given.pop(name) for name in names}
+    if program is not None:
+        receivers["exec"] = NotifyProgram.of(program)
+    if webhook is not None:
+        receivers["webhook"] = Webhook.of(webhook, private=webhook_private)
     reading = Reading.of(source.options)
     if reading.scale not in ("auto", "nominal"):
         message = (
@@ -235,22 +213,19 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
         raise OptionError(message, code="does_not_apply", name="scale")
     Recoding.of(reading).check_streams()
     watcher = Watcher(
-        source_of(source.files, reading, shown["time"]),
+        source_of(source.files, reading, time),
         "standard input" if source.files[0] == "-" else source.files[0],
-        Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"], settle=shown["settle"]),
+        Monitor(window, labels=reading.labels, alpha=alpha, settle=settle),
         NotificationQueue(receivers),
-        limits=given,
+        limits=limits,
         grading=grading,
-        state=None if shown["state"] is None else Path(shown["state"]),
+        state=None if state is None else Path(state),
     )
     watcher.resume()
-    with make_display(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
-        watch_source(watcher, show, every=shown["every"], once=shown["once"])
+    with make_display(format_, watcher.name, quiet=quiet) as show:
+        watch_source(watcher, show, every=every, once=once)
     if watcher.alarms.above_notes:
         raise click.exceptions.Exit(ALARM_STATUS)
-
-
-# `jurors mcp FILE...`.
 
 
 @click.command()

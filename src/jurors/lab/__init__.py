@@ -1,4 +1,4 @@
-"""The laboratory: real juries to try things on, and juries made to order."""
+"""Juries to experiment with: examples of real ones, simulated ones, plans, and classifiers made independent."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from jurors.lab.independence import DisjointJury
 
 
-# Two real juries that come with the package, as counts by decision tuple and true label.
-
-
-#: What each example is, by name.
+#: Real juries that come with the package, as counts by decision tuple and true label.
 EXAMPLES = {
     "census": "three neural networks on 20,000 census records: is the person employed? (Table 1 of the paper)",
     "llm_graders": "three LLMs grading 281 chains of thought of PaLM 2 on arithmetic: is it wrong? (BIG-Bench-Mistake)",
@@ -25,7 +22,11 @@ EXAMPLES = {
 
 
 def load_example(name: str) -> tuple[Votes, Key]:
-    """The votes (as counts) and the answer key of an example.
+    """Load the votes (as counts) and the answer key of an example.
+
+    Returns
+    -------
+    (Votes, Key)
 
     Examples
     --------

@@ -1,4 +1,18 @@
-"""`DisjointJury`: scikit-learn classifiers made as independent as data allow: disjoint records, disjoint features."""
+"""`DisjointJury`: scikit-learn classifiers made as independent as data allow, and a search for independent features.
+
+Each juror learns from records that no other juror has seen, and sees features that no other sees. They then label new
+records without an answer key, and `evaluation_` grades them on these. None of this makes errors independent; it only
+removes two reasons why they would not be.
+
+The search. The paper selected four disjoint sets of three of its thirteen features, 200,200 ways, by a random search of
+about 100. A search by error correlation alone finds jurors who know nothing: coins err independently. What spoils an
+evaluation is correlation relative to signal, C_jk = P_A P_B d_j d_k + Γ_jk, so juries are ranked by
+
+    noise / signal = max |Γ_jk| / min P_A P_B d_j d_k
+
+over pairs of jurors, both measured on labelled records that no juror learnt from. The best of many ways tried owes
+something to luck on these records: measure it again on others.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +39,6 @@ from jurors.votes import Votes
 from jurors.votes.codes import is_missing
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.local_files import INTERRUPTED_FIT, is_interrupt
-
-# `DisjointJury`: scikit-learn classifiers made as independent as data allow: disjoint records, disjoint features.
-#
-# Each juror learns from records that no other has seen, and sees features that no other sees. They then label new
-# records without an answer key, and `evaluation_` says how good each of them was at it. None of this makes errors
-# independent; it only removes two reasons why they would not be.
-
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -95,13 +102,19 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
 
     def fit(self, X: Any, y: ArrayLike) -> DisjointJury:
-        """Split the records among the jurors and train each on its own, with its own features."""
+        """Split the records among the jurors and train each on its own, with its own features.
+
+        Returns
+        -------
+        DisjointJury
+            Itself.
+        """
         for _ in self.fit_each(X, y):
             pass
         return self
 
     def fit_each(self, X: Any, y: ArrayLike) -> Iterator[str]:
-        """As `fit`, naming each juror when it has learnt: for progress bars."""
+        """Fit like `fit`, naming each juror when it is trained: for progress bars."""
         table = _Records(X)
         rng = np.random.default_rng(self.seed)
         members = self._members()
@@ -115,35 +128,54 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.estimators_ = []
         labels = np.asarray(y)
         for k, ((name, estimator), part) in enumerate(zip(members, self.parts_, strict=True)):
-            fresh = _seeded(clone(estimator), self.seed + k)
+            fresh = clone(estimator)
+            open_seeds = {
+                parameter: self.seed + k
+                for parameter, value in fresh.get_params(deep=True).items()
+                if value is None and parameter.rpartition("__")[2] == "random_state"
+            }
+            fresh = fresh.set_params(**open_seeds) if open_seeds else fresh
             with _interruptible():
                 fresh.fit(table.take(self.features_[k], part), labels[part])
             self.estimators_.append(fresh)
             yield name
 
     def votes(self, X: Any) -> Votes:
-        """What each juror says to each record."""
+        """Predict the label of each record by each juror.
+
+        Returns
+        -------
+        Votes
+        """
         if not hasattr(self, "estimators_") or len(self.estimators_) < len(self.jurors_):
             raise SketchError("this DisjointJury is not fitted yet; call fit(X, y) first")
         table = _Records(X)
         if len(table.columns) != self.n_features_in_:
             raise SketchError(f"X has {len(table.columns)} columns; the jury was fitted on {self.n_features_in_}")
-        said = [e.predict(table.take(own)) for e, own in zip(self.estimators_, self.features_, strict=True)]
-        codes = np.searchsorted(self.classes_, np.stack(said, axis=1))
+        predictions = [e.predict(table.take(own)) for e, own in zip(self.estimators_, self.features_, strict=True)]
+        codes = np.searchsorted(self.classes_, np.stack(predictions, axis=1))
         return Votes.from_matrix(codes, labels=tuple(self.classes_.tolist()), jurors=self.jurors_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label the records by what the jurors say about each other: `evaluation_` grades them on these records.
+        """Label the records by the jurors' votes and estimated grades; `evaluation_` grades them on these records.
 
-        Where the votes cannot be graded (few records, jurors who always agree), majority vote decides, with a warning.
+        If the votes cannot be graded (few records, jurors who always agree), majority vote decides, with a warning.
+
+        Returns
+        -------
+        array (records,)
+            Labels.
         """
-        chosen = self._label(self.votes(X)).codes
-        return self.classes_[chosen]
+        return self.classes_[self._label(self.votes(X)).codes]
 
     def predict_proba(self, X: Any) -> Floats:
-        """The estimated share of each label among records with the same votes; NaN where majority vote had to decide.
+        """Estimate the share of each label among records with the same votes; NaN if majority vote had to decide.
 
         Shares outside [0, 1] are an alarm, not a mistake: see `evaluation_.alarms`.
+
+        Returns
+        -------
+        array (records, labels)
         """
         votes = self.votes(X)
         partition = self._label(votes).partition
@@ -200,13 +232,18 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def disjoint_parts(codes: Integers, parts: int, rng: np.random.Generator, *, balanced: bool = False) -> list[Integers]:
-    """Split records at random into parts with the same mixture of labels (or equally many of each): sorted positions.
+    """Split records at random into parts with the same mixture of labels (or equally many of each).
+
+    Returns
+    -------
+    list of arrays
+        Sorted positions.
 
     Examples
     --------
     >>> codes = np.array([0] * 6 + [1] * 3)
-    >>> found = disjoint_parts(codes, 3, np.random.default_rng(0), balanced=True)
-    >>> [codes[part].tolist() for part in found]
+    >>> parts = disjoint_parts(codes, 3, np.random.default_rng(0), balanced=True)
+    >>> [codes[part].tolist() for part in parts]
     [[0, 1], [0, 1], [0, 1]]
     """
     by_label = [rng.permutation(np.flatnonzero(codes == code)) for code in range(int(codes.max(initial=-1)) + 1)]
@@ -227,7 +264,7 @@ def disjoint_parts(codes: Integers, parts: int, rng: np.random.Generator, *, bal
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end a fit: scikit-learn's networks catch it, warn, and pass for trained."""
+    """Let Ctrl-C end a fit: scikit-learn's networks catch it, warn, and go on as if trained."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=INTERRUPTED_FIT, category=UserWarning)
         try:
@@ -238,18 +275,8 @@ def _interruptible() -> Iterator[None]:
             raise
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Fix every `random_state` that nobody fixed."""
-    open_seeds = {
-        name: seed
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    }
-    return estimator.set_params(**open_seeds) if open_seeds else estimator
-
-
 class _Records:
-    """Rows and columns of a dataframe or an array, the same way for both."""
+    """Rows and columns of a dataframe or an array, by one interface."""
 
     def __init__(self, X: Any) -> None:
         self.frame = None
@@ -267,7 +294,7 @@ class _Records:
         self.rows = len(self.array)
 
     def column(self, named: Feature) -> Any:
-        """A column by name or position."""
+        """Find a column by name or position."""
         if named in self.columns:
             return named
         if isinstance(named, (int, np.integer)) and 0 <= named < len(self.columns):
@@ -275,61 +302,60 @@ class _Records:
         raise SketchError(f"there is no column {named!r} in X; there are: {', '.join(map(str, self.columns))}")
 
     def take(self, columns: list[Any], rows: Integers | None = None) -> Any:
-        """Some columns, of some rows or of all, in the kind of table that came."""
+        """Take some columns, of some rows or of all, in the given kind of table."""
         if self.frame is None:
             part = self.array[:, columns]
             return part if rows is None else part[rows]
-        chosen = self.frame.select(columns)
-        return (chosen if rows is None else chosen[rows.tolist()]).to_native()
+        part = self.frame.select(columns)
+        return (part if rows is None else part[rows.tolist()]).to_native()
 
 
-# Engineering independence: search the ways to share out the features until the jurors' errors hardly go together.
-#
-# The paper chose four disjoint sets of three of its thirteen features, 200,200 ways, by a random search of about 100. A
-# search by error correlation alone finds jurors who know nothing: coins err independently. What spoils an evaluation is
-# correlation beside signal, C_jk = P_A P_B d_j d_k + Γ_jk, so juries are ranked by
-#     noise / signal = max |Γ_jk| / min P_A P_B d_j d_k
-# over pairs of jurors, both measured on labelled records that nobody learnt from. Of many ways tried the best one owes
-# something to luck on these records: measure it again on others.
-
+# -- search for features whose jurors' errors are nearly independent --
 
 Partition: TypeAlias = tuple[tuple[int, ...], ...]
 Progress: TypeAlias = Callable[[float], None]
 _SHOWN = 10
-_NOBODY = "In every jury that was tried somebody was no better than a coin on the held-out records: none can be graded."
+_NO_SIGNAL = (
+    "In every jury that was tried somebody was no better than a coin on the held-out records: none can be graded."
+)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to share out the features, and how its jury did on records that nobody learnt from."""
+    """One way to divide the features, and how its jury did on held-out records."""
 
     features: tuple[tuple[Any, ...], ...]  #: one set per juror
     correlation: float  #: the largest error correlation of a pair, on any label
-    signal: float  #: the least P_A P_B d_j d_k of a pair; not above 0 where one of them is no better than a coin
+    signal: float  #: the least P_A P_B d_j d_k of a pair; not above 0 if one of them is no better than a coin
     scores: tuple[float, ...]  #: the share of records each juror labels right
 
     @property
     def ratio(self) -> float:
-        """Noise beside signal; infinite where somebody knows nothing."""
+        """Noise relative to signal; infinite if a juror knows nothing."""
         return self.correlation / self.signal if self.signal > 0 else math.inf
 
 
 @dataclass(frozen=True, eq=False)
 class IndependenceSearch(Result):
-    """The best jury found, ready to predict, and everything that was tried, best first."""
+    """The best jury, ready to predict, and all trials, best first."""
 
     jury: DisjointJury
     trials: tuple[Trial, ...]
-    possible: int  #: in how many ways the features can be shared out
-    held_out: Integers  #: the records that measured them
+    possible: int  #: in how many ways the features can be divided
+    held_out: Integers  #: the held-out records
 
     @property
     def best(self) -> Trial:
-        """The least noise beside signal."""
+        """The least noise relative to signal."""
         return self.trials[0]
 
     def table(self) -> Table:
-        """The best and the worst ways that were tried."""
+        """Tabulate the best and the worst trials.
+
+        Returns
+        -------
+        Table
+        """
         shown = self.trials if len(self.trials) <= _SHOWN else (*self.trials[: _SHOWN - 1], self.trials[-1])
         rows = tuple(
             (
@@ -350,7 +376,7 @@ class IndependenceSearch(Result):
         return {"possible": self.possible, "held_out": len(self.held_out), "trials": row_documents(self._columns())}
 
     def _columns(self) -> Columns:
-        """One row per way that was tried."""
+        """One row per trial."""
         names = ("features", "correlation", "signal", "ratio", "scores")
         return {name: [getattr(trial, name) for trial in self.trials] for name in names}
 
@@ -358,8 +384,8 @@ class IndependenceSearch(Result):
         return [self.table(), *self.notes()]
 
     def notes(self) -> list[str]:
-        """What to know before the best jury is used."""
-        return [] if math.isfinite(self.best.ratio) else [_NOBODY]
+        """List what to know before the best jury is used."""
+        return [] if math.isfinite(self.best.ratio) else [_NO_SIGNAL]
 
 
 def find_independent_jury(
@@ -375,7 +401,7 @@ def find_independent_jury(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> IndependenceSearch:
-    """Search for features, one disjoint set per juror, whose jurors' errors hardly go together.
+    """Search for features, one disjoint set per juror, whose jurors' errors are nearly uncorrelated.
 
     Parameters
     ----------
@@ -392,6 +418,10 @@ def find_independent_jury(
     progress
         Called with the share that is done.
 
+    Returns
+    -------
+    IndependenceSearch
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -403,25 +433,49 @@ def find_independent_jury(
     >>> len(search.jury.predict(X[:500]))
     500
     """
-    table, names = _table(X)
+    records = _Records(collect_frame(X).to_native() if is_frame(X) else X)
+    names = records.columns
     values = np.asarray(y)
     members = list(estimators) if isinstance(estimators, (list, tuple)) else [estimators] * max(jurors, 0)
     each = len(names) // max(len(members), 1) if features_each is None else features_each
-    _check_target(values, len(table), held_out, seed)
-    _check_search(len(names), members, each, tries)
+    if values.ndim != 1 or len(values) != records.rows:
+        raise SketchError(f"there are {records.rows:,} records and {len(values) if values.ndim else 0:,} labels")
+    if any(is_missing(value) for value in values.tolist()):
+        raise SketchError("the target has missing values; leave those records out")
+    if (labels := len(set(values.tolist()))) != 2:
+        raise SketchError(f"the search needs two labels, the target has {labels}")
+    if not 0 < held_out < 1:
+        raise OptionError(f"held_out must lie between 0 and 1, got {held_out}")
+    if seed < 0:
+        raise OptionError(f"seed must not be negative, got {seed}")
+    for member in members:
+        if not hasattr(member[1] if isinstance(member, tuple) else member, "fit"):
+            raise SketchError(f"a juror is a scikit-learn classifier or a (name, classifier) pair, not {member!r}")
+    if len(members) < 3:
+        raise SketchError(f"a jury needs three jurors or more, got {len(members)}")
+    if each < 1 or len(members) * each > len(names):
+        raise SketchError(
+            f"{len(names)} features are too few for {len(members)} jurors with {max(each, 1)} features each"
+        )
+    if tries < 1:
+        raise OptionError(f"at least one way must be tried, got {tries}")
     differ = len({repr(member[1] if isinstance(member, tuple) else member) for member in members}) > 1
     rng = np.random.default_rng(seed)
-    test, train = _held_out(values, held_out, rng)
+    # The records that measure and those that train; each has its share of both labels.
+    shuffled = [rng.permutation(np.flatnonzero(values == label)) for label in np.unique(values)]
+    sizes = [max(1, round(held_out * len(rows))) for rows in shuffled]
+    test = np.sort(np.concatenate([rows[:n] for rows, n in zip(shuffled, sizes, strict=True)]))
+    train = np.sort(np.concatenate([rows[n:] for rows, n in zip(shuffled, sizes, strict=True)]))
     partitions = list(_partitions(len(names), len(members), each, tries, rng, ordered=differ))
     trials: list[Trial] = []
     best: Any = None
     least = (math.inf, math.inf)
     for k, partition in enumerate(partitions):
         jury = DisjointJury(members, [[names[c] for c in own] for own in partition], seed, balanced=balanced)
-        jury.fit(_rows(table, train), values[train])
-        trial = _trial(score_labels(jury.votes(_rows(table, test)), values[test].tolist()), jury)
+        jury.fit(records.take(names, train), values[train])
+        trial = _trial(score_labels(jury.votes(records.take(names, test)), values[test].tolist()), jury)
         if best is None or _rank(trial) < least:
-            best, least = jury, _rank(trial)  # all the others are forgotten: a hundred fitted juries are large
+            best, least = jury, _rank(trial)  # the others are dropped: a hundred fitted juries are large
         trials.append(trial)
         if progress is not None:
             progress((k + 1) / len(partitions))
@@ -430,13 +484,19 @@ def find_independent_jury(
 
 
 def _rank(trial: Trial) -> tuple[float, float]:
-    """Less noise beside the signal first; among those without signal, the ones that lack least."""
+    """Order by noise relative to signal; among trials without signal, by how much is lacking."""
     return trial.ratio, -trial.signal
 
 
 def count_partitions(columns: int, jurors: int, each: int, *, ordered: bool = False) -> int:
-    """In how many ways `jurors` disjoint sets of `each` columns can be chosen; ordered where jurors differ.
+    """Count the ways to select `jurors` disjoint sets of `each` columns; ordered if jurors differ.
 
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> count_partitions(13, 4, 3)
     200200
     """
@@ -447,7 +507,7 @@ def count_partitions(columns: int, jurors: int, each: int, *, ordered: bool = Fa
 def _partitions(
     columns: int, jurors: int, each: int, tries: int, rng: np.random.Generator, *, ordered: bool
 ) -> Iterator[Partition]:
-    """Different ways to share out the columns: all of them where there are few, else drawn at random."""
+    """List different ways to divide the columns: all of them if there are few, else drawn at random."""
     if count_partitions(columns, jurors, each, ordered=ordered) <= tries:
         yield from _all_partitions(tuple(range(columns)), jurors, each, ordered=ordered)
         return
@@ -473,13 +533,13 @@ def _all_partitions(left: tuple[int, ...], jurors: int, each: int, *, ordered: b
 
 
 def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
-    """How much the errors of this jury go together, and how much it knows, by the key."""
+    """Measure the error correlations of this jury and its signal, by the key."""
     solution = keyed.solution.to_float()
     p = [float(x) for x in solution.prevalence.values()]
     informed = [sum(float(x) for x in row.values()) - 1 for row in solution.accuracy.values()]
     pairs = list(itertools.combinations(range(len(informed)), 2))
     size = [p[0] * p[1] * abs(informed[i] * informed[j]) for i, j in pairs]
-    # Two jurors who are both worse than coins agree as much as two good ones: only the sign tells.
+    # Two jurors who are both worse than coins agree as much as two good ones: only the sign distinguishes them.
     signal = min(x if min(informed[i], informed[j]) > 0 else -x for x, (i, j) in zip(size, pairs, strict=True))
     correlations = [abs(float(x)) for by in keyed.correlations(2).values() for x in by.values() if x is not None]
     return Trial(
@@ -488,54 +548,3 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
         signal=signal,
         scores=tuple(float(x) for x in solution.score.values()),
     )
-
-
-def _held_out(values: NDArray[Any], share: float, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """The records that measure and those that train; each has its share of both labels."""
-    shuffled = [rng.permutation(np.flatnonzero(values == label)) for label in np.unique(values)]
-    kept = [max(1, round(share * len(rows))) for rows in shuffled]
-    test = np.concatenate([rows[:n] for rows, n in zip(shuffled, kept, strict=True)])
-    train = np.concatenate([rows[n:] for rows, n in zip(shuffled, kept, strict=True)])
-    return np.sort(test), np.sort(train)
-
-
-def _check_target(values: NDArray[Any], records: int, held_out: float, seed: int) -> None:
-    if values.ndim != 1 or len(values) != records:
-        raise SketchError(f"there are {records:,} records and {len(values) if values.ndim else 0:,} labels")
-    if any(is_missing(value) for value in values.tolist()):
-        raise SketchError("the target has missing values; leave those records out")
-    if (labels := len(set(values.tolist()))) != 2:
-        raise SketchError(f"the search needs two labels, the target has {labels}")
-    if not 0 < held_out < 1:
-        raise OptionError(f"held_out must lie between 0 and 1, got {held_out}")
-    if seed < 0:
-        raise OptionError(f"seed must not be negative, got {seed}")
-
-
-def _check_search(columns: int, members: Sequence[Any], each: int, tries: int) -> None:
-    for member in members:
-        if not hasattr(member[1] if isinstance(member, tuple) else member, "fit"):
-            raise SketchError(f"a juror is a scikit-learn classifier or a (name, classifier) pair, not {member!r}")
-    if len(members) < 3:
-        raise SketchError(f"a jury needs three jurors or more, got {len(members)}")
-    if each < 1 or len(members) * each > columns:
-        raise SketchError(f"{columns} features are too few for {len(members)} jurors with {max(each, 1)} features each")
-    if tries < 1:
-        raise OptionError(f"at least one way must be tried, got {tries}")
-
-
-def _table(X: Any) -> tuple[Any, list[Any]]:
-    """The records in memory, with rows and columns, and the columns' names or positions."""
-    if is_frame(X):
-        frame = collect_frame(X)
-        return frame.to_native(), list(frame.columns)
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise SketchError(f"X must have rows and columns, got the shape {array.shape}")
-    return array, list(range(array.shape[1]))
-
-
-def _rows(table: Any, rows: Integers) -> Any:
-    if is_frame(table):
-        return collect_frame(table)[rows.tolist()].to_native()
-    return table[rows]

@@ -1,10 +1,23 @@
-"""How much one item tells about a jury: the Fisher information of the independent model, in closed form."""
+"""How many items and jurors a test needs: `plan`, and the information theory behind it.
+
+Fisher information of one item, in closed form for the independent model. A decision tuple t has the chance
+f_t = Σ_l P_l Π_i P_i(t_i | l). With s_t the derivatives of log f_t by the free prevalences and confusions, one item has
+the information I = Σ_t f_t s_t s_tᵀ, and no estimate from Q items can have a smaller variance than I⁻¹/Q. Three jurors
+and two labels have as many equations as unknowns: there the exact theorem reaches it. A missing vote is one more answer
+that a juror may give, whatever the truth. The sum runs over all tuples if there are few, over drawn ones otherwise.
+
+Gold. More items do not help against errors that jurors share; more gold items do. The jury is drawn and graded, and the
+widths that gold would leave are predicted as for a real jury (`Calibrated.with_gold`, off by 1 to 5 points).
+
+Correlated errors. How much error correlation the planned jury tolerates is read off the guaranteed bounds on the
+expected counts.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,42 +25,48 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import NamedMapping, Solution, encode
+from jurors.evaluate import Solution, encode
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
 from jurors.options import Target
-from jurors.results import Columns, Notes, Result, Table
+from jurors.results import Columns, Notes, Result, Table, field_values
 from jurors.sketch import Sketch
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes import Label, Votes
 
-# How much one item tells about a jury: the Fisher information of the independent model, in closed form.
-#
-# A decision tuple t has the chance f_t = Σ_l P_l Π_i P_i(t_i | l). With s_t the derivatives of log f_t by the free
-# prevalences and confusions, one item brings the information I = Σ_t f_t s_t s_tᵀ, and no estimate from Q items can
-# have a smaller variance than I⁻¹/Q. Three jurors and two labels have as many equations as unknowns: there the exact
-# theorem reaches it. A missing vote is one more thing that a juror may say, whatever the truth. The sum runs over all
-# tuples where there are few, over drawn ones elsewhere.
+# -- the information of one item --
 
-
-_MOST_TUPLES = 1 << 15
+_MAX_TUPLES = 1 << 15
 _DRAWN = 40_000
-_MOST_UNKNOWNS = 2_000  # more would need more tuples than are drawn
-_EACH = 10  # drawn tuples with three votes, which alone tell jurors from the truth, for each unknown
+_MAX_UNKNOWNS = 2_000  # more would need more tuples than are drawn
+_EACH = 10  # drawn tuples with three votes, which alone carry information about jurors, for each unknown
 
 
 @dataclass(frozen=True)
 class ItemErrors:
-    """Standard deviations times √Q: divide by √Q for a test of Q items. Infinite where nothing can be learnt."""
+    """Standard deviations times √Q: divide by √Q for a test of Q items. Infinite where nothing can be estimated."""
 
     prevalence: Floats  #: (R,)
     accuracy: Floats  #: (N, R)
 
 
 def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, seed: int = 0) -> ItemErrors:
-    """The least standard errors that any estimate of this jury can have, for one item.
+    """Compute the least standard errors that any estimate of this jury can have, for one item.
+
+    Parameters
+    ----------
+    prevalence, confusion
+        (R,) and (N, R, R): juror, true label, label given.
+    missing
+        The chance that a vote is missing.
+    seed
+        For drawn tuples.
+
+    Returns
+    -------
+    ItemErrors
 
     Examples
     --------
@@ -57,23 +76,26 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     """
     jurors, labels = confusion.shape[:2]
     unknowns = labels - 1 + jurors * labels * (labels - 1)
-    if unknowns > _MOST_UNKNOWNS:
+    if unknowns > _MAX_UNKNOWNS:
         raise SketchError(
             f"{jurors} jurors with {labels} labels have {unknowns:,} unknown rates, too many to plan for (at most "
-            f"{_MOST_UNKNOWNS:,}); plan fewer jurors or labels"
+            f"{_MAX_UNKNOWNS:,}); plan fewer jurors or labels"
         )
     codes, weights = _tuples(prevalence, confusion, missing, seed)
     if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
         raise SketchError(f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing")
     joint = np.tile(prevalence, (len(codes), 1))
     for i in range(jurors):
-        joint *= _said(confusion[i], codes[:, i])
+        joint *= _likelihood(confusion[i], codes[:, i])
     posterior = joint / joint.sum(axis=1, keepdims=True)
     scores, places = _scores(prevalence, confusion, codes, posterior)
     information = scores.T @ (scores * weights[:, None])
-    covariance = _inverse(information)
-    if covariance is None:
+    scale = np.sqrt(np.diag(information))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = information / np.outer(scale, scale)  # rare labels must not pass for rates that cannot be estimated
+    if not (scale > 0).all() or np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
         return ItemErrors(np.full(labels, np.inf), np.full((jurors, labels), np.inf))
+    covariance = np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
     accuracy = np.array([[_spread(covariance, places[i, a]) for a in range(labels)] for i in range(jurors)])
     first = list(range(labels - 1))
     shares = [_spread(covariance, [k]) for k in first]
@@ -81,7 +103,7 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
 
 
 def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[Integers, Floats]:
-    """Decision tuples and their chances: all of them, or as many as are drawn."""
+    """List decision tuples and their chances: all of them, or drawn ones."""
     jurors, labels = confusion.shape[:2]
     if _are_few(confusion, missing):
         states = (labels + bool(missing),) * jurors
@@ -89,7 +111,7 @@ def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) ->
         codes[codes == labels] = -1
         chance = np.tile(prevalence, (len(codes), 1))
         for i in range(jurors):
-            chance *= _said(confusion[i], codes[:, i])
+            chance *= _likelihood(confusion[i], codes[:, i])
         weights = chance.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
         return codes[weights > 0], weights[weights > 0]
     rng = np.random.default_rng(seed)
@@ -103,29 +125,18 @@ def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) ->
 def _are_few(confusion: Floats, missing: float) -> bool:
     """Whether all decision tuples can be listed."""
     jurors, labels = confusion.shape[:2]
-    return bool((labels + bool(missing)) ** jurors <= _MOST_TUPLES)
+    return bool((labels + bool(missing)) ** jurors <= _MAX_TUPLES)
 
 
-def _inverse(information: Floats) -> Floats | None:
-    """The covariance; None where some rates cannot be told. Rare labels must not pass for that: scaled first."""
-    scale = np.sqrt(np.diag(information))
-    if not (scale > 0).all():
-        return None
-    scaled = information / np.outer(scale, scale)
-    if np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
-        return None
-    return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
-
-
-def _said(table: Floats, said: Integers) -> Floats:
-    """(T, R): how likely each true label makes what a juror said; 1 where it said nothing."""
-    return np.where((said >= 0)[:, None], table[:, said].T, 1.0)
+def _likelihood(table: Floats, codes: Integers) -> Floats:
+    """(T, R): how likely each true label makes a juror's votes; 1 where it did not vote."""
+    return np.where((codes >= 0)[:, None], table[:, codes].T, 1.0)
 
 
 def _scores(
     prevalence: Floats, confusion: Floats, codes: Integers, posterior: Floats
 ) -> tuple[Floats, dict[tuple[int, int], list[int]]]:
-    """Derivatives of log f_t, one column per free parameter; and which of them are a juror's errors on a label."""
+    """Compute the derivatives of log f_t, one column per free parameter, and which of them are a juror's on a label."""
     labels = len(prevalence)
     ratio = posterior / prevalence
     columns = [ratio[:, a] - ratio[:, -1] for a in range(labels - 1)]
@@ -147,18 +158,19 @@ def _spread(covariance: Floats, which: list[int]) -> float:
     return float(np.sqrt(covariance[np.ix_(which, which)].sum())) if which else 0.0
 
 
-# How far a planned jury's scores would be known as real juries go, and how many gold items would halve that.
-#
-# More items do not help against errors that jurors share; more gold items do. The jury is drawn, graded, and the widths
-# that gold would leave are foretold as they are for a real one (`Calibrated.with_gold`, off by 1 to 5 points).
-
+# -- what gold items would leave --
 
 _TRIED = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500)
-DRAWN = 1_000  #: items that are drawn: more change little
+DRAWN = 1_000  #: items of the simulated test: more change little
 
 
 def gold_to_halve(votes: Votes, level: float) -> tuple[float | None, int | None]:
-    """The typical ± of a score without gold, and the fewest gold items of those tried that halve it; None: not known.
+    """Predict the typical ± of a score without gold, and the fewest gold items of those tried that halve it.
+
+    Returns
+    -------
+    (float or None, int or None)
+        None where it is not known.
 
     Examples
     --------
@@ -175,13 +187,19 @@ def gold_to_halve(votes: Votes, level: float) -> tuple[float | None, int | None]
         return None, None
     now = float(np.median([(high - low) / 2 for low, high in real.interval["score"].values()]))
     for items in _TRIED:
-        if items * 2 <= votes.total and _typical(real.with_gold(items)) <= now / 2:
+        widths = real.with_gold(items) if items * 2 <= votes.total else None
+        if widths is not None and float(np.nanmedian(list(widths.values()))) <= now / 2:
             return now, items
     return now, None
 
 
 def gold_table(rows: Sequence[tuple[int, float | None, int | None]], level: float) -> Table:
-    """What `gold_to_halve` says of juries of several sizes, to read."""
+    """Tabulate `gold_to_halve` of juries of several sizes.
+
+    Returns
+    -------
+    Table
+    """
     cells = tuple(
         (jurors, "–" if width is None else f"± {width:.2f}", "–" if gold is None else f"about {gold}")
         for jurors, width, gold in rows
@@ -191,12 +209,7 @@ def gold_table(rows: Sequence[tuple[int, float | None, int | None]], level: floa
     return Table(columns, cells, title=title, right=(0, 1, 2))
 
 
-def _typical(widths: NamedMapping | None) -> float:
-    return float("inf") if widths is None else float(np.nanmedian(list(widths.values())))
-
-
-# How much error correlation a planned jury would stand, from the guaranteed bounds on the counts to be expected.
-
+# -- how much error correlation is tolerated --
 
 _EXPECTED = 10**12  # items of the expected sketch from which bounds are read: rounding to whole items must not matter
 MOST_JURORS = 10  # bounds of larger panels take long and are not narrower
@@ -204,34 +217,33 @@ LEAST_CORRELATION = 1e-6
 
 
 def tolerated_correlations(model: JuryModel, width: float) -> tuple[float | None, float | None]:
-    """Up to which error correlation the bounds are as narrow as asked, and from which they say nothing."""
+    """Find up to which error correlation the bounds are as narrow as `width`, and from which they say nothing.
+
+    Returns
+    -------
+    (float, float) or (None, None)
+    """
     if len(model.labels) != 2 or len(model.jurors) > MOST_JURORS:
         return None, None
     solution = Solution(model.jurors, model.labels, model.prevalence, model.confusion)
-    sketch = encode(Solution.from_dict(_in_floats(solution)), items=_EXPECTED)
     truth = {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()}
+    prevalence = {a: float(p) for a, p in solution.prevalence.items()}
+    sketch = encode(Solution.from_dict({"prevalence": prevalence, "accuracy": truth}), items=_EXPECTED)
     safe = _largest(lambda e: _farthest(sketch, e, truth) <= width)
     return safe, _largest(lambda e: _farthest(sketch, e, truth) < math.inf)
 
 
-def _in_floats(solution: Solution) -> dict[str, Any]:
-    return {
-        "prevalence": {a: float(p) for a, p in solution.prevalence.items()},
-        "accuracy": {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()},
-    }
-
-
 def _farthest(sketch: Sketch, correlation: float, accuracy: dict[str, dict[Label, float]]) -> float:
-    """How far the truth may be from the accuracy that is read off; infinite where somebody is not bounded at all."""
+    """Compute how far the truth may be from the estimated accuracy; infinite if a juror is not bounded at all."""
     bounds = robust_bounds(sketch, correlation)
-    if bounds.alarms or bounds.accuracy is None:  # all alarms of bounds say that nothing, or not everybody, is bounded
+    if bounds.alarms or bounds.accuracy is None:  # every alarm of bounds means that some juror is not bounded
         return math.inf
     ends = [(accuracy[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a]]
     return max(abs(float(end) - x) for x, end in ends)
 
 
 def _largest(holds: Callable[[float], bool]) -> float:
-    """The largest correlation for which this holds (it does for all smaller ones); 0 where hardly for any."""
+    """Find the largest correlation for which this holds (it does for all smaller ones); 0 if for hardly any."""
     if not holds(LEAST_CORRELATION):
         return 0.0
     low, high = LEAST_CORRELATION, 0.25
@@ -241,10 +253,9 @@ def _largest(holds: Callable[[float], bool]) -> float:
     return low
 
 
-# `plan`: how many items until the grades are known well enough, and how much correlation they would stand.
+# -- the plan --
 
-
-_MOST_ITEMS = 10**12
+_MAX_ITEMS = 10**12
 FEWEST_ITEMS = 200  # smaller tests were not checked by simulation (benchmarks/plan_widths.py), so none is promised
 
 
@@ -253,13 +264,13 @@ class PlanRow:
     """What one size of jury needs."""
 
     jurors: int
-    items: int | None  #: until every accuracy is known to ± width; None where no test is large enough
+    items: int | None  #: until every accuracy is known to ± width; None if no test is large enough
     items_for_prevalence: int | None  #: until every prevalence is
     weakest: tuple[str, Label]  #: the juror and label that need most items
     correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
-    breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None where not computed
+    breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None if not computed
     real_width: float | None = None  #: ± of a typical score as real juries go, without gold and however many items
-    gold_to_halve: int | None = None  #: gold items that would halve it; None where nobody can tell
+    gold_to_halve: int | None = None  #: gold items that would halve it; None if unknown
 
 
 @dataclass(frozen=True)
@@ -274,7 +285,12 @@ class Plan(Result):
     curves: tuple[tuple[int, tuple[int, ...], tuple[float, ...]], ...]  #: jurors, items, ± of the weakest accuracy
 
     def table(self) -> Table:
-        """The plan as a table."""
+        """Tabulate the items needed.
+
+        Returns
+        -------
+        Table
+        """
         columns = ("jurors", "items for accuracies", "items for prevalence", "needs most", "safe below", "useless from")
         cells = tuple(
             (
@@ -291,16 +307,16 @@ class Plan(Result):
         return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
 
     def gold_table(self) -> Table:
-        """How far scores would be known as real juries go, and what gold would buy."""
+        """Tabulate how far scores would be known as real juries go, and what gold would improve."""
         return gold_table([(row.jurors, row.real_width, row.gold_to_halve) for row in self.rows], self.level)
 
     def _document(self) -> dict[str, Any]:
         rows = [
-            {**asdict(row), "weakest": dict(zip(("juror", "label"), row.weakest, strict=True))} for row in self.rows
+            {**field_values(row), "weakest": dict(zip(("juror", "label"), row.weakest, strict=True))}
+            for row in self.rows
         ]
         curves = [{"jurors": n, "items": items, "width": widths} for n, items, widths in self.curves]
-        head = {"width": self.width, "level": self.level, "target": self.target, "labels": self.labels}
-        return {**head, "rows": rows, "curves": curves}
+        return {**field_values(self), "rows": rows, "curves": curves}
 
     def _columns(self) -> Columns:
         names = (
@@ -312,7 +328,7 @@ class Plan(Result):
         return self.gold_table(), self.table(), Notes(self.notes())
 
     def notes(self) -> list[str]:
-        """What the columns mean, as far as it is needed."""
+        """Explain the columns, as far as needed."""
         never = any(None in (row.items, row.items_for_prevalence) for row in self.rows)
         unknown = any(row.correlation is None for row in self.rows)
         return [_REAL_NOTE, *_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
@@ -324,7 +340,7 @@ _NOTES = (
     "Useless from: as much could explain all that some juror has in common with the others; nothing bounds it then.",
 )
 _REAL_NOTE = "Gold: items with a known true label, drawn at random; what they leave is foretold to 1 to 5 points."
-_NEVER = f"Never: no test of up to {_MOST_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
+_NEVER = f"Never: no test of up to {_MAX_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
 _UNKNOWN = f"–: bounds are computed for two labels and up to {MOST_JURORS} jurors."
 
 
@@ -340,7 +356,7 @@ def plan(
     target: Target = "test",
     seed: int = 0,
 ) -> Plan:
-    """How many items until every accuracy is known to ± `width`, for juries of these sizes.
+    """Compute how many items it takes until every accuracy is known to ± `width`, for juries of these sizes.
 
     Parameters
     ----------
@@ -352,6 +368,10 @@ def plan(
         The chance that a vote is missing.
     level, target
         The intervals meant, as in `grade`.
+
+    Returns
+    -------
+    Plan
 
     Examples
     --------
@@ -366,14 +386,20 @@ def plan(
         raise OptionError(f"level must lie between 0 and 1, got {level}")
     if target not in ("test", "population"):
         raise OptionError(f"target must be 'test' or 'population', got {target!r}")
-    hidden = float(parse_probability(missing, "missing"))
-    if hidden == 1:
+    missing_rate = float(parse_probability(missing, "missing"))
+    if missing_rate == 1:
         raise SketchError("nobody votes where every vote is missing; give missing below 1")
     rows, curves = [], []
     for size in sizes:
         model = jury_model(jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size))
-        _check_learnable(model)
-        expected = ExpectedWidths(model, hidden, level, target, seed)
+        if not min(model.prevalence) > 0:
+            raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
+        if len(model.labels) == 2 and sum(table[0][0] + table[1][1] - 1 for table in model.confusion) < 0:
+            raise SketchError(
+                f"{len(model.jurors)} jurors who are wrong more often than right look like their mirror image, and "
+                "would be graded as that; plan for accuracies above 1/2 in the mean"
+            )
+        expected = ExpectedWidths(model, missing_rate, level, target, seed)
         row = _row(model, expected, width)
         votes = simulate(
             DRAWN, jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size),
@@ -387,7 +413,7 @@ def plan(
 
 @dataclass(frozen=True)
 class ExpectedWidths:
-    """How wide the intervals of a jury will be on a test of so many items: from its closed-form standard errors."""
+    """How wide the intervals of a jury will be on a test of so many items, from closed-form standard errors."""
 
     model: JuryModel
     missing: float
@@ -402,7 +428,7 @@ class ExpectedWidths:
 
     @cached_property
     def confusion(self) -> Floats:
-        """(N, R, R): juror, true label, label said."""
+        """(N, R, R): juror, true label, label given."""
         return np.array([[[float(x) for x in row] for row in table] for table in self.model.confusion])
 
     @cached_property
@@ -411,9 +437,19 @@ class ExpectedWidths:
         return item_errors(self.prevalence, self.confusion, missing=self.missing, seed=self.seed)
 
     def at(self, items: int) -> tuple[Floats, Floats]:
-        """± of the prevalences (R,) and of the accuracies (N, R)."""
+        """Compute the ± of the prevalences (R,) and of the accuracies (N, R).
+
+        Returns
+        -------
+        (array, array)
+        """
         if self.confusion.shape[:2] == (3, 2) and not self.missing:
-            return self._of_trio(items)
+            # The very intervals that `grade` gives, on the expected counts.
+            table = np.einsum("l,la,lb,lc->abc", self.prevalence, *self.confusion) * items
+            ends, _ = trio_interval_ends(table, evaluate_trios(table), target=self.target, level=self.level)
+            (p_low, p_high), (low, high) = ends["prevalence"], ends["accuracy"]
+            halves = np.nan_to_num((high - low) / 2, nan=np.inf)
+            return np.full(2, np.nan_to_num((p_high - p_low) / 2, nan=np.inf)), halves
         accuracy = np.einsum("ill->il", self.confusion)
         about = np.broadcast_to(items * self.prevalence * (1 - self.missing), accuracy.shape)
         return (
@@ -425,19 +461,10 @@ class ExpectedWidths:
 
     def _half(self, estimate: Floats, error: Floats, items: Floats) -> Floats:
         if self.target == "test":
-            own = estimate * (1 - estimate) / items
-            error = np.sqrt(np.maximum(error**2 - own, 0.0))
+            sampling = estimate * (1 - estimate) / items
+            error = np.sqrt(np.maximum(error**2 - sampling, 0.0))
         low, high = interval_around(estimate, error, np.asarray(items, dtype=float), self.level)
         return np.where(np.isfinite(error), (high - low) / 2, np.inf)
-
-    def _of_trio(self, items: int) -> tuple[Floats, Floats]:
-        """The very intervals that `grade` gives, on the counts that are to be expected."""
-        table = np.einsum("l,la,lb,lc->abc", self.prevalence, *self.confusion) * items
-        decoded = evaluate_trios(table)
-        ends, _ = trio_interval_ends(table, decoded, target=self.target, level=self.level)
-        (p_low, p_high), (low, high) = ends["prevalence"], ends["accuracy"]
-        halves = np.nan_to_num((high - low) / 2, nan=np.inf)
-        return np.full(2, np.nan_to_num((p_high - p_low) / 2, nan=np.inf)), halves
 
 
 def _sizes(jurors: int | Sequence[int]) -> list[int]:
@@ -447,17 +474,6 @@ def _sizes(jurors: int | Sequence[int]) -> list[int]:
     if not sizes or min(sizes) < 3:
         raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
     return sizes
-
-
-def _check_learnable(model: JuryModel) -> None:
-    """SketchError for juries that no test can grade as they are."""
-    if not min(model.prevalence) > 0:
-        raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
-    if len(model.labels) == 2 and sum(table[0][0] + table[1][1] - 1 for table in model.confusion) < 0:
-        raise SketchError(
-            f"{len(model.jurors)} jurors who are wrong more often than right look like their mirror image, and would "
-            "be graded as that; plan for accuracies above 1/2 in the mean"
-        )
 
 
 def _repeated(accuracy: Any, size: int) -> Any:
@@ -483,13 +499,13 @@ def _row(model: JuryModel, expected: ExpectedWidths, width: float) -> PlanRow:
 
 
 def _least_items(half_width: Callable[[int], float], width: float) -> int | None:
-    """The smallest test with half widths of at most `width`; None where none is large enough."""
+    """Find the smallest test with half widths of at most `width`; None if none is large enough."""
     high = FEWEST_ITEMS
     if half_width(high) <= width:
         return high
     while half_width(high) > width:
         high *= 2
-        if high > _MOST_ITEMS:
+        if high > _MAX_ITEMS:
             return None
     low = high // 2
     while high - low > max(1, high // 1000):
@@ -499,12 +515,12 @@ def _least_items(half_width: Callable[[int], float], width: float) -> int | None
 
 
 def _curve(expected: ExpectedWidths, items: int | None, width: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """How the weakest accuracy's ± shrinks, from a thirtieth of the items needed to thirty times as many."""
+    """Compute how the weakest accuracy's ± shrinks, from a thirtieth of the items needed to thirty times as many."""
     middle = math.log10(items or 10_000)
     tests = sorted({max(FEWEST_ITEMS, round(10**x)) for x in np.linspace(middle - 1.5, middle + 1.5, 31)})
     halves = [float(expected.at(q)[1].max()) for q in tests]
-    kept = [(q, w) for q, w in zip(tests, halves, strict=True) if math.isfinite(w)]
-    return tuple(q for q, _ in kept), tuple(w for _, w in kept)
+    finite = [(q, w) for q, w in zip(tests, halves, strict=True) if math.isfinite(w)]
+    return tuple(q for q, _ in finite), tuple(w for _, w in finite)
 
 
 def _count(items: int | None) -> str:

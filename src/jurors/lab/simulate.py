@@ -1,4 +1,13 @@
-"""The numbers of a jury as somebody wrote them: shares, prevalences and confusion matrices, exactly those decimals."""
+"""Juries with given statistics, exactly: prevalences, confusion matrices and error correlations; votes drawn from them.
+
+Numbers are taken as the decimals they are written as. Error correlations are the paper's Γ: jurors who share an error
+have a latent shift Z in common. On an item of true label l, juror i is right with chance P_il + Z, where Z = a with
+chance b/(a+b) and -b otherwise. Its mean is 0 and its variance ab, so that given the label
+
+    Γ_ij = cov(i right, j right) = ab   for every two who share it,   Γ_ijk = ab(a - b)   for every three,
+
+and independent shifts add up. Nothing is approximated: with rational a and b every decision tuple has a rational share.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +33,26 @@ from jurors.sketch.moments import covariances, pair_sums
 from jurors.votes import Key, Label, Votes
 from jurors.votes.codes import NO_VOTE, code_type
 
-# The numbers of a jury as somebody wrote them: shares, prevalences and confusion matrices, exactly those decimals.
-
+# -- numbers as written --
 
 Row = tuple[Fraction, ...]
 
 
 def fraction(value: Any, what: str) -> Fraction:
-    """A number as it is written: 0.1 is 1/10, "1/3" is 1/3.
+    """Parse a number as it is written: 0.1 is 1/10, "1/3" is 1/3.
 
+    Returns
+    -------
+    Fraction
+
+    Examples
+    --------
     >>> fraction(0.1, "x"), fraction("1/3", "x")
     (Fraction(1, 10), Fraction(1, 3))
     """
     try:
         text = str(value).strip()
-        if len(text.lower().partition("e")[2]) > 4:  # a million zeros take for ever to write out
+        if len(text.lower().partition("e")[2]) > 4:  # a million zeros take forever to write out
             raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -46,7 +60,12 @@ def fraction(value: Any, what: str) -> Fraction:
 
 
 def parse_probability(value: Any, what: str) -> Fraction:
-    """A number from 0 to 1."""
+    """Parse a number from 0 to 1.
+
+    Returns
+    -------
+    Fraction
+    """
     number = fraction(value, what)
     if not 0 <= number <= 1:
         raise SketchError(f"{what} must lie between 0 and 1, got {value}")
@@ -59,7 +78,13 @@ def _is_number(value: Any) -> TypeGuard[Any]:
 
 
 def prevalences(given: Any, labels: Sequence[Label]) -> Row:
-    """The share of each label; the last may be left out, and all of them: then they are equal."""
+    """Parse the share of each label; the last may be left out, or all of them: then they are equal.
+
+    Returns
+    -------
+    tuple of Fraction
+        They add up to 1.
+    """
     if given is None:
         return (Fraction(1, len(labels)),) * len(labels)
     if isinstance(given, Mapping):
@@ -77,7 +102,13 @@ def prevalences(given: Any, labels: Sequence[Label]) -> Row:
 
 
 def confusion_tables(given: Any, jurors: Sequence[str], labels: Sequence[Label]) -> tuple[tuple[Row, ...], ...]:
-    """A confusion matrix per juror, from one number for all, or an entry for each."""
+    """Parse a confusion matrix per juror, from one number for all, or an entry for each.
+
+    Returns
+    -------
+    nested tuples of Fraction
+        Juror, true label, label given.
+    """
     if isinstance(given, Mapping):
         if unknown := [name for name in given if name not in jurors]:
             raise SketchError(f"accuracy names the juror {unknown[0]!r}; there are: {', '.join(jurors)}")
@@ -92,7 +123,7 @@ def confusion_tables(given: Any, jurors: Sequence[str], labels: Sequence[Label])
 
 
 def _table(given: Any, labels: Sequence[Label], juror: str) -> tuple[Row, ...]:
-    """A confusion matrix from a number, one per label, or itself."""
+    """Parse a confusion matrix: a number, one per label, or the matrix itself."""
     size, what = len(labels), f"the accuracy of juror {juror!r}"
     if isinstance(given, Mapping) and set(given) != set(labels):
         raise SketchError(f"{what} needs an entry for each of {', '.join(map(str, labels))}, and for no other label")
@@ -113,23 +144,16 @@ def _table(given: Any, labels: Sequence[Label], juror: str) -> tuple[Row, ...]:
     return table
 
 
-# A jury whose statistics are chosen: prevalences, confusion matrices, and error correlations exactly as the paper's Γ.
-#
-# Jurors who share an error get a hidden shift Z in common: on an item of true label l, juror i is right with chance
-# P_il + Z, where Z = a with chance b/(a+b) and -b otherwise. Its mean is 0 and its variance ab, so that given the label
-#     Γ_ij = cov(i right, j right) = ab   for every two who share it,   Γ_ijk = ab(a - b)   for every three,
-# and shifts drawn apart add up. Nothing is approximated: with rational a and b every decision tuple has a rational
-# share.
+# -- the model of a jury --
 
-
-_MOST_CELLS = 1 << 16
-_MOST_JURORS = 100_000
-_STEP = 40  # shifts are looked for among the multiples of 1/40 first: small denominators make small exact tests
+_MAX_CELLS = 1 << 16
+_MAX_JURORS = 100_000
+_STEP = 40  # multiples of 1/40 are tried as shifts first: small denominators make small exact tests
 
 
 @dataclass(frozen=True)
 class Shift:
-    """What some jurors share on one true label: up by `up` or down by `down`; a sign for each member."""
+    """A latent shift that jurors share on one true label: up by `up` or down by `down`; a sign for each member."""
 
     members: tuple[int, ...]
     signs: tuple[int, ...]
@@ -138,7 +162,7 @@ class Shift:
 
     @property
     def chance_up(self) -> Fraction:
-        """How often the shift is upwards, so that its mean is 0."""
+        """The probability of an upward shift, so that its mean is 0."""
         return self.down / (self.up + self.down)
 
 
@@ -149,13 +173,19 @@ class JuryModel:
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
     prevalence: Row  #: of each label
-    confusion: tuple[tuple[Row, ...], ...]  #: juror, true label, label said
-    shifts: tuple[tuple[Shift, ...], ...]  #: true label -> what jurors share on its items
+    confusion: tuple[tuple[Row, ...], ...]  #: juror, true label, label given
+    shifts: tuple[tuple[Shift, ...], ...]  #: of each true label
 
     def shares(self) -> dict[tuple[tuple[int, ...], int], Fraction]:
-        """The share of every decision tuple and true label, exactly; those that never happen are left out."""
+        """Compute the share of every decision tuple and true label, exactly; those of share 0 are left out.
+
+        Returns
+        -------
+        dict
+            (decisions, true label) as positions of labels -> Fraction.
+        """
         size, width = len(self.labels), len(self.jurors)
-        if size ** (width + 1) > _MOST_CELLS:
+        if size ** (width + 1) > _MAX_CELLS:
             raise SketchError(
                 f"{size} labels and {width} jurors have {size}^{width} decision tuples, too many to list exactly; "
                 "simulate votes instead (without exact), or fewer jurors"
@@ -164,13 +194,20 @@ class JuryModel:
         for truth, share in enumerate(self.prevalence):
             states = list(self._states(truth))
             for decisions in itertools.product(range(size), repeat=width):
-                chance = sum((weight * _product(rows, decisions) for weight, rows in states), Fraction(0))
+                chance = Fraction(0)
+                for weight, rows in states:
+                    chance += math.prod((row[k] for row, k in zip(rows, decisions, strict=True)), start=weight)
                 if share * chance:
                     shares[decisions, truth] = share * chance
         return shares
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction:
-        """The paper's Γ of two or three jurors on items of this true label."""
+        """Compute the paper's Γ of two or three jurors on items of this true label.
+
+        Returns
+        -------
+        Fraction
+        """
         at = [self.jurors.index(name) for name in jurors]
         if len(set(at)) not in (2, 3) or len(set(at)) < len(at):
             raise SketchError(f"a jury's error correlations are known of two or three jurors, got {', '.join(jurors)}")
@@ -182,29 +219,30 @@ class JuryModel:
         return total
 
     def _states(self, truth: int) -> list[tuple[Fraction, list[Row]]]:
-        """Every combination of the shifts of a label: its chance, and how each juror answers then."""
+        """List every combination of the shifts of a label: its chance, and each juror's answers under it."""
         shifts = self.shifts[truth]
         states = []
         for ups in itertools.product((True, False), repeat=len(shifts)):
-            weight, moved = Fraction(1), [table[truth][truth] for table in self.confusion]
+            weight, right = Fraction(1), [table[truth][truth] for table in self.confusion]
             for is_up, shift in zip(ups, shifts, strict=True):
                 weight *= shift.chance_up if is_up else 1 - shift.chance_up
                 for member, sign in zip(shift.members, shift.signs, strict=True):
-                    moved[member] += sign * (shift.up if is_up else -shift.down)
-            rows = [shifted_row(table[truth], truth, right) for table, right in zip(self.confusion, moved, strict=True)]
+                    right[member] += sign * (shift.up if is_up else -shift.down)
+            rows = [shifted_row(table[truth], truth, share) for table, share in zip(self.confusion, right, strict=True)]
             states.append((weight, rows))
         return states
 
 
 def shifted_row(row: Row, truth: int, right: Fraction) -> Row:
-    """A juror's answers when right with this chance; errors fall on the other labels as they always do."""
+    """Compute a juror's answers when right with this chance; errors keep their proportions.
+
+    Returns
+    -------
+    tuple of Fraction
+    """
     wrong = 1 - row[truth]
     others = [x / wrong if wrong else Fraction(1, len(row) - 1) for x in row]
     return tuple(right if k == truth else (1 - right) * x for k, x in enumerate(others))
-
-
-def _product(rows: Sequence[Row], decisions: tuple[int, ...]) -> Fraction:
-    return math.prod((row[said] for row, said in zip(rows, decisions, strict=True)), start=Fraction(1))
 
 
 def jury_model(
@@ -218,7 +256,7 @@ def jury_model(
     difficulty: Any = 0,
     towards: JuryModel | None = None,
 ) -> JuryModel:
-    """A jury with these statistics; numbers are taken as the decimals they are written as.
+    """Build a jury with these statistics; numbers are taken as the decimals they are written as.
 
     Parameters
     ----------
@@ -233,7 +271,11 @@ def jury_model(
         Error correlations Γ on every label: of the first and second juror, third and fourth …; of named groups, which
         must not overlap; of all jurors, because items differ in difficulty. They add up.
     towards
-        Another jury that this one is to drift to: shared errors must be possible for both.
+        Another jury that this one drifts to: shared errors must be possible for both.
+
+    Returns
+    -------
+    JuryModel
 
     Examples
     --------
@@ -242,74 +284,86 @@ def jury_model(
     (Fraction(1, 25), Fraction(1, 100))
     """
     names = juror_names(jurors)
-    kinds = tuple(labels)
-    if len(kinds) < 2 or len(set(kinds)) < len(kinds):
-        raise SketchError(f"a jury needs two different labels or more, got {', '.join(map(str, kinds)) or 'none'}")
-    tables = confusion_tables(accuracy, names, kinds)
-    wanted = _wanted(names, fraction(pairs, "pairs"), groups or {}, fraction(difficulty, "difficulty"))
-    both = [tables] if towards is None else [tables, towards.confusion]
+    labels = tuple(labels)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise SketchError(f"a jury needs two different labels or more, got {', '.join(map(str, labels)) or 'none'}")
+    tables = confusion_tables(accuracy, names, labels)
+    shared = _shared_errors(names, fraction(pairs, "pairs"), groups or {}, fraction(difficulty, "difficulty"))
+    juries = [tables] if towards is None else [tables, towards.confusion]
     shifts = tuple(
-        _shifts(names, [[t[a][a] for t in each] for each in both], wanted, kinds[a]) for a in range(len(kinds))
+        _shifts(names, [[table[a][a] for table in jury] for jury in juries], shared, labels[a])
+        for a in range(len(labels))
     )
     return JuryModel(
-        jurors=names, labels=kinds, prevalence=prevalences(prevalence, kinds), confusion=tables, shifts=shifts
+        jurors=names, labels=labels, prevalence=prevalences(prevalence, labels), confusion=tables, shifts=shifts
     )
 
 
 def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
-    """The names given, or 1, 2, 3 … for a number of jurors."""
-    listed = None if isinstance(jurors, int) or hasattr(jurors, "__index__") else tuple(map(str, jurors))
-    many = int(jurors) if listed is None else len(listed)  # type: ignore[arg-type]  # a number of Python or numpy
-    if not 1 <= many <= _MOST_JURORS:
-        raise SketchError(f"a jury needs one juror or more, and at most {_MOST_JURORS:,}; got {many:,}")
-    names = tuple(map(str, range(1, many + 1))) if listed is None else listed
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise SketchError(f"a jury needs jurors with names of their own, but two are called {twice[0]!r}")
+    """Name the jurors: as given, or 1, 2, 3 … for a number of them.
+
+    Returns
+    -------
+    tuple of str
+    """
+    given = None if isinstance(jurors, int) or hasattr(jurors, "__index__") else tuple(map(str, jurors))
+    count = int(jurors) if given is None else len(given)  # type: ignore[arg-type]  # a number of Python or numpy
+    if not 1 <= count <= _MAX_JURORS:
+        raise SketchError(f"a jury needs one juror or more, and at most {_MAX_JURORS:,}; got {count:,}")
+    names = tuple(map(str, range(1, count + 1))) if given is None else given
+    if repeated := [name for name, times in Counter(names).items() if times > 1]:
+        raise SketchError(f"a jury needs jurors with names of their own, but two are called {repeated[0]!r}")
     return names
 
 
-def _wanted(
+def _shared_errors(
     jurors: Sequence[str], pairs: Fraction, groups: Mapping[Sequence[str], Any], difficulty: Fraction
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """Who shares how much: (members, Γ), without those that share nothing."""
-    together: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
-    together += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
+    """List who shares how much: (members, Γ), without those that share nothing."""
+    shared: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
+    shared += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
     taken: set[int] = set()
     for names, gamma in groups.items():
         members = []
         for name in map(str, (names.split(",") if isinstance(names, str) else names)):
-            written = name if name in jurors else name.strip()
-            if written not in jurors:
+            known = name if name in jurors else name.strip()
+            if known not in jurors:
                 raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(jurors)}")
-            members.append(jurors.index(written))
+            members.append(jurors.index(known))
         if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
             raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {names!r}")
         taken |= set(members)
-        together.append((tuple(members), fraction(gamma, "the correlation of a group")))
+        shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
     if (difficulty or pairs) and len(jurors) < 2:
         raise SketchError("one juror alone shares no error with anybody")
-    return [(members, gamma) for members, gamma in together if gamma]
+    return [(members, gamma) for members, gamma in shared if gamma]
 
 
 def _shifts(
     jurors: Sequence[str],
     accuracies: Sequence[Sequence[Fraction]],
-    wanted: Sequence[tuple[tuple[int, ...], Fraction]],
+    shared: Sequence[tuple[tuple[int, ...], Fraction]],
     label: Label,
 ) -> tuple[Shift, ...]:
-    """Shifts that give these correlations and leave every chance between 0 and 1."""
-    room_up = [min(1 - each[i] for each in accuracies) for i in range(len(jurors))]
-    room_down = [min(each[i] for each in accuracies) for i in range(len(jurors))]
+    """Find shifts that give these correlations and leave every chance between 0 and 1."""
+    room_up = [min(1 - jury[i] for jury in accuracies) for i in range(len(jurors))]
+    room_down = [min(jury[i] for jury in accuracies) for i in range(len(jurors))]
     shifts = []
-    for members, gamma in wanted:
+    for members, gamma in shared:
         if gamma < 0 and len(members) > 2:
             raise SketchError(f"only two jurors can share a negative correlation, got {gamma} for {len(members)}")
         signs = (1, -1) if gamma < 0 else (1,) * len(members)
         ups = [room_up[i] if s > 0 else room_down[i] for i, s in zip(members, signs, strict=True)]
         downs = [room_down[i] if s > 0 else room_up[i] for i, s in zip(members, signs, strict=True)]
-        up, down = _ends(abs(gamma), min(ups), min(downs)) or _too_much(
-            jurors, members, label, gamma, min(ups), min(downs)
-        )
+        ends = _ends(abs(gamma), min(ups), min(downs))
+        if ends is None:
+            who = format_names((jurors[i] for i in members), 6)
+            raise SketchError(
+                f"jurors {who} with these accuracies cannot share an error correlation of {float(gamma):g} on items of "
+                f"label {str(label)!r}: at most {float(min(ups) * min(downs)):.4g} is possible beside what they share "
+                "already"
+            )
+        up, down = ends
         shifts.append(Shift(members, signs, up, down))
         for i, sign in zip(members, signs, strict=True):
             room_up[i] -= up if sign > 0 else down
@@ -318,7 +372,7 @@ def _shifts(
 
 
 def _ends(gamma: Fraction, most_up: Fraction, most_down: Fraction) -> tuple[Fraction, Fraction] | None:
-    """a and b with ab = Γ that use up equal parts of the room there is, nearly: others may need the rest."""
+    """Find a and b with ab = Γ that use up nearly equal parts of the available room: others may need the rest."""
     if gamma > most_up * most_down:
         return None
     ideal = math.sqrt(gamma * most_up / most_down)
@@ -333,22 +387,11 @@ def _ends(gamma: Fraction, most_up: Fraction, most_down: Fraction) -> tuple[Frac
     return best, gamma / best
 
 
-def _too_much(
-    jurors: Sequence[str], members: Sequence[int], label: Label, gamma: Fraction, up: Fraction, down: Fraction
-) -> tuple[Fraction, Fraction]:
-    who = format_names((jurors[i] for i in members), 6)
-    raise SketchError(
-        f"jurors {who} with these accuracies cannot share an error correlation of {float(gamma):g} on items of label "
-        f"{str(label)!r}: at most {float(up * down):.4g} is possible beside what they share already"
-    )
-
-
-# `simulate`: votes of a jury whose statistics and error correlations are chosen, with the truth beside them.
-
+# -- votes drawn from a jury --
 
 _BLOCK = 1 << 22  # cells drawn at once
-_MOST_VOTES = 1 << 32  # a byte each, held at once
-_MOST_COUNT = (1 << 63) - 1
+_MAX_VOTES = 1 << 32  # a byte each, held at once
+_MAX_COUNT = (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +400,7 @@ class Simulation:
 
     model: JuryModel
     votes: Votes
-    truth: Integers  #: the position of each row's true label
+    truth: Integers  #: the position of each row's true label among the labels
 
     @cached_property
     def sketch(self) -> Sketch:
@@ -376,7 +419,7 @@ class Simulation:
 
     @cached_property
     def largest_correlation(self) -> float | None:
-        """The error correlation of a pair that is largest in size on this test; None where no pair can have one.
+        """The error correlation of a pair that is largest in size on this test; None if no pair can have one.
 
         >>> round(simulate(exact=True, accuracy="0.8", pairs="-0.03").largest_correlation, 12)
         -0.03
@@ -385,7 +428,7 @@ class Simulation:
         codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
         pairs = np.triu_indices(codes.shape[1], 1)
         covariances = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
-        known = [x for each in covariances for x in each.tolist() if x == x]
+        known = [x for matrix in covariances for x in matrix.tolist() if x == x]
         return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
@@ -408,7 +451,7 @@ def simulate(
     exact: bool = False,
     seed: int = 0,
 ) -> Simulation:
-    """Votes of a jury with these statistics.
+    """Draw votes of a jury with these statistics.
 
     Parameters
     ----------
@@ -420,13 +463,17 @@ def simulate(
         The chance that a vote is missing (one for all, or one per juror); or each item is seen by so many jurors.
     drift
         What `prevalence` and `accuracy` become by the last item; they move evenly from the first to the last. At any
-        moment the correlations are the ones asked for; over the whole test jurors whose accuracies move together also
-        err together, which adds about a twelfth of the product of their moves.
+        moment the correlations are the given ones; over the whole test jurors whose accuracies drift together also err
+        together, which adds about a twelfth of the product of their drifts.
     exact
         No chance at all: whole counts of items in exactly these shares, so that every statistic and every error
-        correlation of the test is the one asked for.
+        correlation of the test is the given one.
     seed
         Equal seeds give equal votes.
+
+    Returns
+    -------
+    Simulation
 
     Examples
     --------
@@ -439,7 +486,9 @@ def simulate(
     common: dict[str, Any] = {"jurors": jurors, "labels": labels}
     end = None
     if drift is not None:
-        end = jury_model(**common, **{"prevalence": prevalence, "accuracy": accuracy} | _checked_drift(drift))
+        if unknown := [name for name in drift if name not in ("prevalence", "accuracy")]:
+            raise OptionError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
+        end = jury_model(**common, **{"prevalence": prevalence, "accuracy": accuracy} | dict(drift))
     model = jury_model(
         **common,
         prevalence=prevalence,
@@ -449,40 +498,54 @@ def simulate(
         difficulty=difficulty,
         towards=end,
     )
-    hidden = _chances(missing, len(model.jurors))
+    missing_rates = _missing_rates(missing, len(model.jurors))
     if not isinstance(items, (int, np.integer, type(None))):
         raise OptionError(f"items must be a whole number, got {items!r}")
     if exact:
-        if end is not None or any(hidden) or votes_per_item is not None:
+        if end is not None or any(missing_rates) or votes_per_item is not None:
             raise OptionError("an exact test has every vote and no drift; leave exact out to simulate those")
         return exact_test(model, items)
     if items is None or items < 1:
         raise OptionError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
-    if items * len(model.jurors) > _MOST_VOTES:
+    if items * len(model.jurors) > _MAX_VOTES:
         raise SketchError(
-            f"{items:,} items are too many votes to hold at once (at most {_MOST_VOTES:,}); simulate parts with seeds "
+            f"{items:,} items are too many votes to hold at once (at most {_MAX_VOTES:,}); simulate parts with seeds "
             "of their own, or an exact test"
         )
     if not isinstance(seed, (int, np.integer)) or seed < 0:
         raise OptionError(f"seed must be a whole number from 0, got {seed!r}")
     rng = np.random.default_rng(seed)
     codes, truth = _draw(model, end or model, items, rng)
-    _hide(codes, hidden, votes_per_item, rng)
+    if votes_per_item is not None:
+        if not 1 <= votes_per_item <= len(model.jurors):
+            raise SketchError(
+                f"votes_per_item must lie between 1 and {len(model.jurors)}, the number of jurors; got {votes_per_item}"
+            )
+        order = np.argsort(rng.random(codes.shape), axis=1)
+        np.put_along_axis(codes, order[:, votes_per_item:], NO_VOTE, axis=1)
+    for i, rate in enumerate(missing_rates):
+        if rate:
+            codes[rng.random(items) < rate, i] = NO_VOTE
     votes = Votes.from_matrix(codes, items=np.arange(1, items + 1), jurors=model.jurors, labels=model.labels)
     return Simulation(model, votes, truth)
 
 
 def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
-    """Whole counts in exactly the model's shares: one row per decision tuple and true label."""
+    """Make whole counts in exactly the model's shares, one row per decision tuple and true label.
+
+    Returns
+    -------
+    Simulation
+    """
     shares = model.shares()
     least = math.lcm(*(value.denominator for value in shares.values()))
     items = least if items is None else items
-    if least > _MOST_COUNT:
+    if least > _MAX_COUNT:
         raise SketchError(
             f"this jury has whole counts only on multiples of {_large(least)} items, more than can be counted; give it "
             "rounder numbers or fewer jurors"
         )
-    if not 1 <= items <= _MOST_COUNT or items % least:
+    if not 1 <= items <= _MAX_COUNT or items % least:
         raise SketchError(f"this jury has whole counts only on multiples of {least:,} items, got {_large(items)}")
     codes = np.array([decisions for decisions, _ in shares])
     counts = [int(value * items) for value in shares.values()]
@@ -491,10 +554,10 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
 
 
 def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
-    """Jurors x jurors: covariance of being right on items of a label that both answered; NaN where there is none."""
-    kept = np.flatnonzero(counts)
+    """Compute the (jurors, jurors) covariance of being right on items of a label that both answered; NaN if none."""
+    present = np.flatnonzero(counts)
     sums = np.zeros((3, codes.shape[1], codes.shape[1]))
-    for rows in np.array_split(kept, len(kept) * codes.shape[1] // _BLOCK + 1):
+    for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
         right, voted = (codes[rows] == label).astype(float), (codes[rows] >= 0).astype(float)
         sums += pair_sums(right, voted, counts[rows].astype(float))
     return covariances(*sums)
@@ -504,22 +567,16 @@ def _large(number: int) -> str:
     return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
 
 
-def _chances(missing: Any, jurors: int) -> list[float]:
-    """The chance that a vote is missing, one per juror."""
+def _missing_rates(missing: Any, jurors: int) -> list[float]:
+    """Parse the chance that a vote is missing, one per juror."""
     listed = [missing] * jurors if isinstance(missing, (str, Number)) else list(missing)
     if len(listed) != jurors:
         raise SketchError(f"missing needs one chance, or {jurors} (one per juror), got {len(listed)}")
     return [float(parse_probability(chance, "missing")) for chance in listed]
 
 
-def _checked_drift(drift: Mapping[str, Any]) -> dict[str, Any]:
-    if unknown := [name for name in drift if name not in ("prevalence", "accuracy")]:
-        raise OptionError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
-    return dict(drift)
-
-
 def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:
-    """Votes (items, jurors) as positions of labels, and the true labels, block by block."""
+    """Draw votes (items, jurors) as positions of labels, and the true labels, block by block."""
     width = len(start.jurors)
     codes = np.empty((items, width), dtype=code_type(len(start.labels)))
     truth = np.empty(items, dtype=np.int64)
@@ -527,22 +584,28 @@ def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator
     ends = [(_floats(m.prevalence), np.array([[_floats(row) for row in t] for t in m.confusion])) for m in (start, end)]
     for first in range(0, items, step):
         last = min(items, first + step)
-        when = np.arange(first, last) / max(1, items - 1)
-        truth[first:last] = _pick(_between(ends[0][0], ends[1][0], when), rng)
-        codes[first:last] = _votes(start, ends[0][1], ends[1][1], when, truth[first:last], rng)
+        progress = np.arange(first, last) / max(1, items - 1)
+        truth[first:last] = _pick(_between(ends[0][0], ends[1][0], progress), rng)
+        codes[first:last] = _votes(start, ends[0][1], ends[1][1], progress, truth[first:last], rng)
     return codes, truth
 
 
 def _votes(
-    model: JuryModel, first: Floats, last: Floats, when: Floats, truth: Integers, rng: np.random.Generator
+    model: JuryModel, first: Floats, last: Floats, progress: Floats, truth: Integers, rng: np.random.Generator
 ) -> Integers:
-    """Each juror is right with its own chance plus what it shares; errors fall on the other labels."""
-    moved = _shift(model, truth, rng)
+    """Draw votes: each juror is right with its own chance plus the shared shifts; errors fall on the other labels."""
+    shifts = np.zeros((len(truth), len(model.jurors)))
+    for label, by_label in enumerate(model.shifts):
+        items = np.flatnonzero(truth == label)
+        for shift in by_label:
+            is_up = rng.random(len(items)) < float(shift.chance_up)
+            size = np.where(is_up, float(shift.up), -float(shift.down))
+            shifts[np.ix_(items, np.array(shift.members))] += size[:, None] * np.array(shift.signs)
     codes = np.empty((len(truth), len(model.jurors)), dtype=np.int64)
     for i in range(len(model.jurors)):
-        rows = _between(first[i, truth], last[i, truth], when)
+        rows = _between(first[i, truth], last[i, truth], progress)
         right = rows[np.arange(len(truth)), truth]
-        is_right = rng.random(len(truth)) < right + moved[:, i]
+        is_right = rng.random(len(truth)) < right + shifts[:, i]
         rows[np.arange(len(truth)), truth] = 0.0
         none = rows.sum(axis=1) == 0  # a juror who is never wrong by itself errs on any other label
         rows[none] = 1.0
@@ -551,41 +614,15 @@ def _votes(
     return codes
 
 
-def _shift(model: JuryModel, truth: Integers, rng: np.random.Generator) -> Floats:
-    moved = np.zeros((len(truth), len(model.jurors)))
-    for label, shifts in enumerate(model.shifts):
-        rows = np.flatnonzero(truth == label)
-        for shift in shifts:
-            is_up = rng.random(len(rows)) < float(shift.chance_up)
-            by = np.where(is_up, float(shift.up), -float(shift.down))
-            moved[np.ix_(rows, np.array(shift.members))] += by[:, None] * np.array(shift.signs)
-    return moved
-
-
 def _pick(chances: Floats, rng: np.random.Generator) -> Integers:
-    """One position per row, each with its chance."""
+    """Draw one position per row, each with its chance."""
     ends = np.cumsum(chances, axis=1)[:, :-1]
     return np.asarray((rng.random((len(chances), 1)) >= ends).sum(axis=1))
 
 
-def _between(start: Floats, end: Floats, when: Floats) -> Floats:
-    return start + (end - start) * when[:, None]
+def _between(start: Floats, end: Floats, progress: Floats) -> Floats:
+    return start + (end - start) * progress[:, None]
 
 
 def _floats(values: Sequence[Fraction]) -> Floats:
     return np.array([float(value) for value in values])
-
-
-def _hide(codes: Any, missing: Sequence[float], votes_per_item: int | None, rng: np.random.Generator) -> None:
-    """Take votes away, in place."""
-    rows, width = codes.shape
-    if votes_per_item is not None:
-        if not 1 <= votes_per_item <= width:
-            raise SketchError(
-                f"votes_per_item must lie between 1 and {width}, the number of jurors; got {votes_per_item}"
-            )
-        order = np.argsort(rng.random((rows, width)), axis=1)
-        np.put_along_axis(codes, order[:, votes_per_item:], NO_VOTE, axis=1)
-    for i, rate in enumerate(missing):
-        if rate:
-            codes[rng.random(rows) < rate, i] = NO_VOTE

@@ -1,4 +1,8 @@
-"""Verdict, ranking, advice."""
+"""The first screen of a report: can these grades be trusted, who is good and who is not, and what to do.
+
+Every sentence comes from the alarms and numbers of the evaluation, and from the answer key if there is one; the levels
+of alarms mean what `jurors check` means by them.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +21,12 @@ from jurors.evaluate.dependence import linked_jurors
 from jurors.evaluate.evaluation import TOO_WIDE
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
-from jurors.report.tables import count_noun, key_lines, label_advice, names, of_which
+from jurors.report.tables import IntervalRow, key_lines, label_advice, names, of_which
+from jurors.results import count_noun
 from jurors.uncertainty.alarms import actual_scores, clearly_weak, could_be_equal, scores_and_errors, worse_than_chance
-from jurors.uncertainty.gold import KeyCheck, check_with_key
+from jurors.uncertainty.gold import check_with_key
 
-# The first screen: can these grades be trusted.
-#
-# Every sentence comes from the alarms and numbers of the evaluation, and from the answer key where there is one; the
-# levels of alarms mean what `jurors check` means by them.
-
+# -- the verdict --
 
 Tone: TypeAlias = Literal["alarm", "warning", "quiet"]
 
@@ -43,11 +44,31 @@ class ReportVerdict:
 
 
 def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdict:
-    """The answer to "can I trust these grades": by the loudest alarm, and by the answer key where there is one."""
+    """Answer "can I trust these grades", by the most severe alarm, and by the answer key if there is one.
+
+    Returns
+    -------
+    ReportVerdict
+    """
     check = check_with_key(e, keyed)
-    tone, headline, lines = _by_alarms(e)
+    by_alarms = verdict_by_alarms(e.alarms, f"Nothing in the counts speaks against these grades. {_NO_PROOF}")
+    tone, headline, lines = by_alarms.tone, by_alarms.headline, list(by_alarms.lines)
+    if e.solution is None and tone == "alarm":
+        loud = count_noun(sum(alarm.level == "alarm" for alarm in e.alarms), "alarm")
+        lines = [f"No real evaluation explains these counts, and {loud} rang."]
+    elif e.solution is None and e.as_real is not None:
+        tone, headline = "warning", "With care: look at the warnings first."
+        lines = ["If errors were independent, no real evaluation explains these counts, as chance can have it."]
+    elif e.solution is None:
+        tone, headline = "warning", "There are no grades."
+        lines = ["No real evaluation explains these counts, as chance can have it."]
     if check is not None and check.speaks_against:
-        tone, headline = _by_key(check, tone, headline)
+        if tone == "alarm":
+            headline = "No: do not trust these grades. The answer key contradicts them too."
+        elif check.is_alarming:
+            tone, headline = "alarm", "No: the answer key contradicts these grades."
+        else:
+            tone, headline = "warning", "With care: the answer key contradicts the intervals."
     lines[:0] = verdict_sentences(e)
     if tone != "alarm" or e.as_real is not None:
         lines += _expected_errors(e)
@@ -55,40 +76,25 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if check is None:
         return ReportVerdict(tone, headline, tuple(lines))
-    if check.speaks_against:  # what is known for certain comes first
+    if check.speaks_against:  # what is certain comes first
         return ReportVerdict(tone, headline, (*key_lines(check), *(line for line in lines if _NO_PROOF not in line)))
     return ReportVerdict(tone, headline, (*lines, *key_lines(check)))
 
 
-def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
-    level = highest_level(e.alarms)
-    loud = [a for a in e.alarms if a.level == "alarm"]
-    warnings = [a for a in e.alarms if a.level == "warning"]
-    if e.solution is None and level != "alarm" and e.as_real is not None:
-        nothing = "If errors were independent, no real evaluation explains these counts, as chance can have it."
-        return "warning", "With care: look at the warnings first.", [nothing]
-    if e.solution is None and level != "alarm":
-        return "warning", "There are no grades.", ["No real evaluation explains these counts, as chance can have it."]
+def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
+    """Judge by the alarms alone; `quiet` is what to say without any.
+
+    Returns
+    -------
+    ReportVerdict
+    """
+    level = highest_level(alarms)
+    many = count_noun(sum(alarm.level == level for alarm in alarms), str(level))
     if level == "alarm":
-        rang = f"{count_noun(len(loud), 'alarm')} rang"
-        known = f"{rang}. {_AS_EVIDENCE}"
-        return (
-            "alarm",
-            "No: do not trust these grades.",
-            [f"No real evaluation explains these counts, and {rang}." if e.solution is None else known],
-        )
+        return ReportVerdict("alarm", "No: do not trust these grades.", (f"{many} rang. {_AS_EVIDENCE}",))
     if level == "warning":
-        rang = f"No alarm rang, but {count_noun(len(warnings), 'warning')} did."
-        return "warning", "With care: look at the warnings first.", [rang]
-    return "quiet", "No alarm rang.", [f"Nothing in the counts speaks against these grades. {_NO_PROOF}"]
-
-
-def _by_key(check: KeyCheck, tone: Tone, headline: str) -> tuple[Tone, str]:
-    if tone == "alarm":
-        return tone, "No: do not trust these grades. The answer key contradicts them too."
-    if check.is_alarming:
-        return "alarm", "No: the answer key contradicts these grades."
-    return "warning", "With care: the answer key contradicts the intervals."
+        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {many} did.",))
+    return ReportVerdict("quiet", "No alarm rang.", (quiet,))
 
 
 def _expected_errors(e: Evaluation) -> list[str]:
@@ -119,31 +125,41 @@ class RaisedAlarm:
 
 
 def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
-    """Loudest first; those of one kind together."""
+    """Group alarms by kind, the most severe first.
+
+    Returns
+    -------
+    list of RaisedAlarm
+    """
     kinds: dict[tuple[str, str], list[Alarm]] = {}
     for alarm in sort_by_severity(dict.fromkeys(alarms)):
         kinds.setdefault((alarm.level, alarm.kind), []).append(alarm)
     return [RaisedAlarm(first, tuple(more)) for first, *more in kinds.values()]
 
 
-# Who errs together: groups, and the pairs that an alarm names, by the sign they move with.
-
+# -- who errs together --
 
 Group: TypeAlias = tuple[str, ...]
 
 
 def pairs_together(alarm: Alarm) -> list[Group]:
-    """The pairs of the alarm who err together."""
+    """List the pairs of the alarm whose errors are positively correlated."""
     return [(pair.first, pair.second) for pair in alarm.pairs if pair.value > 0]
 
 
 def pairs_apart(alarm: Alarm) -> list[Group]:
-    """The pairs of the alarm who avoid each other's errors."""
+    """List the pairs of the alarm whose errors are negatively correlated."""
     return [(pair.first, pair.second) for pair in alarm.pairs if pair.value < 0]
 
 
 def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Group]:
-    """Jurors who err together, the largest group last: by the key where there is one, else as estimated."""
+    """Group jurors who err together, by the key if there is one, else as estimated.
+
+    Returns
+    -------
+    list of tuple of str
+        The largest group last.
+    """
     if keyed is not None:
         actual = dependence_with_key(keyed)
         groups = list(linked_jurors(actual.jurors, actual.correlation, actual.error))
@@ -156,15 +172,14 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
 
 
 def is_most(group: Group, e: Evaluation) -> bool:
-    """Whether the group is so large that the others are the exception."""
+    """Whether the group is most of the panel."""
     return len(group) > len(e.jurors) / 2
 
 
-# What to do: two to four actions from the alarms and the numbers, the most pressing first.
+# -- what to do: two to four actions, the most pressing first --
 
-
-_MOST = 4
-_REVIEW = 40
+_MAX_ACTIONS = 4
+_REVIEW = 40  # items
 _FEW_ITEMS = 30
 _NAMED = 3  # of the clearly weakest
 
@@ -185,44 +200,47 @@ def actions(
     has_key: bool = False,
     keyed: KeyedEvaluation | None = None,
 ) -> list[Action]:
-    """Two to four things to do; `file` is how the commands name the votes."""
+    """Advise two to four actions; `file` is how the commands name the votes.
+
+    Returns
+    -------
+    list of Action
+    """
     loud = [a for a in e.alarms if a.level != "note"]
     check = check_with_key(e, keyed)
-    first = _few_items(e) + _advice_by_key(check)
+    first = []
+    if e.items < _FEW_ITEMS:
+        first.append(Action(f"Get more items first: {e.items:,} are too few to grade anybody"))
+    if check is not None and check.labels is not None and (text := label_advice(check.labels)):
+        first.append(Action(text))
+    if check is not None and check.speaks_against:
+        first.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
     texts = dict.fromkeys(_merged(loud, e, keyed))
-    steps = first + [Action(text) for text in texts][: max(1, _MOST - 1 - len(first))]
+    steps = first + [Action(text) for text in texts][: max(1, _MAX_ACTIONS - 1 - len(first))]
     untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
     if keyed is not None or not (untrusted or any(a.kind == "correlated_errors" for a in loud)):
-        steps += _swapped(e, keyed) + _weaker(e, keyed)
+        worse = [] if e.exam else worse_than_chance(keyed or e)
+        inverted = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
+        if swapped := [j for j in worse if j not in inverted]:
+            text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
+            steps.append(Action(text.format(names(swapped))))
+        flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+        if weak := [j for j in clearly_weak(keyed or e) if j not in flagged | set(worse)][:_NAMED]:
+            text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
+            steps.append(Action(text.format(names(weak), ", by the key" if keyed is not None else "")))
     if not (has_key or keyed) and e.gold is None and (loud or len(e.jurors) == 3):
         test = "Test the grades: let a person label a few dozen random items, then grade again with them"
-        steps = [*steps[: _MOST - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
+        steps = [*steps[: _MAX_ACTIONS - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
     if not untrusted and labelling is not None and not (check and check.is_alarming):
         steps += _review(labelling, file)
     if not loud and not (check and check.speaks_against):
         watch = "Keep watching: in a pipeline, this exits with status 3 when an alarm rings"
         steps.append(Action(watch, f"jurors check {file}"))
-    return steps[:_MOST]
-
-
-def _few_items(e: Evaluation) -> list[Action]:
-    if e.items >= _FEW_ITEMS:
-        return []
-    return [Action(f"Get more items first: {e.items:,} are too few to grade anybody")]
-
-
-def _advice_by_key(check: KeyCheck | None) -> list[Action]:
-    """Whose labels to use, and whether to go by the actual scores."""
-    if check is None:
-        return []
-    steps = [] if check.labels is None or not (text := label_advice(check.labels)) else [Action(text)]
-    if check.speaks_against:
-        steps.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
-    return steps
+    return steps[:_MAX_ACTIONS]
 
 
 def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> list[Markup]:
-    """One advice per kind of alarm, about everybody whom alarms of that kind name."""
+    """Give one advice per kind of alarm, about all jurors that alarms of that kind name."""
     kinds: dict[str, list[Alarm]] = {}
     for alarm in loud:
         kinds.setdefault(alarm.kind, []).append(alarm)
@@ -241,7 +259,7 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
 
 
 def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
-    """Groups where they were found; else pairs that avoid each other; else nobody in particular."""
+    """Advise on correlated errors: by groups; else by pairs with negative correlation; else in general."""
     groups = groups_together(e, keyed)
     small = [group for group in groups if not is_most(group, e)][:_NAMED]
     large = [group for group in groups if is_most(group, e)]
@@ -269,25 +287,8 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
     return escape(MERGED_KINDS)
 
 
-def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
-    flagged = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
-    who = [] if e.exam else [j for j in worse_than_chance(keyed or e) if j not in flagged]
-    text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
-    return [Action(text.format(names(who)))] if who else []
-
-
-def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
-    """Those clearly below most of the others, if no other line speaks of them."""
-    flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
-    flagged |= set() if e.exam else set(worse_than_chance(keyed or e))
-    who = [j for j in clearly_weak(keyed or e) if j not in flagged][:_NAMED]
-    text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
-    by = ", by the key" if keyed is not None else ""
-    return [Action(text.format(names(who), by))] if who else []
-
-
 def _review(labelling: Labelling, file: str) -> list[Action]:
-    """Reviewing the items that teach most, with what it is expected to mend."""
+    """Advise a review of the items with the largest information gain, with what it is expected to correct."""
     first = labelling.review(_REVIEW)
     mended, total = float(np.sum(1 - labelling.probability[first])), labelling.expected_errors
     if not total >= 1 or not mended >= 1 or len(first) == len(labelling):
@@ -297,33 +298,30 @@ def _review(labelling: Labelling, file: str) -> list[Action]:
     return [Action(text, f"jurors label {file} --review {len(first)}")]
 
 
-# Who is good and who is not: the jurors in order, with what is odd about them.
+# -- the ranking of jurors, with remarks --
 
-
-_LIKE_A_COIN = {"open", "uninformative_juror", "inverted_juror", "constant_juror"}  # what says so already
+_LIKE_A_COIN = {"open", "uninformative_juror", "inverted_juror", "constant_juror"}  # remarks that say so already
 _SWAPPED = "clearly below a coin: labels swapped?"
 _TOO_FEW = "too few votes to judge"
-_WIDE = 0.3  # an interval from which on a score says nothing
+_WIDE = 0.3  # an interval so wide says nothing about the score
 
 
-@dataclass(frozen=True)
-class RankedJuror:
+@dataclass(frozen=True, kw_only=True)
+class RankedJuror(IntervalRow):
     """One juror in the order of the scores."""
 
-    rank: int
     juror: str
-    score: float | None
-    ends: tuple[float, float]
-    beside: float | None  #: the score if errors were independent; None where `score` is that
-    beside_ends: tuple[float, float]
-    actual: float | None  #: with a key
-    remarks: tuple[str, ...]
-    is_doubtful: bool  #: not told apart from somebody who has no idea
-    is_open: bool = False  #: so little is known of the score that nobody should rank it
+    is_doubtful: bool  #: cannot be distinguished from guessing
+    is_open: bool = False  #: so little is known of the score that it should not be ranked
 
 
 def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJuror]:
-    """The jurors by score as real juries go (with a key by the actual one); those of whom too little is known last."""
+    """Rank the jurors by score as real juries go (with a key by the actual one); those of unknown score come last.
+
+    Returns
+    -------
+    list of RankedJuror
+    """
     if e.solution is None and e.as_real is None:
         return []
     lead = e.leading
@@ -354,21 +352,30 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
 
 
 def open_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]:
-    """Whose score's interval is so wide that it says nothing; with a key, that of the actual score."""
+    """Find the jurors whose interval is too wide to say anything about the score; with a key, of the actual score.
+
+    Returns
+    -------
+    set of str
+    """
     if keyed is not None:
         score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
         return {j for j, x, wide in zip(e.jurors, score, width, strict=True) if x != x or wide > _WIDE}
     ends = {j: e.leading.interval_of("score", j) for j in e.jurors}
     wide = _WIDE if e.as_real is None else TOO_WIDE
-    return {j for j, (low, high) in ends.items() if high - low > wide}  # nobody where there are no intervals
+    return {j for j, (low, high) in ends.items() if high - low > wide}  # empty without intervals
 
 
 def is_doubtful(e: Evaluation, juror: str) -> bool:
     """Whether an alarm says that the juror answers by chance, or its intervals allow it.
 
-    Somebody who says each label at a fixed rate whatever the item is has accuracies that add up to 1. Where the
-    lower ends do not add up to more, that is not excluded.
+    A juror who gives each label at a fixed rate, whatever the item, has accuracies that add up to 1. If the lower ends
+    do not add up to more, that is not excluded.
+
+    Returns
+    -------
+    bool
     """
     if any(a.kind in ("uninformative_juror", "constant_juror") and juror in a.jurors for a in e.alarms):
         return True
@@ -380,13 +387,18 @@ def is_doubtful(e: Evaluation, juror: str) -> bool:
 
 
 def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) -> dict[str, dict[str, str]]:
-    """Juror -> why -> remark."""
+    """Map each juror to its remarks by reason."""
     remarks: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
     for alarm in e.alarms:
         if KINDS[alarm.kind].remark and len(alarm.jurors) < len(e.jurors):
             for juror in alarm.jurors:
                 remarks.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
-    for juror, others in _companions(e, keyed).items():
+    companions: dict[str, list[str]] = {}
+    for group in groups_together(e, keyed):
+        for juror in group if not is_most(group, e) else ():
+            others = [other for other in group if other != juror]
+            companions[juror] = list(dict.fromkeys([*companions.get(juror, ()), *others]))
+    for juror, others in companions.items():
         remarks[juror]["together"] = f"errs together with {format_first_names(others, 2)}"
     for juror in [] if e.exam else worse_than_chance(keyed or e):
         if "inverted_juror" not in remarks[juror]:
@@ -400,27 +412,32 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
     return remarks
 
 
-def _companions(e: Evaluation, keyed: KeyedEvaluation | None) -> dict[str, list[str]]:
-    """Juror -> with whom it errs; a group that is most of the panel sets nobody apart."""
-    companions: dict[str, list[str]] = {}
-    for group in groups_together(e, keyed):
-        if not is_most(group, e):
-            for juror in group:
-                others = [j for j in group if j != juror]
-                companions[juror] = list(dict.fromkeys([*companions.get(juror, ()), *others]))
-    return companions
-
-
 def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
-    """Who is best, who is weakest, whom nobody can tell from a coin: one line each."""
+    """Describe who is best, who is weakest, and who cannot be distinguished from a coin.
+
+    Returns
+    -------
+    list of Markup
+        One line each.
+    """
     has_key = any(is_number(row.actual) for row in rows)
     known = [row for row in rows if not row.is_open and is_number(row.actual if has_key else row.score)]
     able = known if has_key else [row for row in known if not row.is_doubtful and 0 <= (row.score or 0) <= 1]
     lines: list[Markup] = []
     if has_key and known:
-        lines = [_ranking_by_key("Best", known[0]), _ranking_by_key("Weakest", known[-1])]
+        by_key = Markup("{} by the key: {}, {} right ({} estimated).")
+        lines = [
+            by_key.format(what, names([row.juror]), percent(row.actual), percent(row.score))
+            for what, row in (("Best", known[0]), ("Weakest", known[-1]))
+        ]
     elif able:
-        lines = [_best(able), *([_weakest(known)] if len(known) > 1 else [])]
+        best = able[0]
+        line = Markup("Best: {}, {}").format(names([best.juror]), _with_range(best))
+        if level := [row.juror for row in able[1:] if row.ends[1] >= best.ends[0]]:  # False without an interval
+            line += Markup("; the {} of {} overlap{}, so the order among them is open").format(
+                "interval" if len(level) == 1 else "intervals", names(level, most=3), "s" if len(level) == 1 else ""
+            )
+        lines = [line + Markup("."), *([_weakest(known)] if len(known) > 1 else [])]
     elif rows:
         lines = [Markup("Nobody can be called best: no score is known well enough.")]
     if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
@@ -435,23 +452,6 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         basis = "as far as the intervals go" if e.as_real is None else "if errors were independent"
         lines.append(Markup("All are told apart from coin flips, {}.").format(basis))
     return lines
-
-
-def _ranking_by_key(what: str, row: RankedJuror) -> Markup:
-    return Markup("{} by the key: {}, {} right ({} estimated).").format(
-        what, names([row.juror]), percent(row.actual), percent(row.score)
-    )
-
-
-def _best(known: list[RankedJuror]) -> Markup:
-    best = known[0]
-    line = Markup("Best: {}, {}").format(names([best.juror]), _with_range(best))
-    level = [row.juror for row in known[1:] if row.ends[1] >= best.ends[0]]  # False where there is no interval
-    if level:
-        line += Markup("; the {} of {} overlap{}, so the order among them is open").format(
-            "interval" if len(level) == 1 else "intervals", names(level, most=3), "s" if len(level) == 1 else ""
-        )
-    return line + Markup(".")
 
 
 def _weakest(known: list[RankedJuror]) -> Markup:

@@ -1,8 +1,9 @@
-"""The evidence: each chart with what it shows, how to read it, and what it says here in words."""
+"""The evidence of a report: each chart with its title, how to read it, and what it shows here in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ class ChartSection:
     title: str
     about: tuple[str, ...]  #: the chart's own second lines
     reading: str  #: how to read it
-    finding: str  #: what it says here: also what a screen reader says instead of the chart
+    finding: str  #: what it shows here; a screen reader reads this instead of the chart
     spec: dict[str, Any]
 
 
@@ -38,9 +39,13 @@ class Tab:
 
 
 def tabs(findings: ReportFindings) -> list[Tab]:
-    """Every chart that these findings allow, by the question it answers."""
-    e = findings.evaluation
-    wanted: list[tuple[str, str, Sequence[Callable[[ReportFindings], ChartSection]]]] = [
+    """Draw every chart that these findings allow, by the question it answers.
+
+    Returns
+    -------
+    list of Tab
+    """
+    makers: list[tuple[str, str, Sequence[Callable[[ReportFindings], ChartSection]]]] = [
         ("jurors", "Jurors", (_accuracy, _confusion)),
         ("key", "Against the key", (_against_key,)),
         ("labels", "Labels", (_prevalence,)),
@@ -48,27 +53,21 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         ("decisions", "Decisions", (_partition, _items)),
         ("doubt", "How far to trust it", (_solutions, _bounds, _information)),
     ]
-    if e.exam:
-        wanted = [("jurors", "Jurors", (_accuracy,))]
-    every = [Tab(id_, title, _drawn(makers, findings)) for id_, title, makers in wanted]
-    return [tab for tab in every if tab.exhibits]
-
-
-def _drawn(
-    makers: Sequence[Callable[[ReportFindings], ChartSection]], findings: ReportFindings
-) -> tuple[ChartSection, ...]:
-    """The charts that can be drawn; one that the numbers do not allow (two solutions of a panel) is left out."""
-    exhibits = []
-    for make in makers:
-        try:
-            exhibits.append(make(findings))
-        except SketchError:
-            continue
-    return tuple(exhibits)
+    if findings.evaluation.exam:
+        makers = [("jurors", "Jurors", (_accuracy,))]
+    drawn = []
+    for id_, title, functions in makers:
+        exhibits = []
+        for make in functions:
+            with suppress(SketchError):  # the numbers do not allow it, such as two solutions of a panel
+                exhibits.append(make(findings))
+        if exhibits:
+            drawn.append(Tab(id_, title, tuple(exhibits)))
+    return drawn
 
 
 def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
-    """The chart's title becomes a heading of the page, so that it wraps, and is found by those who jump by heading."""
+    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to."""
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
@@ -117,7 +116,7 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     ]
     finding = "No juror is ever wrong."
     if worst:
-        share, j, a, b = max(worst, key=lambda one: one[0])
+        share, j, a, b = max(worst, key=lambda entry: entry[0])
         finding = f"The commonest confusion: {j} says “{b}” to {percent(share)} of the items that are “{a}”."
     reading = "Rows are true labels, columns what the juror says. A strong diagonal is a good juror."
     return _exhibit("confusion", reading, finding, chart)
@@ -126,9 +125,9 @@ def _confusion(findings: ReportFindings) -> ChartSection:
 def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
     chart = charts.against_key(e, keyed)
-    held, known = intervals_held(e.leading, keyed)
+    covered, known = intervals_held(e.leading, keyed)
     finding = (
-        f"{held} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
+        f"{covered} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
     )
     if e.as_real is not None and e.interval is not None:
         finding += " If errors were independent: {} of {}.".format(*intervals_held(e, keyed))
@@ -148,7 +147,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
         says = e.majority.to_float().prevalence
         gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
-            gap, a = max(gaps, key=lambda one: one[0])
+            gap, a = max(gaps, key=lambda entry: entry[0])
             finding += (
                 f" Majority vote is furthest off on {a}: it says {percent(says[a])}, a gap of {gap * 100:.1f} points."
             )
@@ -171,11 +170,11 @@ def _dependence(findings: ReportFindings) -> ChartSection:
         "How much two jurors' errors go together beyond what the truth explains. Strong colours are pairs whose errors "
         "go together (or avoid each other)."
     )
-    return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding says it better
+    return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding is better
 
 
 def _actual_dependence(findings: ReportFindings) -> ChartSection:
-    """The same by the key: what the estimates try to find."""
+    """Error correlations by the key: what the estimates aim at."""
     keyed = _needs(findings.keyed, "answer key")
     actual = dependence_with_key(keyed)
     pairs = actual.pairs()
@@ -216,7 +215,7 @@ def _partition(findings: ReportFindings) -> ChartSection:
             "estimated true label; below, by majority vote."
         )
     exhibit = _exhibit("partition", reading, finding, chart)
-    return replace(exhibit, about=exhibit.about[:1])  # the finding says the rest
+    return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
 
 
 def _items(findings: ReportFindings) -> ChartSection:
@@ -244,31 +243,28 @@ def _solutions(findings: ReportFindings) -> ChartSection:
 def _bounds(findings: ReportFindings) -> ChartSection:
     curve = _needs(findings.curve, "curve")
     chart = charts.bounds(curve)
-    finding = _widest(curve)
+    is_prevalence = curve["statistic"] == "prevalence"
+    label = curve["label"][is_prevalence][0]
+    is_shown = is_prevalence & (curve["label"] == label) & (curve["low"] == curve["low"])
+    columns = (curve[name][is_shown].astype(float).tolist() for name in ("correlation", "low", "high"))
+    rows = list(zip(*columns, strict=True))
+    open_at = next((x for x, low, high in rows if high - low > 0.5), None)
+    if open_at is not None:
+        finding = (
+            f"From an error correlation of {open_at:.4f} on, more than half of all shares are possible for {label}."
+        )
+    elif not rows:
+        finding = "No correlation on the axis explains the counts."
+    else:
+        x, low, high = rows[-1]
+        finding = (
+            f"With error correlations up to {x:.4f}, {label} is {percent_range((low, high))} percent of the items."
+        )
     reading = (
         "If no error correlation (a covariance here) exceeds the value on the horizontal axis, the truth is guaranteed "
         "to lie in the band. Where a band fills everything, nothing is known any more."
     )
     return _exhibit("bounds", reading, finding, chart)
-
-
-def _widest(curve: dict[str, Any]) -> str:
-    shown = curve["statistic"] == "prevalence"
-    label = curve["label"][shown][0]
-    rows = [
-        (float(x), float(low), float(high))
-        for x, name, kind, low, high in zip(
-            curve["correlation"], curve["label"], curve["statistic"], curve["low"], curve["high"], strict=True
-        )
-        if kind == "prevalence" and name == label and low == low
-    ]
-    open_at = next((x for x, low, high in rows if high - low > 0.5), None)
-    if open_at is not None:
-        return f"From an error correlation of {open_at:.4f} on, more than half of all shares are possible for {label}."
-    if not rows:
-        return "No correlation on the axis explains the counts."
-    x, low, high = rows[-1]
-    return f"With error correlations up to {x:.4f}, {label} is {percent_range((low, high))} percent of the items."
 
 
 def _information(findings: ReportFindings) -> ChartSection:

@@ -1,4 +1,7 @@
-"""Numbers, pairs."""
+"""The page of jurors who answer in numbers, and of those who say which of two objects is better.
+
+The verdict comes first, then jurors and items (or objects) on their intervals, the numbers, and their provenance.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
 from jurors._numeric import single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
+from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.numeric.data import numbers_of
 from jurors.numeric.grade import (
@@ -22,13 +26,14 @@ from jurors.numeric.grade import (
     shown,
     values_by,
 )
-from jurors.options import Grading, GradingOptions, spell_option
+from jurors.options import Grading, changed_options
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
-from jurors.report.content import ReportVerdict, shown_alarms
+from jurors.report.charts.base import number
+from jurors.report.content import shown_alarms, verdict_by_alarms
 from jurors.report.page import bar, style, template
-from jurors.report.tables import PageTable, count_noun, name
-from jurors.results import Result, Table, compact_json, inert, policy
+from jurors.report.tables import IntervalRow, PageTable, name
+from jurors.results import Result, Table, compact_json, inert, interval_name, policy
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 
@@ -36,28 +41,22 @@ if TYPE_CHECKING:
     from jurors.report.page import Provenance
 
 
-# The page of numbers and of preferences: the verdict first, then who and what, the numbers, where they come from.
-
-
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
-_NO_PROOF = "That is no proof: what all jurors are taken in by alike shows nowhere."
+_MAX_ROWS = 200  # items or objects
+_QUIET = (
+    "Nothing in the answers speaks against these grades. That is no proof: what all jurors are taken in by alike shows "
+    "nowhere."
+)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A juror or an object on its interval."""
+@dataclass(frozen=True, kw_only=True)
+class Row(IntervalRow):
+    """A juror, an item or an object on its interval."""
 
-    rank: int
     name: str
     text: str  #: the value as it is printed
     range: str
-    score: float | None
-    ends: tuple[float, float]
-    beside: float | None = None
-    beside_ends: tuple[float, float] = (float("nan"), float("nan"))
     more: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    actual: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,18 +71,18 @@ class Bars:
     level: str
     rows: tuple[Row, ...]
     more: tuple[str, ...] = ()
-    least: tuple[float, float] = (float("inf"), float("-inf"))  #: what the axis shows at least
+    least: tuple[float, float] = (float("inf"), float("-inf"))  #: what the axis includes at least
     note: str = ""
 
     @property
     def parts(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-        """What is shown at once, and what is folded away."""
+        """The rows that are shown at once, and those that are folded."""
         cut = _AT_ONCE if len(self.rows) > _FOLDED else len(self.rows)
         return self.rows[:cut], self.rows[cut:]
 
     @property
     def domain(self) -> tuple[float, float]:
-        """The ends of the axis: it grows where an estimate lies outside."""
+        """The ends of the axis, which grows if an estimate lies outside."""
         drawn = [x for r in self.rows for x in (r.score, *r.ends, r.beside, *r.beside_ends)]
         known = [x for x in (*drawn, *self.least) if x is not None and abs(x) < float("inf")]
         low, high = min(known, default=0.0), max(known, default=1.0)
@@ -91,14 +90,14 @@ class Bars:
 
     @property
     def axis(self) -> str:
-        """The ends in words."""
+        """The ends as text."""
         low, high = self.domain
         return f"{shown(low)} – {shown(high)}"
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a page tells of answers that are no labels."""
+class KindContent:
+    """The content of a page about answers that are not labels."""
 
     kind: str
     heading: str
@@ -111,80 +110,79 @@ class Shown:
     document: Mapping[str, Any]  #: as JSON has it
 
 
-def render_kind(told: Shown, about: Provenance, title: str) -> str:
-    """The page as one self-contained file; it runs no script at all."""
-    from markupsafe import Markup
+def render_kind(content: KindContent, about: Provenance, title: str) -> str:
+    """Render the page as one self-contained file; it runs no script at all.
 
-    rung = shown_alarms(told.alarms)
+    Returns
+    -------
+    str
+        HTML.
+    """
+    alarms = shown_alarms(content.alarms)
     filters = {"name": name, "bar": lambda row, bars: bar(row, *bars.domain)}
     return template("kind.html.jinja", filters).render(
-        title=title, shown=told, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
-        verdict=_verdict(told.alarms), loud=[a for a in rung if a.level != "note"],
-        notes=[a for a in rung if a.level == "note"],
-        numbers=Markup(inert(compact_json(told.document))),  # noqa: S704 - inert
+        title=title, shown=content, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
+        verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[a for a in alarms if a.level != "note"],
+        notes=[a for a in alarms if a.level == "note"],
+        numbers=Markup(inert(compact_json(content.document))),  # noqa: S704 - inert
     )  # fmt: skip
 
 
 def only_level(kind: str, grading: Mapping[str, Any], inputs: Sequence[tuple[str, Any]]) -> float:
-    """How sure the intervals are; OptionError where something is asked that is for labels alone."""
-    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
-    odd = [f"{name}=" for name, value in grading.items() if name != "level" and value != usual[name]]
-    odd += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
-    if odd:
+    """Give the level of the intervals; OptionError if an option or an input is given that is for labels alone.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
+    given = [f"{name}=" for name in changed_options(grading, Grading) if name != "level"]
+    given += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
+    if given:
         instead = "make labels of them (threshold=, bins=)" if kind == "numbers" else "say scale='nominal'"
-        message = f"{odd[0]} does not apply to {kind}, which these are: leave it out, or {instead}"
+        message = f"{given[0]} does not apply to {kind}, which these are: leave it out, or {instead}"
         raise OptionError(message, code="does_not_apply")
     return float(grading.get("level", Grading.level))
 
 
-def card_parts(result: Result) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The first line of a result as it is printed, and the heads and rows of its table."""
+def _card_parts(result: Result) -> tuple[str, PageTable]:
+    """Extract the first line of a result as it is printed, and its table."""
     blocks = list(result._blocks())
     title = next(block for block in blocks if isinstance(block, str))
     table = next(block for block in blocks if isinstance(block, Table))
-    return title, table.columns, tuple(tuple(map(str, row)) for row in table.rows)
+    rows = tuple(tuple(map(str, row)) for row in table.rows)
+    return title, PageTable(table.columns, rows, "Every grade with its interval", id="table-grades")
 
 
-def _verdict(alarms: tuple[Alarm, ...]) -> ReportVerdict:
-    """Can these grades be trusted: by the loudest alarm."""
-    level = highest_level(alarms)
-    rang = count_noun(sum(a.level == level for a in alarms), str(level))
-    if level == "alarm":
-        line = f"{rang} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
-        return ReportVerdict("alarm", "No: do not trust these grades.", (line,))
-    if level == "warning":
-        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {rang} did.",))
-    return ReportVerdict(
-        "quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",)
-    )
-
-
-def remarks_of(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
-    """What alarms say of a juror, in a few words each."""
+def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
+    """List the remarks that alarms make about a juror."""
     kinds = dict.fromkeys(a.kind for a in alarms if a.level != "note" and juror in a.jurors)
     return tuple(KINDS[kind].remark for kind in kinds if kind in KINDS and KINDS[kind].remark)
 
 
-# What a page tells of jurors who answer in numbers.
+# -- numbers --
 
-
-_MOST_ITEMS = 200
-_METHOD = (
+_NUMBERS_METHOD = (
     "Each juror is taken to say offset + slope × truth + error. Where errors are independent, how any two jurors' "
     "numbers move together fixes how closely each follows the truth. What jurors agree on is not all true: "
     "reliability as real juries go and the items' intervals allow for as much as that was in juries with known keys."
 )
 
 
-def numbers_page(votes: Votes | Sketch, level: float, file: str) -> Shown:
-    """Grades and values by one fit."""
+def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
+    """Grade the jurors and value the items by one fit.
+
+    Returns
+    -------
+    KindContent
+    """
     table = votes.tuples if isinstance(votes, Sketch) else votes
     with single_threaded():
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
-    title, heads, rows = card_parts(grades)
-    wild = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
-    return Shown(
+    title, card = _card_parts(grades)
+    outliers = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
+    return KindContent(
         kind="numbers",
         heading=title,
         alarms=grades.alarms,
@@ -194,9 +192,9 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> Shown:
             ("Gate a pipeline: status 3 when an alarm rings", f"jurors check {file} --scale interval"),
             ("How much they agree, which is not how good they are", f"jurors agreement {file} --scale interval"),
         ),
-        method=_METHOD,
-        remarks=(f"Taken for numbers: {table.scale_why}.", *wild),
-        tables=(PageTable("table-grades", "Every grade with its interval", heads, rows),),
+        method=_NUMBERS_METHOD,
+        remarks=(f"Taken for numbers: {table.scale_why}.", *outliers),
+        tables=(card,),
         document={"grades": grades.to_dict(), "values": values.to_dict()},
     )
 
@@ -210,12 +208,12 @@ def _jurors(grades: NumberGrades) -> Bars:
             name=grades.jurors[k],
             text=shown(real[k]),
             range=_range(ends[k, 0], ends[k, 1]),
-            score=_known(real[k]),
+            score=number(real[k]),
             ends=(float(ends[k, 0]), float(ends[k, 1])),
-            beside=_known(grades.reliability[k]),
+            beside=number(grades.reliability[k]),
             beside_ends=(float(grades.reliability_ends[k, 0]), float(grades.reliability_ends[k, 1])),
             more=(shown(grades.reliability[k]),),
-            remarks=remarks_of(grades.jurors[k], grades.alarms),
+            remarks=_remarks(grades.jurors[k], grades.alarms),
         )
         for place, k in enumerate(order)
     ]
@@ -223,22 +221,21 @@ def _jurors(grades: NumberGrades) -> Bars:
         "Jurors by reliability, the squared correlation of their numbers with the truth, as real juries go; in the "
         "last column, the thin line is the interval if errors were independent"
     )
-    level = f"{grades.level * 100:g}% interval"
     return Bars(
-        "who", "Whose numbers can be relied on", caption, "juror", "reliability", level, tuple(rows),
-        ("if independent",), (0.0, 1.0),
+        "who", "Whose numbers can be relied on", caption, "juror", "reliability",
+        interval_name(grades.level), tuple(rows), ("if independent",), (0.0, 1.0),
     )  # fmt: skip
 
 
 def _items(values: ItemValues) -> Bars:
-    order = np.lexsort((np.arange(len(values.items)), -np.nan_to_num(values.value, nan=-np.inf)))[:_MOST_ITEMS]
+    order = np.lexsort((np.arange(len(values.items)), -np.nan_to_num(values.value, nan=-np.inf)))[:_MAX_ROWS]
     rows = [
         Row(
             rank=place + 1,
             name=str(values.items[k]),
             text=shown(values.value[k]),
             range=_range(values.low[k], values.high[k]),
-            score=_known(values.value[k]),
+            score=number(values.value[k]),
             ends=(float(values.low[k]), float(values.high[k])),
             more=(f"{values.numbers[k]:,}",),
         )
@@ -249,50 +246,49 @@ def _items(values: ItemValues) -> Bars:
     basis = about_values()
     note = more + (f"{basis[0].upper()}{basis[1:]}." if any(row.range != "–" for row in rows) else "")
     caption = "Items by value, on the panel's scale, as real juries go"
-    level = f"{values.level * 100:g}% interval"
     return Bars(
-        "items", "What the items are worth", caption, "item", "value", level, tuple(rows), ("numbers",), note=note
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+        "items", "What the items are worth", caption, "item", "value", interval_name(values.level), tuple(rows),
+        ("numbers",), note=note,
+    )  # fmt: skip
 
 
 def _range(low: float, high: float) -> str:
     return "–" if np.isnan(low) else f"{shown(low)} – {shown(high)}"
 
 
-# What a page tells of jurors who say which of two objects is better, and of the objects.
+# -- preferences --
 
-
-_MOST_OBJECTS = 200
-_SHOWN_PAIRS_METHOD = (
+_PAIRS_METHOD = (
     "Bradley and Terry's model with Davidson's ties: objects have strengths, and each juror tells them apart more or "
     "less sharply, leans to the first or the second place, and is more or less ready to call a tie. Everything is "
     "fitted together; priors keep what the answers leave open finite."
 )
 
 
-def pairs_page(data: Preferences, level: float, file: str) -> Shown:
-    """Grades and ranks by one fit."""
+def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
+    """Grade the jurors and rank the objects by one fit.
+
+    Returns
+    -------
+    KindContent
+    """
     with single_threaded():
         fit = fit_ranking(data)
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
-    title, heads, rows = card_parts(grades)
-    return Shown(
+    title, card = _card_parts(grades)
+    return KindContent(
         kind="preferences",
         heading=title,
         alarms=sort_by_severity(dict.fromkeys([*grades.alarms, *ranking.alarms])),
-        bars=(_objects(ranking), _shown_pairs_jurors(grades)),
+        bars=(_objects(ranking), _pair_jurors(grades)),
         actions=(
             ("Every object with its interval", f"jurors rank {file}"),
             ("Gate a pipeline: status 3 when an alarm rings", f"jurors grade {file} --scale pairs --fail-on alarm"),
             ("Votes on pairs (first, second, tie), for a key", f"jurors convert {file} --scale pairs -o votes.csv"),
         ),
-        method=_SHOWN_PAIRS_METHOD,
+        method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
-        tables=(PageTable("table-grades", "Every grade with its interval", heads, rows),),
+        tables=(card,),
         document={"grades": grades.to_dict(), "ranking": ranking.to_dict()},
     )
 
@@ -308,19 +304,18 @@ def _objects(ranking: Ranking) -> Bars:
             ends=(float(ranking.low[k]), float(ranking.high[k])),
             more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"),
         )
-        for k in range(min(len(ranking.objects), _MOST_OBJECTS))
+        for k in range(min(len(ranking.objects), _MAX_ROWS))
     ]
     left = len(ranking.objects) - len(rows)
     note = f"{left:,} more are in the embedded numbers." if left else ""
     caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
-    level = f"{ranking.level * 100:g}% interval"
     return Bars(
-        "objects", "Which objects are better", caption, "object", "strength", level, tuple(rows),
+        "objects", "Which objects are better", caption, "object", "strength", interval_name(ranking.level), tuple(rows),
         ("rank between", "answers"), note=note,
     )  # fmt: skip
 
 
-def _shown_pairs_jurors(grades: PairGrades) -> Bars:
+def _pair_jurors(grades: PairGrades) -> Bars:
     sharp, is_open = grades.discrimination, np.isinf(grades.discrimination_ends[:, 0])
     ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
     order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(sharp[k]), -np.nan_to_num(sharp[k])))
@@ -330,16 +325,15 @@ def _shown_pairs_jurors(grades: PairGrades) -> Bars:
             name=grades.jurors[k],
             text="–" if np.isnan(sharp[k]) else f"{sharp[k]:z.2f}",
             range="open" if is_open[k] else "–" if np.isnan(ends[k, 0]) else f"{ends[k, 0]:z.2f} – {ends[k, 1]:z.2f}",
-            score=None if np.isnan(sharp[k]) else float(sharp[k]),
+            score=number(sharp[k]),
             ends=(float(ends[k, 0]), float(ends[k, 1])),
             more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
-            remarks=remarks_of(grades.jurors[k], grades.alarms),
+            remarks=_remarks(grades.jurors[k], grades.alarms),
         )
         for place, k in enumerate(order)
     ]
     caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
-    level = f"{grades.level * 100:g}% interval"
     return Bars(
-        "who", "Whose comparisons can be relied on", caption, "juror", "tells apart", level, tuple(rows),
-        ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
+        "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",
+        interval_name(grades.level), tuple(rows), ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
     )  # fmt: skip

@@ -1,8 +1,14 @@
-"""The page, provenance, Vega runtime."""
+"""The report page: one self-contained HTML file, its provenance, and the Vega runtime that draws its charts.
+
+The verdict comes first, then evidence, the numbers, and where they come from. Nothing in the page can request anything
+from the network: its policy forbids all requests and all scripts but the two it carries, named by their hashes. Names
+and labels are text everywhere; templates escape, scripts use text nodes only.
+"""
 
 from __future__ import annotations
 
 import base64
+import glob
 import gzip
 import hashlib
 import os
@@ -18,12 +24,12 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, VotesError
 from jurors.options import Grading, GradingOptions, column_names
-from jurors.results import COLOURS, compact_json, digest, escape_text, inert, policy, without_secrets
+from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
 
@@ -33,57 +39,36 @@ if TYPE_CHECKING:
 
     from jurors.evaluate import Alarm, Evaluation
     from jurors.pairwise import Preferences
-    from jurors.report.content import RaisedAlarm, RankedJuror
     from jurors.report.evidence import ChartSection, Tab
-    from jurors.report.tables import ReportFindings
+    from jurors.report.tables import IntervalRow, ReportFindings
     from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
     from jurors.votes.item_texts import ItemTexts
 
 
-# What the pages of all kinds of answers share: templates, style, bars of intervals.
-
+# -- what the pages of all kinds of answers share --
 
 # Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
 _COMPILED: dict[str, CodeType] = {}
 
 
-class Barred(Protocol):
-    """A value on its interval, what stands beside it, and the true one."""
-
-    @property
-    def score(self) -> float | None:
-        """The value."""
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Its interval."""
-
-    @property
-    def beside(self) -> float | None:
-        """What stands beside it."""
-
-    @property
-    def beside_ends(self) -> tuple[float, float]:
-        """And the interval of that."""
-
-    @property
-    def actual(self) -> float | None:
-        """The true value, where it is known."""
-
-
 def check_drawable() -> None:
-    """One clear line where the libraries that make the page are missing."""
+    """Raise JurorsError, in one line, if the libraries that make the page are missing."""
     missing = [package for package in ("altair", "jinja2", "vl_convert") if find_spec(package) is None]
     if missing:
         raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
 
 
 def template(name: str, filters: Mapping[str, Any]) -> Template:
-    """A page's template, with the parts that all have."""
+    """Load a page's template, with the parts that all pages have.
+
+    Returns
+    -------
+    jinja2.Template
+    """
     from jinja2 import Environment, Template
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=seen)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
     environment.filters.update(filters)
     if name not in _COMPILED:
         _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
@@ -91,12 +76,18 @@ def template(name: str, filters: Mapping[str, Any]) -> Template:
 
 
 def resource(name: str) -> str:
-    """A file of the templates."""
+    """Read a file of the templates."""
     return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def style() -> str:
-    """The page's style. Charts come in one ink for white and black pages alike; here it takes the page's own colour."""
+    """Make the page's style; the ink of charts, one for white and black pages alike, takes the page's own colour.
+
+    Returns
+    -------
+    str
+        CSS.
+    """
     from jurors.report.charts.base import ORANGE, config
 
     inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
@@ -104,13 +95,19 @@ def style() -> str:
     return COLOURS + resource("report.css") + "".join(rules)
 
 
-def seen(value: Any) -> Any:
-    """What the template prints: text can be seen, and never turns the direction of what stands beside it."""
+def _escaped(value: Any) -> Any:
+    """Escape what the template prints: text is visible, and never changes the direction of its neighbours."""
     return escape_text(value) if type(value) is str else value
 
 
-def bar(row: Barred, low: float, high: float) -> Markup:
-    """A score on its interval: a picture of the numbers beside it, hidden from screen readers."""
+def bar(row: IntervalRow, low: float, high: float) -> Markup:
+    """Draw a score on its interval, on an axis from `low` to `high`; hidden from screen readers.
+
+    Returns
+    -------
+    Markup
+        SVG.
+    """
     from markupsafe import Markup
 
     def at(x: float) -> str:
@@ -130,22 +127,23 @@ def bar(row: Barred, low: float, high: float) -> Markup:
     return svg.format(Markup("").join(parts))
 
 
-# The page: one self-contained HTML file. The verdict first, then evidence, the numbers, and where they come from.
-#
-# Nothing in it can ask the network for anything: its policy forbids all requests and all scripts but the two it
-# carries, named by their hashes. Names and labels are text everywhere; templates escape, scripts use text nodes only.
+# -- the page --
 
-
-_MOST_RANKED = 12  # above, the first screen shows the first and the last
+_MAX_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
 _PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
-_MOST_PACKED = 450_000  # of the numbers, and of the charts
+_MAX_PACKED = 450_000  # of the numbers, and of the charts
 _LARGEST = ("partition", "solutions", "majority", "details", "confusion")  # what a page leaves out first
-_MOST_LOUD = 4
+_MAX_LOUD = 4
 
 
 def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the report of some votes as one HTML file, whole or not at all; options as in `report_html`.
+
+    Returns
+    -------
+    Path
+        The file.
 
     Examples
     --------
@@ -166,7 +164,7 @@ def report_html(
     source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
     texts: ItemTexts | None = None, answers: Any = None, **options: Any,
 ) -> str:  # fmt: skip
-    """The report of some votes as one self-contained HTML page.
+    """Make the report of some votes as one self-contained HTML page.
 
     Parameters
     ----------
@@ -185,6 +183,11 @@ def report_html(
     options
         As in `grade`: how to grade, and how to read a file.
 
+    Returns
+    -------
+    str
+        HTML.
+
     Examples
     --------
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
@@ -200,43 +203,33 @@ def report_html(
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
-    asked = {**options, **({"key": f"column {key}"} if is_named else {})}
+
+    def pairs_page() -> str:
+        from jurors.pairwise import read_pairs
+        from jurors.report.other_kinds import only_level
+
+        reading = {name: value for name, value in options.items() if name != "scale"}
+        return make_pairs_page(
+            lambda: read_pairs(source, **reading), inputs=inputs[:1], title=title, command=command,
+            level=only_level("pairs", grading, inputs), shown_options=reading,
+        ).html  # fmt: skip
+
     if isinstance(source, Preferences) or options.get("scale") == "pairs":
-        return _pairs_page(source, inputs, title, command, grading, options).html
+        return pairs_page()
     try:
         return make_page(
             lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-            asked=asked, texts=texts, answers=answers,
+            shown_options={**options, **({"key": f"column {key}"} if is_named else {})}, texts=texts, answers=answers,
         ).html  # fmt: skip
     except VotesError as error:
         if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
             raise
-        return _pairs_page(source, inputs, title, command, grading, options).html
-
-
-def _pairs_page(
-    source: Any,
-    inputs: Sequence[tuple[str, Any]],
-    title: str | None,
-    command: str | None,
-    grading: Mapping[str, Any],
-    options: Mapping[str, Any],
-) -> Page:
-    """The page of preferences; whatever is not about them is refused by its name."""
-    from jurors.pairwise import read_pairs
-    from jurors.report.other_kinds import only_level
-
-    reading = {name: value for name, value in options.items() if name != "scale"}
-    level = only_level("pairs", grading, inputs)
-    return make_pairs_page(
-        lambda: read_pairs(source, **reading), inputs=inputs[:1], title=title, command=command, level=level,
-        asked=reading,
-    )  # fmt: skip
+    return pairs_page()
 
 
 @dataclass(frozen=True)
 class Page:
-    """The page, and what rang while it was made."""
+    """The page, and its alarms."""
 
     html: str
     alarms: tuple[Alarm, ...]
@@ -249,27 +242,31 @@ def make_page(
     title: str | None = None,
     command: str | None = None,
     grading: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    shown_options: Mapping[str, Any],
     texts: ItemTexts | None = None,
     answers: Any = None,
 ) -> Page:
-    """The page of the votes (and the key) that `read` gives.
+    """Make the page of the votes (and the key) that `read` gives.
 
     Parameters
     ----------
     read
-        Called once the page's other parts are on their way.
+        Called once the work on the page's other parts has started.
     inputs
         What is read, and as what: the votes first.
     title, command
         As in `report_html`.
-    grading, asked
-        The options of `grade`, and all others that the page should tell.
+    grading, shown_options
+        The options of `grade`, and all others that the page should list.
     texts, answers
         What shows the items that a person should look at, and the sheets of an audit.
+
+    Returns
+    -------
+    Page
     """
     check_drawable()
-    from jurors.report.other_kinds import only_level
+    from jurors.report.other_kinds import numbers_page, only_level, render_kind
     from jurors.report.tables import find_findings
     from jurors.sketch import Sketch
 
@@ -279,11 +276,14 @@ def make_page(
         votes, key = read()
         if (votes.tuples if isinstance(votes, Sketch) else votes).scale == "interval":
             level = only_level("numbers", grading, inputs)
-            return _numbers_page(votes, checksums, title or _title(inputs[0][1]), command, level, asked)
+            checked = checksums.result()
+            content = numbers_page(votes, level, shlex.quote(checked[0].name if checked else "FILE"))
+            about = provenance(checked, {"level": level, **shown_options, "scale": "interval"}, command)
+            return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
         findings = find_findings(votes, key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
-        told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
-        about = provenance(checksums.result(), {**told, **asked}, command)
+        options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
+        about = provenance(checksums.result(), {**options, **shown_options}, command)
         name = _file_name(inputs[0][1])
         html = render(findings, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
         return Page(html, e.alarms)
@@ -298,43 +298,37 @@ def make_pairs_page(
     title: str | None = None,
     command: str | None = None,
     level: float = Grading.level,
-    asked: Mapping[str, Any],
+    shown_options: Mapping[str, Any],
 ) -> Page:
-    """The page of preferences: who compared how, and which object is better."""
+    """Make the page of preferences: how the jurors compare, and which object is better.
+
+    Returns
+    -------
+    Page
+    """
     check_drawable()
     from jurors.report.other_kinds import pairs_page, render_kind
 
     checksums = Checksums(inputs)
-    shown = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
-    about = provenance(checksums.result(), {"level": level, **asked, "scale": "pairs"}, command)
-    return Page(render_kind(shown, about, title or _title(inputs[0][1]) or "Report card"), shown.alarms)
-
-
-def _numbers_page(
-    votes: Votes | Sketch,
-    checksums: Checksums,
-    title: str | None,
-    command: str | None,
-    level: float,
-    asked: Mapping[str, Any],
-) -> Page:
-    """The page of votes that are numbers."""
-    from jurors.report.other_kinds import numbers_page, render_kind
-
-    inputs = checksums.result()
-    shown = numbers_page(votes, level, shlex.quote(inputs[0].name if inputs else "FILE"))
-    about = provenance(inputs, {"level": level, **asked, "scale": "interval"}, command)
-    return Page(render_kind(shown, about, title or "Report card"), shown.alarms)
+    content = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
+    about = provenance(checksums.result(), {"level": level, **shown_options, "scale": "pairs"}, command)
+    return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
 
 
 def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
-    """The page of these findings."""
+    """Render the page of these findings.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     from markupsafe import Markup
 
-    from jurors.evaluate.card import footnotes, heading
+    from jurors.evaluate.card import footnotes, heading, percent, percent_range
     from jurors.report.content import actions, people, ranking, shown_alarms, verdict
     from jurors.report.evidence import tabs
-    from jurors.report.tables import audit_lines, audit_tables, method_sentence, number_tables, sentences
+    from jurors.report.tables import audit_lines, audit_tables, method_sentence, name, number_tables, sentences
 
     e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
@@ -343,16 +337,30 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     numbers, numbers_type, numbers_note = _numbers(e)
     script = resource("report.js")
     runtime = maker.result()
-    many = len(rows) > _MOST_RANKED
-    last = _last(rows) if many else []
-    return template("report.html.jinja", _filters(rows)).render(
+    is_long = len(rows) > _MAX_RANKED
+    # The weakest of those who can be judged; all others are in the tables.
+    last = [row for row in rows[_ENDS:] if not row.is_open][-_ENDS:] or rows[-_ENDS:] if is_long else []
+    # Every alarm, and the first warnings; the page folds the others.
+    loud = [alarm for alarm in alarms if alarm.level != "note"]
+    shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
+    scores = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
+    known = [x for x in scores if x is not None and x == x]
+    low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
+    filters = {
+        "name": name,
+        "percent": percent,
+        "range": lambda ends: percent_range(ends) or "–",
+        "bar": lambda row: bar(row, low, high),
+    }
+    return template("report.html.jinja", filters).render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
-        verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
+        verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
         has_both=e.as_real is not None and e.solution is not None,
-        first=rows[:_ENDS] if many else rows, last=last, left_out=len(rows) - _ENDS - len(last) if many else 0,
-        level=f"{e.level * 100:g}% interval", axis=_axis(rows),
+        first=rows[:_ENDS] if is_long else rows, last=last,
+        left_out=len(rows) - _ENDS - len(last) if is_long else 0,
+        level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
@@ -362,50 +370,38 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     )  # fmt: skip
 
 
-def _last(rows: list[RankedJuror]) -> list[RankedJuror]:
-    """The weakest of those who can be judged; all others are in the tables."""
-    return [row for row in rows[_ENDS:] if not row.is_open][-_ENDS:] or rows[-_ENDS:]
-
-
-def _first_loud(alarms: list[RaisedAlarm], *, more: bool = False) -> list[RaisedAlarm]:
-    """Every alarm, and the first warnings; or the warnings left over, which the page folds."""
-    loud = [a for a in alarms if a.level != "note"]
-    shown = max(_MOST_LOUD, sum(a.level == "alarm" for a in loud))
-    return loud[shown:] if more else loud[:shown]
-
-
 def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[ChartSection]]:
-    """The tabs, their charts packed, and the charts that are too large for a page: they are named, not drawn."""
+    """Pack the charts of the tabs; those too large for a page are named, not drawn."""
     exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
     unshown: list[ChartSection] = []
     packed = _packed({name: x.spec for name, x in exhibits.items()})
-    while len(packed) > _MOST_PACKED:
+    while len(packed) > _MAX_PACKED:
         largest = max(exhibits, key=lambda name: len(compact_json(exhibits[name].spec)))
         unshown.append(exhibits.pop(largest))
         packed = _packed({name: x.spec for name, x in exhibits.items()})
-    kept = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
-    return [tab for tab in kept if tab.exhibits], packed, unshown
+    fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
+    return [tab for tab in fitting if tab.exhibits], packed, unshown
 
 
 def _file_name(source: Any) -> str | None:
-    """How a reader would name the votes; None where they have no name of their own."""
+    """Name the votes as a reader would; None if they have no name."""
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
     return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None
 
 
 def _title(source: Any) -> str | None:
-    """The file with its folder, since many are called votes.csv; a home folder's name is nobody's business."""
+    """Name the file with its folder, since many are called votes.csv; but not with the user's home folder."""
     name = _file_name(source)
     if name is None:
         return None
     folder = Path(without_secrets(str(source[0] if isinstance(source, tuple) else source))).parent
-    is_telling = folder.name not in ("", "..") and folder.absolute() != Path.home()
-    return f"{folder.name}/{name}" if is_telling else name
+    is_informative = folder.name not in ("", "..") and folder.absolute() != Path.home()
+    return f"{folder.name}/{name}" if is_informative else name
 
 
 def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
-    """What `jurors grade --format json` says, as a script element that runs nothing; compressed where it is large."""
+    """Embed what `jurors grade --format json` prints as a script element that runs nothing; compressed if large."""
     from markupsafe import Markup
 
     document = e.to_dict()
@@ -414,7 +410,7 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
         return Markup(inert(text)), "application/json", ""  # noqa: S704
     packed, left_out = _zipped(text), []
     for key in _LARGEST:
-        if len(packed) > _MOST_PACKED and document.pop(key, None) is not None:
+        if len(packed) > _MAX_PACKED and document.pop(key, None) is not None:
             left_out.append(key)
             packed = _packed(document)
     without = f" and without {', '.join(left_out)}: too large for a page" if left_out else ""
@@ -429,36 +425,10 @@ def _zipped(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _filters(rows: list[RankedJuror]) -> dict[str, Any]:
-    from jurors.evaluate.card import percent, percent_range
-    from jurors.report.tables import name
-
-    low, high = _domain(rows)
-    return {
-        "name": name,
-        "percent": percent,
-        "range": lambda ends: percent_range(ends) or "–",
-        "bar": lambda row: bar(row, low, high),
-    }
-
-
-def _domain(rows: list[RankedJuror]) -> tuple[float, float]:
-    """[0, 1], grown where a score lies outside."""
-    shown = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
-    known = [x for x in shown if x is not None and x == x]
-    return min([0.0, *known]), max([1.0, *known])
-
-
-def _axis(rows: list[RankedJuror]) -> str:
-    low, high = _domain(rows)
-    return f"{low * 100:.0f} – {high * 100:.0f}%"
-
-
-# Where a page comes from: which files (with checksums), which version, which options, when.
-
+# -- provenance: which files (with checksums), which version, which options, when --
 
 VOTES = "votes"
-_MOST_FILES = 200  # of a folder or pattern; the others are counted
+_MAX_FILES = 200  # of a folder or pattern; the others are counted
 
 
 @dataclass(frozen=True)
@@ -469,10 +439,6 @@ class Input:
     name: str
     size: int | None = None
     sha256: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"role": self.role, "name": self.name, "size": self.size, "sha256": self.sha256}
 
 
 @dataclass(frozen=True)
@@ -489,49 +455,47 @@ class Provenance:
 
 
 class Checksums:
-    """Reads the inputs' checksums in a thread of its own while the votes are graded."""
+    """Compute the inputs' checksums in a thread while the votes are graded."""
 
     def __init__(self, inputs: Sequence[tuple[str, Any]]) -> None:
         self._pool = ThreadPoolExecutor(1)
-        self._found: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
+        self._futures: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
         self._pool.shutdown(wait=False)
 
     def result(self) -> tuple[Input, ...]:
-        """The inputs, each with its size and checksum where it is a file."""
-        return tuple(checked for future in self._found for checked in future.result())
+        """Wait for the inputs, each with its size and checksum if it is a file."""
+        return tuple(checked for future in self._futures for checked in future.result())
 
 
 def _inputs(role: str, source: Any) -> list[Input]:
     if source is None:
         return []
     if role == VOTES and are_files(source):
-        return [read for one in source for read in _inputs(role, one)]
+        return [checked for file in source for checked in _inputs(role, file)]
     if isinstance(source, str) and source == "-":
         return [Input(role, "standard input")]
     if not isinstance(source, (str, Path)):
         return [Input(role, f"{type(source).__name__} in memory")]
     files = _files(source)
-    inputs = [_checked(role, path) for path in files[:_MOST_FILES]]
-    if len(files) > _MOST_FILES:
-        inputs.append(Input(role, f"… and {len(files) - _MOST_FILES:,} more files"))
+    inputs = [_checked(role, path) for path in files[:_MAX_FILES]]
+    if len(files) > _MAX_FILES:
+        inputs.append(Input(role, f"… and {len(files) - _MAX_FILES:,} more files"))
     return inputs or [Input(role, _short(str(source)))]
 
 
 def _files(source: str | Path) -> list[Path]:
-    """The files that a path, a folder or a pattern names."""
+    """List the files that a path, a folder or a pattern names."""
     if is_served(source):
         return []
     path = Path(split_inside(str(source))[0])
     try:
         if path.is_dir():
-            return sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+            return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
         if path.exists():
             return [path] if path.is_file() else []
     except OSError:  # a name too long to be one
         return []
-    import glob
-
-    return sorted(Path(one) for one in glob.glob(str(path), recursive=True) if Path(one).is_file())
+    return sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file())
 
 
 def _checked(role: str, path: Path) -> Input:
@@ -545,48 +509,46 @@ def _checked(role: str, path: Path) -> Input:
 
 
 def _short(text: str) -> str:
-    """A path without the name of whose home it lies in; an address without a password."""
+    """Remove the user's home folder from a path, and the password from an address."""
     home = os.path.expanduser("~")
     text = without_secrets(text)
     return text.replace(home + os.sep, f"~{os.sep}") if len(home) > 1 else text
 
 
 def provenance(inputs: tuple[Input, ...], options: Mapping[str, Any], command: str | None) -> Provenance:
-    """The provenance of a page made now; $SOURCE_DATE_EPOCH, where it is set, is "now"."""
-    given = {name: value for name, value in options.items() if _is_given(value)}
+    """Record the provenance of a page made now; $SOURCE_DATE_EPOCH, if it is set, is "now".
+
+    Returns
+    -------
+    Provenance
+    """
+    shown = {}
+    for name, value in options.items():
+        if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
+            continue  # not given
+        if isinstance(value, (str, int, float, bool)):
+            shown[name] = _short(str(value))
+        elif isinstance(value, (list, tuple)) and len(value) <= 50:
+            shown[name] = ", ".join(without_secrets(str(part)) for part in value)
+        else:
+            shown[name] = type(value).__name__
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = float(epoch) if epoch.isdigit() else time.time()
     return Provenance(
         inputs=inputs,
-        options={name: _option(value) for name, value in given.items()},
+        options=shown,
         command=None if command is None else _short(command),
-        time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(_now())),
+        time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now)),
         version=VERSION,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
     )
 
 
-def _is_given(value: Any) -> bool:
-    return not (value is None or value is False or (isinstance(value, (tuple, list)) and not value))
-
-
-def _option(value: Any) -> str:
-    if isinstance(value, (str, int, float, bool)):
-        return _short(str(value))
-    if isinstance(value, (list, tuple)) and len(value) <= 50:
-        return ", ".join(without_secrets(str(one)) for one in value)
-    return type(value).__name__
-
-
-def _now() -> float:
-    text = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return float(text) if text.isdigit() else time.time()
-
-
-# The Vega runtime that draws the charts: made by vl-convert once, kept in the user's cache, carried by every page.
+# -- the Vega runtime: made by vl-convert once, cached for the user, carried by every page --
 #
-# The page carries it compressed (300 KB instead of 900) and its browser unpacks it; the page's policy allows exactly
+# The page carries it compressed (300 KB instead of 900) and the browser unpacks it; the page's policy allows exactly
 # this script, by its hash.
-
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _MAKE = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
@@ -601,52 +563,48 @@ class Runtime:
 
 
 class RuntimeMaker:
-    """Starts making the script at once, beside whatever else is to be done; `result` waits for it.
+    """Start making the script at once, in parallel to other work; `result` waits for it.
 
-    In a process of its own, because vl-convert keeps Python's lock for the second or two that it takes.
+    In a process of its own, because vl-convert holds Python's global lock for the second or two that it takes.
     """
 
     def __init__(self) -> None:
         self._cache = _cache_file()
-        self._found = _read(self._cache)
+        self._runtime = _read(self._cache)
         self._process: subprocess.Popen[bytes] | None = None
-        if self._found is None and sys.executable:
+        if self._runtime is None and sys.executable:
             command = [sys.executable, "-c", _MAKE]
             try:
                 self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
-            except OSError:  # no second process to be had: `result` makes it here
+            except OSError:  # no second process available: `result` makes it here
                 self._process = None
 
     def result(self) -> Runtime:
-        """The script, from the cache, the other process, or made here."""
-        if self._found is None:
+        """Get the script from the cache or the other process, or make it here."""
+        if self._runtime is None:
             script = b""
             if self._process is not None:
                 script, _ = self._process.communicate()
                 script = script if self._process.returncode == 0 else b""
-            script = script or _make()
-            self._found = gzip.compress(script, 9, mtime=0), script
-            _keep(self._cache, self._found[0])
-        packed, script = self._found
+            if not script:
+                import vl_convert
+
+                script = vl_convert.javascript_bundle(_SNIPPET).encode()
+            self._runtime = gzip.compress(script, 9, mtime=0), script
+            _store(self._cache, self._runtime[0])
+        packed, script = self._runtime
         digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
         return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
 
     def close(self) -> None:
-        """End the other process, if nobody waited for it."""
+        """End the other process, unless `result` has."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.communicate()
 
 
-def _make() -> bytes:
-    import vl_convert
-
-    script: str = vl_convert.javascript_bundle(_SNIPPET)
-    return script.encode()
-
-
 def _cache_file() -> Path | None:
-    """Where this version's script is kept: None without a home."""
+    """Locate this version's script in the cache; None without a home."""
     from importlib.metadata import version
 
     folder = os.environ.get("XDG_CACHE_HOME", "")
@@ -658,7 +616,7 @@ def _cache_file() -> Path | None:
 
 
 def _read(path: Path | None) -> tuple[bytes, bytes] | None:
-    """The packed and the plain script; None where there is none, or a broken one (gzip checks itself)."""
+    """Read the packed and the plain script; None if there is none, or a broken one (gzip checks itself)."""
     try:
         packed = path.read_bytes() if path else b""
         script = gzip.decompress(packed)
@@ -667,8 +625,8 @@ def _read(path: Path | None) -> tuple[bytes, bytes] | None:
     return (packed, script) if b"vegaEmbed" in script else None
 
 
-def _keep(path: Path | None, packed: bytes) -> None:
-    """Keep it for the next report; a page does not need it to succeed."""
+def _store(path: Path | None, packed: bytes) -> None:
+    """Store it for the next report; a page does not need this to succeed."""
     if path is None:
         return
     try:

@@ -1,10 +1,15 @@
-"""Tables, findings, wording."""
+"""What a report page is made from: the findings, their tables, and the words that its sentences share.
+
+`find_findings` counts the votes once, grades, labels and compares them. `number_tables` prints every number as
+`jurors grade` prints it. The rest words what an answer key and an audit say. Names of jurors, labels and items are
+untrusted: always text, never markup.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +26,7 @@ from jurors.jury.compare import compare_counted, default_methods, score_counted,
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input
 from jurors.jury.label import Labelling, information_gain, label_rows, short_vote
-from jurors.results import escape_text
+from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch import Sketch
 from jurors.uncertainty.alarms import actual_scores
 from jurors.uncertainty.gold import KeyCheck, Labels
@@ -29,13 +34,12 @@ from jurors.votes import Key, Votes, as_key, read_votes_with_key
 from jurors.votes.io.sources import is_there
 from jurors.votes.item_texts import ItemTexts
 
-# Everything a page tells: the evaluation, and what stands beside it where it can be had at a fair price.
+# -- findings: the evaluation, and what else can be computed in reasonable time --
 
-
-_MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
-_FINDINGS_MOST_CELLS = 200_000  # tuples x jurors x labels: above, other methods are not run for the sake of a chart
-_MOST_QUEUED = 40  # items for a person to look at
-_MOST_CURVED = 6  # jurors: above, the curve of bounds takes longer than the page
+_MAX_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
+_MAX_COMPARED_CELLS = 200_000  # tuples x jurors x labels: above, other methods are not run for the sake of a chart
+_MAX_QUEUED = 40  # items for a person to review
+_MAX_CURVED = 6  # jurors: above, the curve of bounds takes longer than the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,44 +51,61 @@ class ReportFindings:
     keyed: KeyedEvaluation | None = None
     comparison: Comparison | None = None  #: other methods beside the evaluation
     curve: dict[str, Any] | None = None  #: bounds over the error correlation
-    queue: Labelling | None = None  #: the items that a person should look at first, with their votes
-    audit: Audit | None = None  #: what a person's labels of drawn items prove
+    queue: Labelling | None = None  #: the items to review first, with their votes
+    audit: Audit | None = None  #: what a person's labels of sampled items prove
 
 
 def find_findings(
     source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
     **grading: Any,
 ) -> ReportFindings:  # fmt: skip
-    """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`.
+    """Count the votes once; grade, label and compare.
 
-    `answers` are a person's labels of an audit: they are gold, and they prove something of their own.
+    Parameters
+    ----------
+    source, key
+        The votes, and the true labels if they are known.
+    texts
+        What shows the items to a person.
+    answers
+        A person's labels of an audit: they are gold, and they prove something of their own.
+    grading
+        The options of `grade`.
+
+    Returns
+    -------
+    ReportFindings
     """
-    case = None if answers is None else _case(source, answers, grading)
-    evaluation, counted, known = grade_rows(source, **(grading if case is None else {**grading, "gold": case.gold}))
+    audited = None
+    if answers is not None:
+        if grading.get("gold") is not None:
+            raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
+        votes = auditable_votes(source.tuples if isinstance(source, Sketch) else source)
+        audited = AuditedVotes.of(votes, as_sheet(answers))
+        grading["gold"] = audited.gold
+    evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
     labelling = queue = None
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        teaching = partial(information_gain, evaluation, counted.tuple_of_row, known)
+        gain = partial(information_gain, evaluation, counted.tuple_of_row, known)
         labelling = label_rows(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
-            alarms=evaluation.alarms, teaching=teaching,
+            alarms=evaluation.alarms, teaching=gain,
         )  # fmt: skip
-        queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
-    audit = None if case is None else evaluate_audit(case, evaluation, evaluation.level)
-    beside = _comparison(evaluation, counted, keyed), _curve(evaluation)
-    return ReportFindings(evaluation, labelling, keyed, *beside, queue, audit)
-
-
-def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> AuditedVotes:
-    """The answers beside the votes they are about."""
-    if grading.get("gold") is not None:
-        raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-    return AuditedVotes.of(auditable_votes(source.tuples if isinstance(source, Sketch) else source), as_sheet(answers))
+        queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
+    audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
+    comparison, curve = _compare(evaluation, counted, keyed), _correlation_curve(evaluation)
+    return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit)
 
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
-    """The votes, and the key: a column of the same file where it names no other file."""
+    """Read the votes, and the key: a column of the same file if it names no other file.
+
+    Returns
+    -------
+    (Votes or Sketch, Key or None)
+    """
     if isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key):
         return read_votes_with_key(source, key, **reading)
     by_item = key is not None or not is_large_panel([source])
@@ -92,25 +113,26 @@ def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, 
 
 
 def is_large_panel(sources: Iterable[Any]) -> bool:
-    """Whether files are so large that items had better be counted by the engine, and none be named."""
-    paths = [Path(one) for one in sources if isinstance(one, (str, Path)) and is_file(one)]
-    return sum(path.stat().st_size for path in paths) > _MOST_BYTES
+    """Whether files are so large that items should be counted by the engine, and none be named.
+
+    Returns
+    -------
+    bool
+    """
+    size = 0
+    for source in sources:
+        with suppress(OSError, ValueError):  # what can be no name is no file
+            if isinstance(source, (str, Path)) and Path(source).is_file():
+                size += Path(source).stat().st_size
+    return size > _MAX_BYTES
 
 
-def is_file(name: str | Path) -> bool:
-    """Whether there is such a file; what can be no name is none."""
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _comparison(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None) -> Comparison | None:
-    """The other methods on the same sketch; refusals are theirs, not the page's."""
+def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None) -> Comparison | None:
+    """Run the other methods on the same sketch; their errors are not the page's."""
     sketch = evaluation.sketch
     if sketch is None or evaluation.exam or evaluation.solution is None:
         return None
-    if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _FINDINGS_MOST_CELLS:
+    if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _MAX_COMPARED_CELLS:
         return None
     others = [name for name in default_methods(sketch) if name != evaluation.method]
     with suppress(JurorsError):
@@ -119,38 +141,47 @@ def _comparison(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvalu
     return None
 
 
-def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
+def _correlation_curve(evaluation: Evaluation) -> dict[str, Any] | None:
     from jurors.uncertainty import correlation_curve
 
     sketch = evaluation.sketch
-    if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MOST_CURVED:
+    if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MAX_CURVED:
         return None
     with suppress(JurorsError):
         return correlation_curve(sketch)
     return None
 
 
-# The numbers in full, as tables: each cell is the evaluation's own number, printed as `jurors grade` prints it.
+# -- tables --
+
+_MAX_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
+_MAX_CELLS = 6_000  # of a table of accuracies or confusion matrices
+_MAX_TEXT = 400  # characters of an item's text
+_MAX_PAIRS = 60
+_MAX_METHODS = 60
 
 
-_MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
-_MOST_CELLS = 6_000  # of a table of accuracies or confusion matrices
-_MOST_TEXT = 400  # characters of what shows an item
-_MOST_PAIRS = 60
-_MOST_METHODS = 60
+@dataclass(frozen=True, kw_only=True)
+class IntervalRow:
+    """A value on its interval, a second one beside it, and the true one: what `jurors.report.page.bar` draws."""
+
+    rank: int
+    score: float | None
+    ends: tuple[float, float]
+    beside: float | None = None  #: the score if errors were independent; None where `score` is that
+    beside_ends: tuple[float, float] = (float("nan"), float("nan"))
+    actual: float | None = None  #: with a key
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class PageTable:
-    """A table with a caption; the first cell of each row is its heading."""
+class PageTable(Table):
+    """A table of the page; the first cell of each row is its heading."""
 
-    id: str
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    named: tuple[int, ...] = (0,)  #: columns that hold names or labels: set to the left, cut where long
+    id: str = ""
+    named: tuple[int, ...] = (0,)  #: columns that hold names or labels: left-aligned, cut if long
     note: str = ""
-    texts: tuple[int, ...] = ()  #: columns that hold sentences: set to the left, in several lines
+    texts: tuple[int, ...] = ()  #: columns that hold sentences: left-aligned, on several lines
 
     @property
     def is_long(self) -> bool:
@@ -159,7 +190,12 @@ class PageTable:
 
 
 def number_tables(findings: ReportFindings) -> list[PageTable]:
-    """Everything there is to look up, in the order a reader asks for it."""
+    """Make every table of numbers, in the order in which a reader needs them.
+
+    Returns
+    -------
+    list of PageTable
+    """
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
         _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _exact, _solutions, _partition,
@@ -171,7 +207,12 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
 
 
 def method_sentence(findings: ReportFindings) -> str:
-    """How the numbers were found, in one sentence."""
+    """Explain how the numbers were estimated.
+
+    Returns
+    -------
+    str
+    """
     e = findings.evaluation
     how = {
         "algebraic": "Exactly, from how often each combination of votes occurred: if the three jurors' errors were "
@@ -191,11 +232,7 @@ def method_sentence(findings: ReportFindings) -> str:
     return f"{how} No vote was compared with an answer key to find these numbers."
 
 
-def _level(e: Evaluation) -> str:
-    return f"{e.level * 100:g}% interval"
-
-
-def _held(value: Any, ends: tuple[float, float]) -> str:
+def _is_covered(value: Any, ends: tuple[float, float]) -> str:
     if value is None or value != value or ends[0] != ends[0]:
         return "–"
     return "yes" if ends[0] <= value <= ends[1] else "no"
@@ -210,55 +247,60 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 
 
 def _repeats(findings: ReportFindings) -> PageTable | None:
-    """How steady jurors are who were asked again; by the key, also how right majorities of their answers are."""
+    """How consistent jurors are who answered repeatedly; with a key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
-    steady = e.repeats if keyed is None else keyed.repeats
-    for table in repeat_tables(steady, most=None):
-        return PageTable("table-repeats", table.title.capitalize(), table.columns, table.rows)
+    for table in repeat_tables(e.repeats if keyed is None else keyed.repeats, most=None):
+        return PageTable(table.columns, table.rows, table.title.capitalize(), id="table-repeats")
     return None
 
 
 def _abstentions(findings: ReportFindings) -> PageTable | None:
-    """Who abstains on what, where somebody does."""
+    """Who abstains on what, if anyone does."""
     for table in abstention_tables(findings.evaluation, most=None):
-        return PageTable("table-abstentions", table.title.capitalize(), table.columns, table.rows)
+        return PageTable(table.columns, table.rows, table.title.capitalize(), id="table-abstentions")
     return None
 
 
+def _grade_table(
+    findings: ReportFindings, statistic: str, what: str, keys: Sequence[tuple[Any, ...]], actual: Mapping[Any, Any],
+    majority: Mapping[Any, Any] | None, table: PageTable,
+) -> PageTable:  # fmt: skip
+    """Fill a table whose columns are the names in a key: the statistic, majority vote's, and the actual one."""
+    e = findings.evaluation
+    columns = [*table.columns, *_columns(e, what), *["majority vote says"] * (majority is not None)]
+    rows = []
+    for key in keys:
+        row = [*map(str, key), *_cells(e, statistic, *key)]
+        if majority is not None:
+            row.append(percent(majority.get(key[0])))
+        if findings.keyed is not None:
+            row += _key_cells(e, actual.get(key), statistic, *key)
+        rows.append(tuple(row))
+    return replace(table, columns=(*columns, *_key_columns(e, findings.keyed)), rows=tuple(rows))
+
+
 def _prevalences(findings: ReportFindings) -> PageTable | None:
-    e, actual = findings.evaluation, _actual(findings.keyed)
+    e, solution = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
         return None
+    actual = {} if solution is None else {(a,): x for a, x in solution.prevalence.items()}
     majority = e.majority.to_float().prevalence if e.majority else {}
-    columns = ["label", *_columns(e, "how common"), "majority vote says", *_key_columns(e, actual)]
-    rows = []
-    for a in e.labels:
-        row = [str(a), *_cells(e, "prevalence", a), percent(majority.get(a))]
-        if actual is not None:
-            row += _key_cells(e, actual.prevalence.get(a), "prevalence", a)
-        rows.append(tuple(row))
-    return PageTable("table-prevalence", "How common each label is", tuple(columns), tuple(rows))
+    table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
+    return _grade_table(findings, "prevalence", "how common", [(a,) for a in e.labels], actual, majority, table)
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if not _has_grades(e):
         return None
-    actual = None if findings.keyed is None else actual_scores(findings.keyed)
+    actual = {} if findings.keyed is None else {(j,): x for j, x in actual_scores(findings.keyed).items()}
     majority = e.majority.to_float().score if e.majority else {}
-    columns = ["juror", *_columns(e, "score"), "majority vote says", *_key_columns(e, actual)]
-    rows = []
-    for j in e.jurors:
-        row = [j, *_cells(e, "score", j), percent(majority.get(j))]
-        if actual is not None:
-            row += _key_cells(e, actual.get(j), "score", j)
-        rows.append(tuple(row))
-    caption = "The share of all items each juror has right"
-    return PageTable("table-scores", caption, tuple(columns), tuple(rows))
+    table = PageTable(("juror",), (), "The share of all items each juror has right", id="table-scores")
+    return _grade_table(findings, "score", "score", [(j,) for j in e.jurors], actual, majority, table)
 
 
 def _levels(findings: ReportFindings) -> PageTable | None:
-    """Of ordered levels, how far off each juror is, and to which side; beside it by the key."""
+    """How far off each juror is on ordered levels, and to which side; beside it by the key."""
     e, keyed = findings.evaluation, findings.keyed
     tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
     if not tables or e.ordered is None:
@@ -267,27 +309,23 @@ def _levels(findings: ReportFindings) -> PageTable | None:
     known = {row[0]: row[1:] for table in tables[1:] for row in table.rows}
     rows = tuple((*map(str, row), *map(str, known.get(row[0], ()))) for row in tables[0].rows)
     caption = "How far each juror's votes are off, in levels, to which side (lenient or harsh), and how they follow"
-    return PageTable("table-levels", caption, columns, rows)
+    return PageTable(columns, rows, caption, id="table-levels")
 
 
 def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
-    e, actual = findings.evaluation, _actual(findings.keyed)
+    e, solution = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
         return None
-    columns = ["juror", "true label", *_columns(e, "accuracy"), *_key_columns(e, actual)]
-    rows = []
-    for j in e.jurors[: max(1, _MOST_CELLS // (len(columns) * len(e.labels)))]:
-        true = {} if actual is None else actual.accuracy.get(j, {})
-        for a in e.labels:
-            row = [j, str(a), *_cells(e, "accuracy", j, a)]
-            if actual is not None:
-                row += _key_cells(e, true.get(a), "accuracy", j, a)
-            rows.append(tuple(row))
-    left = len(e.jurors) * len(e.labels) - len(rows)
+    actual = {} if solution is None else {(j, a): x for j, row in solution.accuracy.items() for a, x in row.items()}
+    width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(e, findings.keyed))
+    shown = e.jurors[: max(1, _MAX_CELLS // (width * len(e.labels)))]
+    left = (len(e.jurors) - len(shown)) * len(e.labels)
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
     caption = "Of the items of a true label, the share each juror gets right"
-    return PageTable("table-accuracy", caption, tuple(columns), tuple(rows), named=(0, 1), note=note)
+    table = PageTable(("juror", "true label"), (), caption, id="table-accuracy", named=(0, 1), note=note)
+    keys = [(j, a) for j in shown for a in e.labels]
+    return _grade_table(findings, "accuracy", "accuracy", keys, actual, None, table)
 
 
 def _has_grades(e: Evaluation) -> bool:
@@ -295,11 +333,11 @@ def _has_grades(e: Evaluation) -> bool:
 
 
 def _columns(e: Evaluation, what: str) -> list[str]:
-    """As real juries go, and beside it if errors were independent; the latter alone where that is all."""
+    """Name the columns: as real juries go, and beside it if errors were independent; or the latter alone."""
     if e.as_real is None:
-        return [what, _level(e)]
-    beside = ["if independent", _level(e)] if e.solution is not None else []
-    return [f"{what}, {CALIBRATED}", _level(e), *beside]
+        return [what, interval_name(e.level)]
+    beside = ["if independent", interval_name(e.level)] if e.solution is not None else []
+    return [f"{what}, {CALIBRATED}", interval_name(e.level), *beside]
 
 
 def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
@@ -321,11 +359,11 @@ def _key_columns(e: Evaluation, actual: Any) -> list[str]:
 
 
 def _key_cells(e: Evaluation, true: Any, statistic: str, *names: Any) -> list[str]:
-    """The true value, and whether the intervals hold it."""
-    held = [_held(true, e.leading.interval_of(statistic, *names))]
+    """Print the true value, and whether the intervals contain it."""
+    cells = [percent(true), _is_covered(true, e.leading.interval_of(statistic, *names))]
     if e.as_real is not None and e.solution is not None:
-        held.append(_held(true, e.interval_of(statistic, *names)))
-    return [percent(true), *held]
+        cells.append(_is_covered(true, e.interval_of(statistic, *names)))
+    return cells
 
 
 def _exact(findings: ReportFindings) -> PageTable | None:
@@ -340,7 +378,7 @@ def _exact(findings: ReportFindings) -> PageTable | None:
     ]
     kind = "rational" if e.exact.is_rational else "irrational"
     caption = f"The exact solution ({kind})"
-    return PageTable("table-exact", caption, ("statistic", "exactly", "rounded"), tuple(rows), named=(0, 1))
+    return PageTable(("statistic", "exactly", "rounded"), tuple(rows), caption, id="table-exact", named=(0, 1))
 
 
 def _solutions(findings: ReportFindings) -> PageTable | None:
@@ -360,7 +398,7 @@ def _solutions(findings: ReportFindings) -> PageTable | None:
     left = len(e.solutions) - len(shown)
     note += f" {left:,} more are in the embedded numbers." if left else ""
     caption = "Every solution that explains the counts"
-    return PageTable("table-solutions", caption, ("statistic", *heads), tuple(rows), note=note)
+    return PageTable(("statistic", *heads), tuple(rows), caption, id="table-solutions", note=note)
 
 
 def _partition(findings: ReportFindings) -> PageTable | None:
@@ -369,12 +407,12 @@ def _partition(findings: ReportFindings) -> PageTable | None:
     if e.partition is None or e.solution is None or len(e.jurors) > 12 or len(e.labels) > 8:
         return None
     sketch = e.partition.sketch
-    order = (-sketch.counts).argsort(kind="stable")[:_MOST_TUPLES]
-    said = sketch.tuples.codes[order].tolist()
+    order = (-sketch.counts).argsort(kind="stable")[:_MAX_TUPLES]
+    decisions = sketch.tuples.codes[order].tolist()
     columns = (*e.jurors, "items", *(f"truly {a}" for a in e.labels), "best label")
     rows = [
         (
-            *("–" if code < 0 else str(e.labels[code]) for code in said[place]),
+            *("–" if code < 0 else str(e.labels[code]) for code in decisions[place]),
             f"{sketch.counts[k]:,}",
             *(f"{x:,.1f}" if x == x else "–" for x in e.partition.by_true_label[k]),
             str(e.labels[e.partition.chosen[k]]),
@@ -386,17 +424,17 @@ def _partition(findings: ReportFindings) -> PageTable | None:
     note = f"{left:,} rarer decision tuples are left out here." if left else ""
     named = (*range(len(e.jurors)), len(columns) - 1)
     caption = "The partition: each decision tuple's items by estimated true label"
-    return PageTable("table-partition", caption, columns, tuple(rows), named=named, note=note)
+    return PageTable(columns, tuple(rows), caption, id="table-partition", named=named, note=note)
 
 
 def _confusions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MOST_CELLS:
+    if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MAX_CELLS:
         return None
     columns = ("juror", "true label", *(f"says {b}" for b in e.labels))
     rows = [(j, str(a), *(percent(e.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels]
     return PageTable(
-        "table-confusion", "Confusion: what each juror says of each true label", columns, tuple(rows), (0, 1)
+        columns, tuple(rows), "Confusion: what each juror says of each true label", id="table-confusion", named=(0, 1)
     )
 
 
@@ -409,11 +447,11 @@ def _pairs(findings: ReportFindings) -> PageTable | None:
     actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
     rows = tuple(
         (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
-        for a, b, x, z in pairs[:_MOST_PAIRS]
+        for a, b, x, z in pairs[:_MAX_PAIRS]
     )
-    note = f"The {_MOST_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MOST_PAIRS else ""
+    note = f"The {_MAX_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MAX_PAIRS else ""
     columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
-    return PageTable("table-pairs", "Who errs with whom", columns, rows, named=(0, 1), note=note)
+    return PageTable(columns, rows, "Who errs with whom", id="table-pairs", named=(0, 1), note=note)
 
 
 def _methods(findings: ReportFindings) -> PageTable | None:
@@ -421,13 +459,13 @@ def _methods(findings: ReportFindings) -> PageTable | None:
         return None
     table = findings.comparison.table()
     rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
-    if len(rows) > _MOST_METHODS:  # the accuracies go
+    if len(rows) > _MAX_METHODS:  # the accuracies go
         rows = tuple(row for row in rows if not row[0].startswith("accuracy of "))
-    return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
+    return PageTable(table.columns, rows, "The same votes graded by other methods", id="table-methods")
 
 
 def _items(findings: ReportFindings) -> PageTable | None:
-    """The items where a person's look helps most."""
+    """The items whose review helps most."""
     queue = findings.queue
     if queue is None or not queue.expected_errors >= 0:
         return None
@@ -437,31 +475,30 @@ def _items(findings: ReportFindings) -> PageTable | None:
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "is right", *shown)
     caption = f"The {len(rows)} items where a person's look helps most, and how probably the best label is right"
-    return PageTable("table-items", caption, columns, rows, named=(0, 1), texts=tuple(range(3, len(columns))))
+    return PageTable(columns, rows, caption, id="table-items", named=(0, 1), texts=tuple(range(3, len(columns))))
 
 
 def _cut(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
+    return line if len(line) <= _MAX_TEXT else f"{line[:_MAX_TEXT]}…"
 
 
-# Words that the page's sentences share. Names of jurors, labels and items come from strangers: always as text.
-
+# -- words that the sentences of the page share --
 
 _SHORT = 15  # characters that every screen has room for
 
 
-def count_noun(number: int, thing: str) -> str:
-    """`1 juror`, `1,204 items`."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
-
-
 def name(text: Any) -> Markup:
-    """A name that keeps its own direction; a long one is cut by the page's style, and has its whole in a hint."""
+    """Mark up a name that keeps its own direction; the page's style cuts a long one, which has the whole as a hint.
+
+    Returns
+    -------
+    Markup
+    """
     return _named(str(text))
 
 
-@lru_cache(maxsize=4096)  # a page of twenty thousand items says each name hundreds of times
+@lru_cache(maxsize=4096)  # a page of twenty thousand items writes each name hundreds of times
 def _named(text: str) -> Markup:
     shown = escape_text(text)
     if len(shown) <= _SHORT:
@@ -470,8 +507,13 @@ def _named(text: str) -> Markup:
 
 
 def names(all_names: Sequence[Any], most: int = 5) -> Markup:
-    """`ann, bob and cy`; `ann, bob, cy and 12 more`."""
-    shown = [name(one) for one in all_names[:most]]
+    """List names: `ann, bob and cy`; `ann, bob, cy and 12 more`.
+
+    Returns
+    -------
+    Markup
+    """
+    shown = list(map(name, all_names[:most]))
     rest = len(all_names) - len(shown)
     if rest:
         return Markup(", ").join(shown) + Markup(" and {} more").format(f"{rest:,}")
@@ -481,30 +523,40 @@ def names(all_names: Sequence[Any], most: int = 5) -> Markup:
 
 
 def of_which(number: float, total: int) -> str:
-    """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
+    """Write a share with its verb: `1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`.
+
+    Returns
+    -------
+    str
+    """
     shown = f"{number:z,.0f}"
     return f"{shown} of {total:,} ({number / total:z.1%}) {'is' if shown == '1' else 'are'}"
 
 
 def sentences(lines: Sequence[str]) -> list[str]:
-    """Lines of a card, which end where its width does, each with what goes on in the next.
+    """Join the lines of a card, which end where its width does, to sentences.
 
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> sentences(["One line that", "goes on.", "Another."])
     ['One line that goes on.', 'Another.']
     """
-    whole: list[str] = []
+    joined: list[str] = []
     for line in lines:
-        if whole and not whole[-1].endswith((".", ":")):
-            whole[-1] += f" {line}"
+        if joined and not joined[-1].endswith((".", ":")):
+            joined[-1] += f" {line}"
         else:
-            whole.append(line)
-    return whole
+            joined.append(line)
+    return joined
 
 
-# What is known of the truth, beside the grades: what an answer key says of them, and what an audit's labels prove.
+# -- what is known of the truth: what an answer key says of the grades, and what an audit's labels prove --
 
-
-_MOST_ROWS = 1_000  # of a table of an audit
+_MAX_ROWS = 1_000  # of a table of an audit
 _PROVED = {
     "score": "The share of its votes that each juror has right",
     "wrong_labels": "The share of items whose label is wrong, by each method, blind to these labels",
@@ -515,7 +567,13 @@ _HEADS = {"score": ["juror"], "wrong_labels": ["method"], "prevalence": ["label"
 
 
 def key_lines(check: KeyCheck) -> list[Markup]:
-    """What the key says, in sentences."""
+    """Describe what the key says of the grades.
+
+    Returns
+    -------
+    list of Markup
+        Sentences.
+    """
     who, estimate, true = check.worst
     start = "By" if not check.speaks_against else "They are contradicted by"
     line = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
@@ -528,21 +586,22 @@ def key_lines(check: KeyCheck) -> list[Markup]:
         )
     if check.independent is not None and check.independent[1]:
         line += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
-    return [line, *([] if check.labels is None else [_label_line(check.labels)])]
-
-
-def _label_line(labels: Labels) -> Markup:
-    wrong, majority = labels.wrong / labels.items, labels.majority / labels.items
-    expected = ""
-    if labels.are_far_off:
-        expected = f", where {labels.expected / labels.items:.1%} were expected to be"
-    return Markup("By the key, {} of the best labels are wrong ({:.1%}){}, and {:.1%} of majority vote's.").format(
-        f"{labels.wrong:,}", wrong, expected, majority
+    if (labels := check.labels) is None:
+        return [line]
+    expected = f", where {labels.expected / labels.items:.1%} were expected to be" if labels.are_far_off else ""
+    by_key = Markup("By the key, {} of the best labels are wrong ({:.1%}){}, and {:.1%} of majority vote's.").format(
+        f"{labels.wrong:,}", labels.wrong / labels.items, expected, labels.majority / labels.items
     )
+    return [line, by_key]
 
 
 def label_advice(labels: Labels) -> str | None:
-    """Whose labels to use, by the key."""
+    """Advise which labels to use, by the key.
+
+    Returns
+    -------
+    str or None
+    """
     best, majority = f"{labels.wrong / labels.items:.1%}", f"{labels.majority / labels.items:.1%}"
     if labels.wrong == labels.majority == 0:
         return None
@@ -559,7 +618,12 @@ def label_advice(labels: Labels) -> str | None:
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """What the two columns of an audit are worth."""
+    """Describe what the two columns of an audit mean.
+
+    Returns
+    -------
+    list of str
+    """
     first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, which chance had drawn."
     real = (
         f"{CALIBRATED.capitalize()}: by reference juries, with these labels as gold. As good as your jury is like them."
@@ -568,25 +632,28 @@ def audit_lines(audit: Audit) -> list[str]:
 
 
 def audit_tables(audit: Audit) -> list[PageTable]:
-    """Guaranteed beside as real juries go: scores, wrong labels, prevalences, accuracies."""
+    """Make the tables of an audit, guaranteed beside as real juries go: scores, wrong labels, prevalences, accuracies.
+
+    Returns
+    -------
+    list of PageTable
+    """
     return [_audit_table(audit, statistic) for statistic in _PROVED]
 
 
 def _audit_table(audit: Audit, statistic: str) -> PageTable:
-    sure, heads = f"{audit.level * 100:g}% interval", _HEADS[statistic]
+    sure, heads = interval_name(audit.level), _HEADS[statistic]
     names = [name for name in audit.guaranteed if name[0] == statistic]
-    shown = names[:_MOST_ROWS]
+    shown = names[:_MAX_ROWS]
     left = len(names) - len(shown)
+    rows = []
+    for name in shown:
+        row = [str(part) for part in name[1:]]
+        for share in (audit.guaranteed[name], (audit.calibrated or {}).get(name)):
+            row += ["–", "–"] if share is None else [percent(share.estimate), _range(share.interval)]
+        rows.append(tuple(row))
     return PageTable(
-        f"audit-{statistic.replace('_', '-')}", _PROVED[statistic], (*heads, "guaranteed", sure, CALIBRATED, sure),
-        tuple((*map(str, name[1:]), *_audit_cells(audit, name)) for name in shown), named=tuple(range(len(heads))),
+        (*heads, "guaranteed", sure, CALIBRATED, sure), tuple(rows), _PROVED[statistic],
+        id=f"audit-{statistic.replace('_', '-')}", named=tuple(range(len(heads))),
         note=f"{left:,} more rows are in the embedded numbers." if left else "",
     )  # fmt: skip
-
-
-def _audit_cells(audit: Audit, name: tuple[Any, ...]) -> list[str]:
-    real = (audit.calibrated or {}).get(name)
-    cells = []
-    for share in (audit.guaranteed[name], real):
-        cells += ["–", "–"] if share is None else [percent(share.estimate), percent_range(share.interval) or "–"]
-    return cells

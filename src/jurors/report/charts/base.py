@@ -1,4 +1,9 @@
-"""Theme, render, label placement."""
+"""What all charts share: themes, files, placement of names, the numbers of a result as rows, dots with intervals.
+
+Colours are distinct for any colour vision, text reads on white and on near-black. User text (names, labels)
+travels in data values and titles only, never in field names, which Vega reads as paths. Vega makes expressions of
+titles, for tooltips and screen readers: `shorten_name` leaves nothing in them that could end a string.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +22,12 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
-from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
+from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent_range
 from jurors.evaluate.evaluation import Calibrated
 from jurors.report.page import RuntimeMaker
 from jurors.results import escape_text
 from jurors.votes import Label
-
-# How every chart looks: colours that all eyes tell apart, text that reads on white and on near-black, one finish.
-#
-# User text (names, labels) travels in data values and titles only, never in field names, which Vega reads as paths.
-# Vega makes expressions of titles, for tooltips and screen readers: `shorten_name` leaves nothing in them that could
-# end a text.
-
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
 Row: TypeAlias = dict[str, Any]
@@ -43,7 +41,7 @@ BLUE, ORANGE, GREEN, PINK, GOLD, SKY, BROWN = (
     "#0072B2", "#D55E00", "#009E73", "#C46A9B", "#B58300", "#3F97CB", "#98694B",
 )  # fmt: skip
 GREY = "#858585"
-# The first seven are safe for all eyes; more labels than that are told apart by their place and tooltip as well.
+# The first seven are safe for any colour vision; more labels are distinguished by place and tooltip as well.
 PALETTE = (BLUE, ORANGE, GREEN, PINK, GOLD, SKY, BROWN, "#7B61C9", "#5F8A1F", "#C23B54", "#1F9C9C", "#8F7FA8")
 DIVERGING = [BLUE, "#F4F4F2", ORANGE]  # below zero, zero, above
 SEQUENTIAL = "viridis"
@@ -56,7 +54,12 @@ _FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 
 
 def altair() -> Any:
-    """The drawing library, or one line about how to get it."""
+    """Import the drawing library; JurorsError says how to install it.
+
+    Returns
+    -------
+    module
+    """
     try:
         return import_module("altair")
     except ImportError as error:
@@ -65,8 +68,23 @@ def altair() -> Any:
         raise JurorsError(f"charts need altair, which does not load: {error}") from error
 
 
+class _LazyAltair:
+    """The drawing library, imported when something is drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(altair(), name)
+
+
+alt: Any = _LazyAltair()
+
+
 def config(theme: Theme = "both") -> dict[str, Any]:
-    """Vega-Lite's `config` of a theme; "both" has no background, and greys that read on white and on near-black."""
+    """Make Vega-Lite's `config` of a theme; "both" has no background, and greys that read on white and near-black.
+
+    Returns
+    -------
+    dict
+    """
     if theme not in THEMES:
         raise JurorsError(f"there is no theme {theme!r}; there are: {', '.join(THEMES)}")
     ink = _INK[theme]
@@ -92,60 +110,121 @@ def config(theme: Theme = "both") -> dict[str, Any]:
 
 
 def finish(chart: Chart, title: str, subtitle: Sequence[str] = ()) -> Chart:
-    """The chart with its subject on top, dressed for both kinds of page."""
-    alt = altair()
+    """Add the title and its second lines, in the theme for both kinds of page.
+
+    Returns
+    -------
+    altair chart
+    """
     lines = [escape_text(line) for line in subtitle if line]
-    heading = alt.TitleParams(escape_text(title), subtitle=lines) if lines else alt.TitleParams(escape_text(title))
+    heading = alt.TitleParams(escape_text(title), **({"subtitle": lines} if lines else {}))
     return chart.properties(title=heading).configure(**config())
 
 
 def small_title(text: str) -> Any:
-    """What one panel of several shows."""
-    return altair().TitleParams(text, fontSize=12, fontWeight="normal", offset=6)
+    """Title one panel of several.
+
+    Returns
+    -------
+    altair.TitleParams
+    """
+    return alt.TitleParams(text, fontSize=12, fontWeight="normal", offset=6)
 
 
 def themed(chart: Chart, theme: Theme) -> Chart:
-    """The same chart for a white or a near-black page; "both" is what every chart function returns."""
+    """Dress a chart for a white or a near-black page; "both" is what every chart function returns.
+
+    Returns
+    -------
+    altair chart
+    """
     return chart.configure(**config(theme))
 
 
 def data(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as inline data, names made visible.
+    """Make inline data of rows, names escaped.
 
-    Given as a plain mapping, altair does not look at each of them; in a tuple, it does not copy them with every layer.
+    Altair does not validate each row of a plain mapping, and does not copy a tuple with every layer.
+
+    Returns
+    -------
+    dict
+        Vega-Lite's `data`.
     """
     return {"values": tuple({k: escape_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)}
 
 
 def in_order(names: Iterable[object]) -> list[str]:
-    """Names as the data have them, for a scale that keeps their order."""
+    """Escape names as `data` does, for a scale that keeps their order.
+
+    Returns
+    -------
+    list of str
+    """
     return [escape_text(str(name)) for name in names]
 
 
 def ordered(names: Iterable[object], **more: Any) -> Any:
-    """The scale of an axis with these names in this order: Vega makes an expression of the names in a `sort`."""
-    return altair().Scale(domain=in_order(names), **more)
+    """Make the scale of an axis with these names in this order; a `sort` would make an expression of the names.
+
+    Returns
+    -------
+    altair.Scale
+    """
+    return alt.Scale(domain=in_order(names), **more)
 
 
 def placed(rows: Sequence[Row], field: str, names: Sequence[object]) -> list[Row]:
-    """The rows with the `place` of a name among these, by which `by_place` sorts the panels of a facet."""
+    """Add to each row the `place` of its name among these, by which `by_place` sorts the panels of a facet.
+
+    Returns
+    -------
+    list of dict
+    """
     place = {str(name): k for k, name in enumerate(names)}
     return [row | {"place": place[row[field]]} for row in rows]
 
 
 def by_place() -> Any:
-    """How a facet is sorted whose rows are `placed`."""
-    return altair().EncodingSortField("place", op="min")
+    """Sort the panels of a facet whose rows are `placed`.
+
+    Returns
+    -------
+    altair.EncodingSortField
+    """
+    return alt.EncodingSortField("place", op="min")
+
+
+def tip(field: str, title: str, form: str | None = None) -> Any:
+    """Make one line of a tooltip: a field with its type (`share:Q`), its title, and how its number is written.
+
+    Returns
+    -------
+    altair.Tooltip
+    """
+    return alt.Tooltip(field, title=title, **({} if form is None else {"format": form}))
 
 
 def label_scale(labels: Sequence[Label]) -> tuple[list[str], list[str]]:
-    """The labels as text, and a colour each; those that the palette has no colour for are grey."""
+    """Give each label a colour; those beyond the palette are grey.
+
+    Returns
+    -------
+    (list of str, list of str)
+        The labels as text, and their colours.
+    """
     names = in_order(labels)
     return names, [PALETTE[k] if k < len(PALETTE) else GREY for k in range(len(names))]
 
 
 def grow_domain(*values: float | None) -> list[float]:
-    """[0, 1], grown to hold all values: an estimate outside is an alarm, and must be seen."""
+    """Extend [0, 1] to hold all values: an estimate outside is an alarm, and must be visible.
+
+    Returns
+    -------
+    list of float
+        The ends of the axis, with 3% of room.
+    """
     known = [float(x) for x in values if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])
     room = 0.03 * (high - low)
@@ -153,8 +232,14 @@ def grow_domain(*values: float | None) -> list[float]:
 
 
 def shorten_name(text: object, most: int = 40) -> str:
-    r"""Text for a title: one line, not too long, without what could end a text in an expression.
+    r"""Shorten text for a title: one line, without characters that could end a string in an expression.
 
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> print(shorten_name('yes\\"+now()'))
     yes⧵″+now()
     """
@@ -162,25 +247,19 @@ def shorten_name(text: object, most: int = 40) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def format_count(number: int, thing: str) -> str:
-    """A number and its noun: "1 juror", "1,204 items"."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
-
-
 def check_result(result: Any, kinds: tuple[type, ...], what: str) -> None:
-    """SketchError unless the chart is asked of a result that has what it shows."""
+    """Raise SketchError unless the result is of a class that the chart can show."""
     if not isinstance(result, kinds):
         names = " or ".join(kind.__name__ for kind in kinds)
         raise SketchError(f"the chart of {what} is made from {names}, got {type(result).__name__}")
 
 
-# A chart as a file: PNG and SVG without a browser, a page that needs no network, or the Vega-Lite specification.
-
+# -- a chart as a file: PNG and SVG without a browser, a page that needs no network, or Vega-Lite --
 
 Format: TypeAlias = Literal["png", "svg", "html", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-_RENDER_PAGE = """<!DOCTYPE html>
+_PAGE_TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -203,7 +282,7 @@ vegaEmbed("#chart", spec, {{renderer: "canvas", actions: actions}});
 
 
 def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float = 2) -> bytes:
-    """The bytes of a file.
+    """Write a chart as the bytes of a file.
 
     Parameters
     ----------
@@ -214,27 +293,27 @@ def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float
     theme
         "light" and "dark" paint the background; "both" leaves it out.
     scale
-        PNG: pixels a point.
+        PNG: pixels per point.
+
+    Returns
+    -------
+    bytes
     """
     if format not in FORMATS:
         raise JurorsError(f"charts are written as {', '.join(FORMATS)}, not as {format!r}")
     dressed = themed(chart, theme)
     if format == "json":
         return json.dumps(dressed.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    _check_converter()
+    try:
+        import_module("vl_convert")
+    except ImportError:
+        raise JurorsError("pictures of charts need vl-convert: pip install 'jurors[plot]'") from None
     if format == "html":
         return _page(dressed, theme).encode()
     out: Any = io.BytesIO() if format == "png" else io.StringIO()
     dressed.save(out, format=format, **({"scale_factor": scale} if format == "png" else {}))
     drawn = out.getvalue()
     return drawn if isinstance(drawn, bytes) else drawn.encode()
-
-
-def _check_converter() -> None:
-    try:
-        import_module("vl_convert")
-    except ImportError:
-        raise JurorsError("pictures of charts need vl-convert: pip install 'jurors[plot]'") from None
 
 
 def _page(chart: Chart, theme: Theme) -> str:
@@ -247,20 +326,19 @@ def _page(chart: Chart, theme: Theme) -> str:
     text = json.dumps(spec, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     library = gzip.decompress(base64.b64decode(RuntimeMaker().result().packed)).decode()
     library = library.replace("</script", "<\\/script")
-    return _RENDER_PAGE.format(title=html.escape(str(title)), style=style, library=library, spec=text)
+    return _PAGE_TEMPLATE.format(title=html.escape(str(title)), style=style, library=library, spec=text)
 
 
-# Names beside their points, none over another: greedy, in pixels. No room, no name; the tooltip always has it.
-
+# -- names beside their points, without overlap: greedy, in pixels; a name without room is only in the tooltip --
 
 Point: TypeAlias = tuple[float, float]
 Box: TypeAlias = tuple[float, float, float, float]
 
-_LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: a letter's width, a line's height, half a point
+_LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: width of a letter, height of a line, radius of a point
 _LIMIT = 120.0  # a longer name is cut with an ellipsis
 _NEAR, _FAR = 9.0, 24.0
-_FEW = 16  # so many points may send their names farther away, with a line to them
-_CROWD = 60
+_FEW = 16  # up to so many points, names may stand farther away, with a line to them
+_CROWD = 60  # beyond so many points, ten names are enough
 
 
 @dataclass(frozen=True)
@@ -277,7 +355,12 @@ def place_names(
     names: Sequence[str], points: Sequence[Point], size: Point, *, others: Sequence[Point] = (),
     order: Sequence[int] | None = None,
 ) -> list[Placed]:  # fmt: skip
-    """A place for the name of each point that finds one; those early in `order` choose first.
+    """Place the names of points beside them, as far as there is room; those early in `order` come first.
+
+    Returns
+    -------
+    list of Placed
+        At most 24; at most 10 in a crowd.
 
     Examples
     --------
@@ -287,10 +370,15 @@ def place_names(
     taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
     placed: list[Placed] = []
     for k in range(len(points)) if order is None else order:
-        wide = min(text_width(names[k]), _LIMIT)
-        for at, align, box, is_far in _choices(points[k], wide, far=len(points) <= _FEW):
+        width = min(text_width(names[k]), _LIMIT)
+        for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
-            if inside and not any(_overlap(box, other) for j, other in enumerate(taken) if j != k):
+            overlaps = (
+                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+                for j, other in enumerate(taken)
+                if j != k
+            )
+            if inside and not any(overlaps):
                 taken.append(box)
                 placed.append(Placed(k, at, align, is_far))
                 break
@@ -300,12 +388,18 @@ def place_names(
 
 
 def text_width(text: str) -> float:
-    """About how wide a line of text is."""
+    """Estimate the width of a line of text.
+
+    Returns
+    -------
+    float
+        Pixels.
+    """
     return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _choices(point: Point, wide: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
-    """Off the interval's cross first, then on it, then farther away."""
+def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
+    """List where a name may stand: off the interval's cross first, then on it, then farther away."""
     x, y = point
     for reach in (_NEAR, _FAR) if far else (_NEAR,):
         side = reach / 1.5
@@ -313,46 +407,41 @@ def _choices(point: Point, wide: float, *, far: bool) -> Iterator[tuple[Point, s
                  (x - side, y + reach, "right"), (x, y - reach - 4, "center"), (x, y + reach + 4, "center"),
                  (x + reach, y, "left"), (x - reach, y, "right")]  # fmt: skip
         for to_x, to_y, align in spots:
-            left = to_x if align == "left" else to_x - wide if align == "right" else to_x - wide / 2
-            yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + wide, to_y + _LINE / 2), reach == _FAR
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+            left = to_x if align == "left" else to_x - width if align == "right" else to_x - width / 2
+            yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
 
 
 def name_layers(
     names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
 ) -> list[Chart]:
-    """Text for what was placed, and a line to what stands far away; `to_data` turns pixels into the axes' numbers."""
-    alt = altair()
+    """Draw the names that were placed, and a line to those that stand far away.
+
+    Parameters
+    ----------
+    to_data
+        Turns pixels into the axes' numbers.
+
+    Returns
+    -------
+    list of altair charts
+    """
     layers = []
     if far := [p for p in placed if p.is_far]:
         ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
         rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
         layers.append(
-            alt.Chart(rows)
-            .mark_rule(color=GREY, strokeWidth=0.7)
-            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+            alt.Chart(rows).mark_rule(color=GREY, strokeWidth=0.7).encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
         )
     for align in ("left", "right", "center"):
         texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
         if texts:
             rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
-            layers.append(
-                text.encode(
-                    x=alt.X("x:Q"),
-                    y=alt.Y("y:Q"),
-                    text=alt.Text("juror:N"),
-                    tooltip=alt.Tooltip("juror:N", title="juror"),
-                )
-            )
+            layers.append(text.encode(x="x:Q", y="y:Q", text="juror:N", tooltip=tip("juror:N", "juror")))
     return layers
 
 
-# The numbers of a result as rows for a chart: floats, None where there is none, nothing rounded, nothing clamped.
-
+# -- the numbers of a result as rows: floats, None where there is none, nothing rounded, nothing clamped --
 
 Ends: TypeAlias = tuple[float, float]
 
@@ -361,7 +450,7 @@ _NO_ENDS: Ends = (float("nan"), float("nan"))
 
 @dataclass(frozen=True)
 class ChartGrades:
-    """What an evaluation, with or without a key, says about each juror: plain floats, NaN where there is nothing."""
+    """The grades of an evaluation, with or without a key, as plain floats; NaN where there is none."""
 
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
@@ -372,21 +461,40 @@ class ChartGrades:
     plain: ChartGrades | None = None  #: the same if errors were independent, where these are as real juries go
 
     def ends(self, statistic: str, *names: Any) -> Ends:
-        """An interval, (NaN, NaN) where there is none."""
+        """Look up an interval; (NaN, NaN) where there is none."""
         return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
 
 
 def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """The chosen solution in floats; SketchError where no real one exists."""
+    """Convert the selected solution to floats; SketchError if no real one exists.
+
+    Returns
+    -------
+    ChartGrades
+    """
     if isinstance(result, Evaluation) and result.solution is None:
-        raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{_why(result)}")
+        loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
+        raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{loud}")
     solution: Any = result.solution
-    evaluation = result if isinstance(result, Evaluation) else None
-    return _grades(solution, evaluation)
+    floats = solution.to_float()
+    diagonals = [[table[k][k] for k in range(len(solution.labels))] for table in floats.confusions]
+    return ChartGrades(
+        solution.jurors,
+        solution.labels,
+        as_floats(floats.prevalences),
+        as_floats(diagonals).reshape(len(solution.jurors), len(solution.labels)),
+        as_floats([floats.score[juror] for juror in solution.jurors]),
+        result if isinstance(result, Evaluation) else None,
+    )
 
 
 def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """The grades as real juries go, with those of independence beside them; these alone where that is all there is."""
+    """Convert the grades as real juries go, with those of independence beside them; or the latter if they are all.
+
+    Returns
+    -------
+    ChartGrades
+    """
     real = result.as_real if isinstance(result, Evaluation) else None
     if real is None or not isinstance(result, Evaluation):
         return grades_of(result)
@@ -401,22 +509,13 @@ def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     )
 
 
-def _grades(solution: Solution, evaluation: Evaluation | None) -> ChartGrades:
-    floats = solution.to_float()
-    tables = [[table[k][k] for k in range(len(solution.labels))] for table in floats.confusions]
-    scores = [floats.score[j] for j in solution.jurors]
-    return ChartGrades(
-        solution.jurors,
-        solution.labels,
-        as_floats(floats.prevalences),
-        as_floats(tables).reshape(len(solution.jurors), len(solution.labels)),
-        as_floats(scores),
-        evaluation,
-    )
-
-
 def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
-    """The truth with the labels of the grades, in their order; a key may know more labels, or fewer."""
+    """Arrange the truth by the labels of the grades; a key may have more labels, or fewer.
+
+    Returns
+    -------
+    ChartGrades
+    """
     place = [truth.labels.index(a) if a in truth.labels else -1 for a in grades.labels]
     padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
     prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
@@ -424,60 +523,81 @@ def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
 
 
 def as_floats(values: Any) -> Floats:
-    """None becomes NaN."""
+    """Make an array of floats; None becomes NaN."""
     return np.array(values, dtype=float)
 
 
-def _why(result: Evaluation) -> str:
-    loud = next((a for a in result.alarms if a.level == "alarm"), None)
-    return f" ({loud.kind})" if loud else ""
-
-
 def number(value: Any) -> float | None:
-    """A float for JSON; None where there is none."""
+    """Convert to a float for JSON; None if there is none.
+
+    Returns
+    -------
+    float or None
+    """
     return None if value is None or value != value else float(value)
 
 
 def ends_row(name: str, ends: Ends) -> dict[str, Any]:
-    """An interval's ends and its text."""
-    return {f"{name}_low": number(ends[0]), f"{name}_high": number(ends[1]), f"{name}_interval": range_text(ends)}
+    """Make the cells of an interval: its ends and its text.
 
-
-def range_text(ends: Ends) -> str:
-    """An interval as the report card prints it."""
-    return f"{percent_range(ends)}%" if ends[0] == ends[0] else "none"
+    Returns
+    -------
+    dict
+        `name_low`, `name_high` and `name_interval`.
+    """
+    return {
+        f"{name}_low": number(ends[0]),
+        f"{name}_high": number(ends[1]),
+        f"{name}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
+    }
 
 
 def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int) -> list[int]:
-    """Positions of the jurors asked for, or of the first ones."""
+    """Find the positions of these jurors, or of the first ones.
+
+    Returns
+    -------
+    list of int
+    """
     if jurors is None:
         return list(range(min(len(all_jurors), most)))
     return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
 
 
-# Dots and intervals in rows: as real juries go, beside them if errors were independent, and the actual by a key.
-
+# -- dots and intervals in rows: as real juries go, if errors were independent, and by a key --
 
 _DRAWN = ("value", "value_low", "value_high", "actual", "plain", "plain_low", "plain_high")
 
 
 def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: str, ticks: int) -> list[Chart]:
-    """The layers of such a chart of shares, `form` being how the axis writes them; it grows to hold every number."""
-    alt = altair()
+    """Draw a dot and an interval per row; the axis grows to hold every number.
+
+    Parameters
+    ----------
+    rows
+        With `value`, `plain` and `actual`, and the ends of the first two.
+    y, what, tooltip
+        The vertical axis, the title of the horizontal one, the lines of the tooltip.
+    form, ticks
+        How the axis writes numbers, and how many.
+
+    Returns
+    -------
+    list of altair charts
+        To be layered.
+    """
     domain = grow_domain(*(row.get(name) for row in rows for name in _DRAWN))
     x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
     base = alt.Chart().encode(x=x.axis(format=form, tickCount=ticks), y=y, tooltip=tooltip)
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x=alt.X("edge:Q"))]
+    layers = [edges.encode(x="edge:Q")]
     both = any(row.get("plain") is not None for row in rows)
     bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
-    layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
+    layers += [bar.encode(x="value_low:Q", x2="value_high:Q")]
     if both:
         thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
-        layers += [thin.encode(x=alt.X("plain_low:Q"), x2=alt.X2("plain_high:Q"))]
-        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x=alt.X("plain:Q"))]
+        layers += [thin.encode(x="plain_low:Q", x2="plain_high:Q")]
+        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x="plain:Q")]
     if any("actual" in row for row in rows):
-        layers += [
-            base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))
-        ]
+        layers += [base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x="actual:Q")]
     return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]

@@ -1,4 +1,4 @@
-"""Key, history, information, plan, reliability."""
+"""Charts of an answer key, of scores over time, of lost information, of a plan, and of the reliability of numbers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from jurors.report.charts.base import (
     Chart,
     ChartGrades,
     Row,
-    altair,
+    alt,
     by_place,
     check_result,
     data,
     dot_layers,
     ends_row,
     finish,
-    format_count,
     grades_of,
     grow_domain,
     label_scale,
@@ -40,11 +39,12 @@ from jurors.report.charts.base import (
     ordered,
     placed,
     shorten_name,
+    tip,
 )
+from jurors.results import count_noun
 from jurors.uncertainty.intervals import trio_standard_errors
 
-# Estimated against actual, where there is an answer key.
-
+# -- estimated against actual --
 
 _SHAPES = {"accuracy": "circle", "prevalence": "diamond", "score": "square"}
 
@@ -52,10 +52,14 @@ _SHAPES = {"accuracy": "circle", "prevalence": "diamond", "score": "square"}
 def against_key(
     evaluation: Evaluation, keyed: KeyedEvaluation, *, width: float = 420, height: float | None = None
 ) -> Chart:
-    """Every prevalence and accuracy (of an exam: every score) as estimated without the key, over what the key says."""
+    """Every prevalence and accuracy (of an exam: every score) as estimated without the key, over what the key says.
+
+    Returns
+    -------
+    altair chart
+    """
     check_result(evaluation, (Evaluation,), "estimates against a key")
     check_result(keyed, (KeyedEvaluation,), "actual numbers")
-    alt = altair()
     rows = [row for row in _rows(evaluation, keyed) if row["value"] is not None and row["actual"] is not None]
     if not rows:
         raise SketchError("no juror or label of the evaluation is among those of the key")
@@ -69,9 +73,9 @@ def against_key(
         colour = alt.value(PALETTE[0])
     statistics = [s for s in _SHAPES if any(row["statistic"] == s for row in rows)]
     shape = alt.Shape("statistic:N", scale=alt.Scale(domain=statistics, range=[_SHAPES[s] for s in statistics]))
-    tips = [alt.Tooltip("statistic:N"), alt.Tooltip("juror:N", title="juror"), alt.Tooltip("label:N", title="label")]
-    tips += [alt.Tooltip("value:Q", title="estimated", format=PERCENT)]
-    tips += [alt.Tooltip("value_interval:N", title="interval"), alt.Tooltip("actual:Q", title="actual", format=PERCENT)]
+    tips = [alt.Tooltip("statistic:N"), tip("juror:N", "juror"), tip("label:N", "label")]
+    tips += [tip("value:Q", "estimated", PERCENT)]
+    tips += [tip("value_interval:N", "interval"), tip("actual:Q", "actual", PERCENT)]
     base = alt.Chart(data(rows)).encode(
         x=alt.X("actual:Q", title="actual, by the answer key", scale=scale).axis(format="%", tickCount=6),
         y=alt.Y("value:Q", title="estimated without it", scale=scale).axis(format="%", tickCount=6),
@@ -80,18 +84,21 @@ def against_key(
     ends = [{"actual": x, "value": x} for x in domain]
     line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
     square = alt.Chart(data([{"x": 0, "x2": 1}])).mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6)
-    square = square.encode(
-        x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
-    )
+    square = square.encode(x=alt.X("x:Q", scale=scale), x2="x2:Q", y=alt.Y("x:Q", scale=scale), y2="x2:Q")
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
-        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
-    )
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(y=alt.Y("value_low:Q", title=None), y2="value_high:Q")
     points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
-    chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
+    chart = alt.layer(square, line.encode(x="actual:Q", y="value:Q"), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
-    return finish(chart, "Estimated without the key, over what the key says", _about(rows, keyed))
+    errors = np.array([row["value"] - row["actual"] for row in rows])
+    about = [
+        f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
+    ]
+    if known := [row for row in rows if row["value_low"] is not None]:
+        covered = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
+        about.append(f"{covered:,} of {len(known):,} intervals hold the actual number")
+    return finish(chart, "Estimated without the key, over what the key says", about)
 
 
 def _rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
@@ -119,24 +126,11 @@ def _rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
     return rows
 
 
-def _about(rows: list[Row], keyed: KeyedEvaluation) -> list[str]:
-    errors = np.array([row["value"] - row["actual"] for row in rows])
-    lines = [
-        f"{format_count(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
-    ]
-    known = [row for row in rows if row["value_low"] is not None]
-    if known:
-        held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
-        lines.append(f"{held:,} of {len(known):,} intervals hold the actual number")
-    return lines
+# -- scores over time --
 
-
-# How each juror's score went, window after window of a stream, with intervals and the alarms that rang.
-
-
-_MOST = 40  # jurors; more would be a page of their own
-_ROOM = 60  # of axis and gap beside each panel
-_NARROW = 250  # what a panel needs at least
+_MAX_JURORS = 40  # more would be a page of their own
+_ROOM = 60  # pixels of axis and gap beside each panel
+_MIN_WIDTH = 250  # of a panel
 
 
 def history(
@@ -144,83 +138,68 @@ def history(
 ) -> Chart:
     """A panel for each juror: its score in every window, the interval as a band, and a line where an alarm began.
 
-    `alarms` are those of the stream, as its monitor tells them (`StreamAlarm.to_dict`).
+    `alarms` are those of the stream, as its monitor gives them (`StreamAlarm.to_dict`).
+
+    Returns
+    -------
+    altair chart
     """
     check_result(result, (History,), "scores over time")
-    jurors = list(dict.fromkeys(juror for one in result.windows for juror in one.score))
+    jurors = list(dict.fromkeys(juror for window in result.windows for juror in window.score))
     if not jurors:
         raise SketchError("no window has grades yet, so there is nothing to draw over time")
-    shown = jurors[:_MOST]
-    rows = placed(_history_rows(result, shown), "juror", shown)
-    marks = placed(_marks(result, alarms, shown), "juror", shown)
-    columns = max(1, int(width // (_NARROW + _ROOM)))
-    length = f"{result.window} items" if result.window.isdigit() else result.window
-    about = [f"{format_count(len(result.windows), 'window')} of {length}; bands are intervals"]
-    about += ["Upright lines: where an alarm's change began"] * bool(marks)
-    about += [f"{format_count(len(jurors) - _MOST, 'more juror')} left out"] * (len(jurors) > _MOST)
-    size = (width / columns - _ROOM, height)
-    return finish(_panels(rows, marks, columns, size, by_time=result.by_time), "How often each juror is right", about)
-
-
-def _history_rows(result: History, jurors: Sequence[str]) -> list[Row]:
-    rows = []
-    for one in result.windows:
-        for juror in jurors:
-            low, high = one.interval.get("score", {}).get(juror) or (None, None)
-            row = {"juror": juror, "at": _place(one.span.end, result), "items": one.span.items}
+    shown = jurors[:_MAX_JURORS]
+    scale = 1000 if result.by_time else 1  # Vega counts time in milliseconds
+    rows: list[Row] = []
+    for window in result.windows:
+        for juror in shown:
+            low, high = window.interval.get("score", {}).get(juror) or (None, None)
+            row = {"juror": juror, "at": window.span.end * scale, "items": window.span.items}
             ends = {"low": number(low), "high": number(high)}
-            rows.append(row | ends | {"score": number(one.score.get(juror)), "kind": "score", "message": None})
-    return rows
-
-
-def _marks(result: History, alarms: Sequence[Mapping[str, Any]], jurors: Sequence[str]) -> list[Row]:
+            rows.append(row | ends | {"score": number(window.score.get(juror)), "kind": "score", "message": None})
     since = "since_time" if result.by_time else "since"
     nothing = {"items": None, "low": None, "high": None, "score": None}
-    return [
-        {"juror": juror, "at": _place(alarm[since], result), "kind": "alarm", "message": alarm["message"], **nothing}
+    marks: list[Row] = [
+        {"juror": juror, "at": alarm[since] * scale, "kind": "alarm", "message": alarm["message"], **nothing}
         for alarm in alarms
         if alarm.get(since) is not None
         for juror in alarm["jurors"]
-        if juror in jurors
+        if juror in shown
     ]
-
-
-def _place(at: float, result: History) -> float:
-    """Vega counts time in milliseconds."""
-    return at * 1000 if result.by_time else at
-
-
-def _panels(rows: list[Row], marks: list[Row], columns: int, size: tuple[float, float], *, by_time: bool) -> Chart:
-    alt = altair()
-    width, height = size
+    columns = max(1, int(width // (_MIN_WIDTH + _ROOM)))
+    length = f"{result.window} items" if result.window.isdigit() else result.window
+    about = [f"{count_noun(len(result.windows), 'window')} of {length}; bands are intervals"]
+    about += ["Upright lines: where an alarm's change began"] * bool(marks)
+    about += [f"{count_noun(len(jurors) - _MAX_JURORS, 'more juror')} left out"] * (len(jurors) > _MAX_JURORS)
     domain = grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
-    at = alt.X("at:T", title=None) if by_time else alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
+    x = alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
+    until = tip("at:Q", "until", ",")
+    if result.by_time:
+        x, until = alt.X("at:T", title=None), tip("at:T", "until", "")
     y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(format="%", tickCount=4))
-    x_told = alt.Tooltip("at:T" if by_time else "at:Q", title="until", format="" if by_time else ",")
-    shares = [("score:Q", "right"), ("low:Q", "at least"), ("high:Q", "at most")]
-    told = [alt.Tooltip("juror:N", title="juror"), x_told, alt.Tooltip("items:Q", title="items", format=",")]
-    told += [alt.Tooltip(share, title=title, format=PERCENT) for share, title in shares]
+    tips = [tip("juror:N", "juror"), until, tip("items:Q", "items", ","), tip("score:Q", "right", PERCENT)]
+    tips += [tip("low:Q", "at least", PERCENT), tip("high:Q", "at most", PERCENT)]
     base = alt.Chart().transform_filter("datum.kind == 'score'")
-    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=at, y=alt.Y("low:Q", title=None), y2="high:Q")
-    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=at, y=y, tooltip=told)
-    since = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
-    since = since.encode(x=at, tooltip=[alt.Tooltip("message:N", title="alarm")])
-    layered = alt.layer(band, line, since, data=data(rows + marks)).properties(width=width, height=height)
-    panel = alt.Facet("juror:N", title=None, sort=by_place())
-    return layered.facet(panel, columns=columns).properties(spacing=14)
+    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")
+    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=x, y=y, tooltip=tips)
+    rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
+    rule = rule.encode(x=x, tooltip=[tip("message:N", "alarm")])
+    layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", shown) + placed(marks, "juror", shown)))
+    layered = layered.properties(width=width / columns - _ROOM, height=height)
+    panels = layered.facet(alt.Facet("juror:N", title=None, sort=by_place()), columns=columns).properties(spacing=14)
+    return finish(panels, "How often each juror is right", about)
 
 
-# Where an estimate loses its information: how the standard errors grow as jurors come close to coins.
+# -- where an estimate loses its information --
 #
-# A trio's grades divide by the pairs' covariances, P_A P_B d_i d_j, and by s = P_A P_B d_i d_j d_k: where labels are
-# rare or a juror's d = accuracy on A + accuracy on B - 1 is small, both vanish and the standard errors grow without
-# bound.
-
+# How the standard errors grow as jurors come close to coins. A trio's grades divide by the pairs' covariances,
+# P_A P_B d_i d_j, and by s = P_A P_B d_i d_j d_k: where labels are rare, or a juror's d = accuracy on A + accuracy on B
+# - 1 is small, both vanish and the standard errors grow without bound.
 
 _STEPS = 36
 _SEAM = 0.001  # cells overlap a little: else the page's colour shines through
 _VALUES = [0.002, 0.01, 0.05, 0.2, 0.5]  # colours stop here, and the legend says so; the numbers do not
-_LOST = "#440154"  # where there is no answer at all: the dark end of viridis
+_NO_ANSWER = "#440154"  # where there is no answer at all: the dark end of viridis
 _LABELS = "datum.value >= 0.5 ? '0.5 or more' : datum.value <= 0.002 ? '0.002 or less' : datum.label"
 
 
@@ -229,6 +208,10 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
 
     Three jurors, two labels: the standard error of the prevalence over all prevalences and strengths of the jurors, for
     as many items, with this test marked. Otherwise: each juror's standard error against how far it is above chance.
+
+    Returns
+    -------
+    altair chart
     """
     check_result(evaluation, (Evaluation,), "lost information")
     grades = grades_of(evaluation)
@@ -239,7 +222,6 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
 
 
 def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
-    alt = altair()
     prevalence = float(grades.prevalence[0])
     strength = float((grades.accuracy.sum(axis=1) - 1).mean())
     rows, most = _grid(evaluation.items, grades)
@@ -247,12 +229,13 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
     error = None
     if evaluation.standard_error is not None:
         error = number(evaluation.standard_error["prevalence"][grades.labels[0]])
-    x = alt.X("x:Q", title=f"prevalence of {label}", scale=alt.Scale(domain=_reach(prevalence), nice=False))
+    reach = [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
+    x = alt.X("x:Q", title=f"prevalence of {label}", scale=alt.Scale(domain=reach, nice=False))
     y = alt.Y("y:Q", title="strength of the jurors (0: coins, 1: perfect)",
               scale=alt.Scale(domain=[min(0.0, strength), max(most, strength * 1.12)], nice=False))  # fmt: skip
     tips = [
-        alt.Tooltip("x:Q", title="prevalence", format=".0%"), alt.Tooltip("y:Q", title="strength", format=".2f"),
-        alt.Tooltip("error:Q", title="standard error of the prevalence", format=".3f"),
+        tip("x:Q", "prevalence", ".0%"), tip("y:Q", "strength", ".2f"),
+        tip("error:Q", "standard error of the prevalence", ".3f"),
     ]  # fmt: skip
     colour = alt.Color("error:Q", title=["standard error", "of the prevalence"]).scale(
         type="log", scheme=SEQUENTIAL, reverse=True, domain=[_VALUES[0], _VALUES[-1]], clamp=True
@@ -265,27 +248,18 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
         .transform_calculate(x=f"(datum.step - 1) / {_STEPS}", x2=f"datum.step / {_STEPS} + {_SEAM}")
         .transform_filter("isValid(datum.error)")
         .mark_rect()
-        .encode(
-            x=x.axis(format="%"),
-            x2=alt.X2("x2:Q"),
-            y=y.axis(tickCount=5),
-            y2=alt.Y2("y2:Q"),
-            color=legend,
-            tooltip=tips,
-        )
+        .encode(x=x.axis(format="%"), x2="x2:Q", y=y.axis(tickCount=5), y2="y2:Q", color=legend, tooltip=tips)
     )
-    whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_LOST)
-    whole = whole.encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+    whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_NO_ANSWER)
+    whole = whole.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
     here = [{"x": prevalence, "y": strength, "error": error, "text": "this test"}]
     spot = alt.Chart(data(here)).encode(x=x, y=y, tooltip=tips)
     halo = spot.mark_point(shape="circle", size=190, stroke="white", strokeWidth=5, opacity=1)
     mark = spot.mark_point(shape="circle", size=190, stroke=ORANGE, strokeWidth=2.5, opacity=1)
-    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(
-        text=alt.Text("text:N")
-    )
-    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
+    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(text="text:N")
+    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text="text:N")
     chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
-    about = [f"{format_count(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
+    about = [f"{count_noun(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
     if error is not None:
         about.append(f"This test: prevalence of {label} {prevalence:.1%}, standard error {error:.3f}")
     if strength > most:
@@ -293,12 +267,8 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
     return finish(chart, "Where the estimate of the prevalence loses its information", about)
 
 
-def _reach(prevalence: float) -> list[float]:
-    return [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
-
-
 def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
-    """Standard errors of tests like this one at other prevalences, with jurors between coins and perfect ones."""
+    """Compute standard errors of tests like this one at other prevalences, with jurors between coins and perfect."""
     p, accuracy = grades.prevalence, grades.accuracy
     d = accuracy.sum(axis=1) - 1
     coin = np.stack([p[0] * accuracy[:, 0] + p[1] * (1 - accuracy[:, 1]),
@@ -327,7 +297,7 @@ def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
 
 
 def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
-    """(T, P, 2, 2, 2) shares of the decision tuples of independent jurors; 1 is the second label."""
+    """Compute (T, P, 2, 2, 2) shares of the decision tuples of independent jurors; 1 is the second label."""
     says = np.stack([np.stack([accuracy[..., 0], 1 - accuracy[..., 0]], -1),
                      np.stack([1 - accuracy[..., 1], accuracy[..., 1]], -1)], axis=1)  # fmt: skip
     joint = np.einsum("tla,tlb,tlc->tlabc", says[:, :, 0], says[:, :, 1], says[:, :, 2])
@@ -336,7 +306,6 @@ def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
 
 
 def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
-    alt = altair()
     errors = evaluation.standard_error
     if errors is None:
         raise SketchError(
@@ -354,9 +323,9 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
     if not rows:
         raise SketchError("no juror of this panel has a standard error, so nothing shows where it grows")
     what = "score" if evaluation.exam else "mean accuracy over the labels, above chance"
-    tips = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("votes:Q", title="votes", format=",")]
-    tips += [alt.Tooltip("score:Q", title="score", format=".1%")]
-    tips += [alt.Tooltip("error:Q", title="standard error of the score", format=".4f")]
+    tips = [tip("juror:N", "juror"), tip("votes:Q", "votes", ",")]
+    tips += [tip("score:Q", "score", ".1%")]
+    tips += [tip("error:Q", "standard error of the score", ".4f")]
     uneven = len(set(votes)) > 1
     domain = [min(row["error"] for row in rows) * 0.8, max(row["error"] for row in rows) * 1.25]
     points = alt.Chart(data(rows)).mark_point(filled=True, opacity=0.75, size=70, color=BLUE)
@@ -371,9 +340,9 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
         points = points.encode(
             size=alt.Size("votes:Q", title="votes").scale(range=[25, 260], zero=False).legend(format=",d")
         )
-    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
+    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x="above:Q")
     chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
-    about = [f"{format_count(len(rows), 'juror')}, {format_count(evaluation.items, 'item')}"]
+    about = [f"{count_noun(len(rows), 'juror')}, {count_noun(evaluation.items, 'item')}"]
     return finish(chart, "How surely each juror's score is known", about)
 
 
@@ -387,16 +356,19 @@ def _votes(evaluation: Evaluation) -> list[int]:
     return [by_name.get(j, 0) for j in evaluation.jurors]
 
 
-# How fast the grades of a planned jury become known: half widths over items, one line per size of jury.
-
+# -- the plan of a jury: half widths over items, one line per size of jury --
 
 _TICKS = [step * 10**k for k in range(2, 13) for step in (1, 2, 5)]
 _WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 
 
 def plan(planned: Any) -> Chart:
-    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `jurors.Plan`)."""
-    alt = altair()
+    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `jurors.Plan`).
+
+    Returns
+    -------
+    altair chart
+    """
     sizes = [jurors for jurors, _, _ in planned.curves]
     values = [
         {"jurors": str(jurors), "items": q, "width": w}
@@ -414,33 +386,30 @@ def plan(planned: Any) -> Chart:
                     axis=alt.Axis(format="~%", values=_WIDTHS)),
             color=alt.Color("jurors:N", scale=colours, sort=[str(n) for n in sizes], title="jurors"),
             tooltip=[
-                alt.Tooltip("jurors:N", title="jurors"),
-                alt.Tooltip("items:Q", title="items", format=","),
-                alt.Tooltip("width:Q", title="known to ±", format=".2%"),
+                tip("jurors:N", "jurors"),
+                tip("items:Q", "items", ","),
+                tip("width:Q", "known to ±", ".2%"),
             ],
         )
     )  # fmt: skip
-    asked = (
+    target = (
         alt.Chart(alt.Data(values=[{"width": planned.width}]))
         .mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
-        .encode(y=alt.Y("width:Q"), tooltip=[alt.Tooltip("width:Q", title="asked for: ±", format=".2%")])
+        .encode(y="width:Q", tooltip=[tip("width:Q", "asked for: ±", ".2%")])
     )
-    needed = ", ".join(f"{row.jurors} jurors: {_count(row.items)}" for row in planned.rows)
+    needed = ", ".join(
+        f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows
+    )
     subtitle = [
         f"items for ±{planned.width:g} (dashed) – {needed}",
         "for independent errors; correlated ones add a bias that stays",
     ]
-    return finish((lines + asked).properties(width=460, height=300), "How many items a jury needs", subtitle)
+    return finish((lines + target).properties(width=460, height=300), "How many items a jury needs", subtitle)
 
 
-def _count(items: int | None) -> str:
-    return "never" if items is None else f"{items:,}"
+# -- reliability of numbers --
 
-
-# How far each juror's numbers can be relied on.
-
-
-_TALLEST = 900
+_MAX_HEIGHT = 900
 _FORM = ".2f"
 
 
@@ -448,54 +417,44 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     """The reliability of each juror who answers in numbers, the best first, with intervals, and by the key of a score.
 
     Reliability is the squared correlation with the truth: 0 tells nothing, 1 all. The axis grows past [0, 1] when an
-    estimate lies outside: that is an alarm, and it must be seen.
+    estimate lies outside: that is an alarm, and it must be visible.
+
+    Returns
+    -------
+    altair chart
     """
     check_result(result, (NumberGrades, NumberScores), "reliabilities")
     grades = result if isinstance(result, NumberGrades) else result.grades
     if grades is None:
         raise SketchError("nothing is estimated without the key, so there are no reliabilities to draw")
-    alt = altair()
-    rows = _reliability_rows(grades, result.by_key.reliability if isinstance(result, NumberScores) else None)
-    best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
-    step = max(5.0, min(20.0, _TALLEST / len(rows)))
-    y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
-    layers = dot_layers(rows, y, "reliability", _tooltip(rows), form=_FORM, ticks=6)
-    tall = step * len(rows) if height is None else height
-    chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
-    return finish(chart, "How far each juror's numbers can be relied on", _reliability_about(grades, result))
-
-
-def _reliability_rows(grades: NumberGrades, actual: Floats | None) -> list[Row]:
-    rows = []
+    actual = result.by_key.reliability if isinstance(result, NumberScores) else None
+    rows: list[Row] = []
     for k, juror in enumerate(grades.jurors):
         row: Row = {"juror": juror} if actual is None else {"juror": juror, "actual": number(actual[k])}
         for name, of in (("value", "calibrated_reliability"), ("plain", "reliability")):
             low, high = (number(end) for end in getattr(grades, f"{of}_ends")[k])
-            shown = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
+            text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
             row |= {name: number(getattr(grades, of)[k]), f"{name}_low": low, f"{name}_high": high}
-            row[f"{name}_interval"] = shown
+            row[f"{name}_interval"] = text
         rows.append(row)
-    return rows
-
-
-def _tooltip(rows: list[Row]) -> list[Any]:
-    alt = altair()
-    shown = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("value:Q", title=CALIBRATED, format=_FORM)]
-    shown += [alt.Tooltip("value_interval:N", title="interval")]
-    shown += [alt.Tooltip("plain:Q", title="if independent", format=_FORM)]
-    shown += [alt.Tooltip("plain_interval:N", title="interval, if independent")]
-    return shown + [alt.Tooltip("actual:Q", title="by the key", format=_FORM)] * ("actual" in rows[0])
-
-
-def _reliability_about(grades: NumberGrades, result: NumberGrades | NumberScores) -> list[str]:
-    """Whom and what it shows; in short lines, since a browser may write them wider than they were measured."""
-    lines = [
-        f"{format_count(len(grades.jurors), 'juror')}, {format_count(grades.items, 'item')}; "
+    best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
+    step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
+    y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    tips = [tip("juror:N", "juror"), tip("value:Q", CALIBRATED, _FORM), tip("value_interval:N", "interval")]
+    tips += [tip("plain:Q", "if independent", _FORM), tip("plain_interval:N", "interval, if independent")]
+    tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
+    layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
+    tall = step * len(rows) if height is None else height
+    chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
+    # in short lines, since a browser may write them wider than they were measured
+    about = [
+        f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
         f"{grades.level * 100:g}% intervals",
         f"Filled points, thick bars: {CALIBRATED}",
         "Hollow points, thin lines: if errors were independent",
     ]
     if unknown := int(np.isnan(grades.calibrated_reliability).sum()):
-        lines.append(f"{format_count(unknown, 'juror')} without a grade")
-    return lines + ["Crosses are the actual, by the answer key"] * isinstance(result, NumberScores)
+        about.append(f"{count_noun(unknown, 'juror')} without a grade")
+    about += ["Crosses are the actual, by the answer key"] * (actual is not None)
+    return finish(chart, "How far each juror's numbers can be relied on", about)

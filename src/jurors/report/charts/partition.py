@@ -1,4 +1,7 @@
-"""Partition, items."""
+"""Decision tuples split by estimated true label, and items by the probability that their label is wrong.
+
+Where hardly any decision tuple occurs twice, tuples are joined by how the votes went.
+"""
 
 from __future__ import annotations
 
@@ -20,77 +23,58 @@ from jurors.report.charts.base import (
     PERCENT,
     Chart,
     Row,
-    altair,
+    alt,
     check_result,
     data,
     finish,
-    format_count,
     in_order,
     label_scale,
     ordered,
     shorten_name,
     small_title,
+    tip,
 )
+from jurors.results import count_noun
 
-# The partition where hardly any decision tuple occurs twice: tuples joined by how the votes went.
-
+# -- tuples joined by how the votes went --
 
 _BINS = 20
 
 
 def by_vote_share(parts: Partition, size: tuple[float, float]) -> Chart:
-    """Two labels: items by the share of votes for the first, split by estimated true label, over majority vote's."""
-    alt = altair()
+    """Draw items of two labels by the share of votes for the first, split by estimated true label and by majority."""
     votes = vote_counts(parts.sketch).astype(float)
     cast = votes.sum(axis=1)
     known = cast > 0
     place = np.minimum(votes[known, 0] / cast[known] * _BINS, _BINS - 1).astype(int)
     majority = majority_shares(parts.sketch) * parts.sketch.counts[:, None]
+    names, colours = label_scale(parts.sketch.labels)
+    tips = [tip("low:Q", "votes for it, from", ".0%"), tip("high:Q", "to", ".0%"), tip("label:N", "true label"),
+            tip("items:Q", "items", ",.1f")]  # fmt: skip
+    what = f"share of the votes for {shorten_name(names[0])}"
     charts = []
     for title, split in (("as estimated", parts.by_true_label), ("as majority vote has it", majority)):
-        rows = _bin_rows(parts, split[known], place)
-        charts.append(_histogram(rows, parts, title, (size[0], size[1] / 2)))
-    return alt.vconcat(*charts, spacing=12).resolve_scale(x="shared", y="shared")
-
-
-def _bin_rows(parts: Partition, split: Floats, place: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[Row]:
-    return [
-        {"low": k / _BINS, "high": (k + 1) / _BINS, "label": str(label), "at": m, "items": float(total)}
-        for m, label in enumerate(parts.sketch.labels)
-        for k, total in enumerate(np.bincount(place, weights=np.nan_to_num(split[:, m]), minlength=_BINS))
-        if total
-    ]
-
-
-def _histogram(rows: list[Row], parts: Partition, title: str, size: tuple[float, float]) -> Chart:
-    alt = altair()
-    names, colours = label_scale(parts.sketch.labels)
-    what = f"share of the votes for {shorten_name(names[0])}"
-    tips = [
-        alt.Tooltip("low:Q", title="votes for it, from", format=".0%"),
-        alt.Tooltip("high:Q", title="to", format=".0%"),
-    ]
-    tips += [alt.Tooltip("label:N", title="true label"), alt.Tooltip("items:Q", title="items", format=",.1f")]
-    return (
-        alt.Chart(data(rows))
-        .mark_bar(binSpacing=1)
-        .encode(
+        rows = [
+            {"low": k / _BINS, "high": (k + 1) / _BINS, "label": str(label), "at": m, "items": float(total)}
+            for m, label in enumerate(parts.sketch.labels)
+            for k, total in enumerate(np.bincount(place, weights=np.nan_to_num(split[known, m]), minlength=_BINS))
+            if total
+        ]
+        bars = alt.Chart(data(rows)).mark_bar(binSpacing=1).encode(
             x=alt.X("low:Q", bin="binned", title=what, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=5),
-            x2=alt.X2("high:Q"),
+            x2="high:Q",
             y=alt.Y("items:Q", title="items", stack="zero").axis(format=",d", tickCount=4, tickMinStep=1),
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
-            order=alt.Order("at:Q"),
-            tooltip=tips,
-        )
-        .properties(width=size[0], height=size[1], title=small_title(title))
-    )
+            order=alt.Order("at:Q"), tooltip=tips,
+        )  # fmt: skip
+        charts.append(bars.properties(width=size[0], height=size[1] / 2, title=small_title(title)))
+    return alt.vconcat(*charts, spacing=12).resolve_scale(x="shared", y="shared")
 
 
 def by_majority_label(
     parts: Partition, names: list[str], colours: list[str], merged: Floats, size: tuple[float, float]
 ) -> Chart:
-    """Many labels: what majority vote says, split by estimated true label; `merged` has a column per colour."""
-    alt = altair()
+    """Draw what majority vote says of many labels, split by estimated true label; `merged` has a column per colour."""
     labels = [str(a) for a in parts.sketch.labels]
     joined = majority_shares(parts.sketch).T @ np.nan_to_num(merged)
     rows = [
@@ -101,11 +85,8 @@ def by_majority_label(
         if x
     ]
     shown = list(dict.fromkeys(row["majority"] for row in rows))
-    tips = [alt.Tooltip("majority:N", title="majority vote says"), alt.Tooltip("label:N", title="true label")]
-    tips += [
-        alt.Tooltip("items:Q", title="items", format=",.1f"),
-        alt.Tooltip("share:Q", title="share", format=PERCENT),
-    ]
+    tips = [tip("majority:N", "majority vote says"), tip("label:N", "true label")]
+    tips += [tip("items:Q", "items", ",.1f"), tip("share:Q", "share", PERCENT)]
     base = (
         alt.Chart(data(rows))
         .mark_bar()
@@ -127,8 +108,7 @@ def by_majority_label(
     return alt.hconcat(items, shares, spacing=14)
 
 
-# Who voted how, how often, and what is probably true: the decision tuples split by estimated true label.
-
+# -- decision tuples --
 
 _OTHERS = "other labels"
 _COVERED = 0.4  # where the shown tuples hold less than this share of the items, tuples are joined instead
@@ -139,13 +119,16 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
 
     One row per tuple, the most frequent first, up to `most`; the title says how many are left out. Where those are
     hardly any of the items, because no tuple occurs often, tuples are joined by the share of votes for each label.
+
+    Returns
+    -------
+    altair chart
     """
     check_result(evaluation, (Evaluation,), "the partition")
     if evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no partition by label")
     if evaluation.partition is None:
         raise SketchError(f"the method {evaluation.method!r} labels no items, so it has no partition to draw")
-    alt = altair()
     parts = evaluation.partition
     sketch = parts.sketch
     if is_joined(parts, most):
@@ -166,7 +149,12 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
 
 
 def is_joined(parts: Partition, most: int = 24) -> bool:
-    """Whether the `most` frequent tuples are hardly any of the items, so that the chart joins tuples."""
+    """Whether the `most` frequent tuples are hardly any of the items, so that the chart joins tuples.
+
+    Returns
+    -------
+    bool
+    """
     counts = parts.sketch.counts
     return bool(counts[_most_frequent(parts, most)].sum() < _COVERED * counts.sum())
 
@@ -178,9 +166,9 @@ def _most_frequent(parts: Partition, most: int) -> NDArray[np.int64]:
 
 
 def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
-    """Hardly any tuple occurs twice: join them by how the votes went."""
+    """Draw tuples joined by how the votes went, since hardly any occurs twice."""
     seen, total = int((parts.sketch.counts > 0).sum()), int(parts.sketch.counts.sum())
-    about = [f"{format_count(seen, 'decision tuple')}, {format_count(total, 'item')}: joined by how the votes went"]
+    about = [f"{count_noun(seen, 'decision tuple')}, {count_noun(total, 'item')}: joined by how the votes went"]
     about += _expected(parts)
     if len(parts.sketch.labels) == 2:
         chart = by_vote_share(parts, (size[0], 320 if size[1] is None else size[1]))
@@ -202,16 +190,16 @@ def _expected(parts: Partition) -> list[str]:
 def _about(parts: Partition, order: Any) -> list[str]:
     counts = parts.sketch.counts
     seen = int((counts > 0).sum())
-    start = f"{format_count(seen, 'decision tuple')}, {format_count(int(counts.sum()), 'item')}"
+    start = f"{count_noun(seen, 'decision tuple')}, {count_noun(int(counts.sum()), 'item')}"
     lines = [start]
     if seen > len(order):
         share = counts[order].sum() / counts.sum()
-        lines = [f"The {len(order)} most frequent of {format_count(seen, 'decision tuple')}: {share:.0%} of the items"]
+        lines = [f"The {len(order)} most frequent of {count_noun(seen, 'decision tuple')}: {share:.0%} of the items"]
     return lines + _expected(parts)
 
 
 def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
-    """Names and colours of the labels, the estimated most common ones first where the palette is too small for all."""
+    """Name and colour the labels, the estimated most common ones first if the palette is too small for all."""
     labels = parts.sketch.labels
     if len(labels) <= len(PALETTE):
         names, colours = label_scale(labels)
@@ -224,40 +212,41 @@ def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
 
 
 def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], tall: float) -> Chart:
-    """Left: who said what, a cell per vote; no cell, no vote. Codes travel as lists, names once."""
-    alt = altair()
+    """Draw the votes, a cell each, on the left. Codes travel as lists, names once."""
     sketch = parts.sketch
     size = len(sketch.jurors)
     rows = [{"tuple": t, "code": row} for t, row in enumerate(sketch.tuples.codes[order].tolist())]
     jurors = data([{"at": k + 1, "name": j} for k, j in enumerate(sketch.jurors)])
-    said = data([{"code": k, "label": str(a), "said": scale.domain[column_of[k]]} for k, a in enumerate(sketch.labels)])
+    labels = data(
+        [{"code": k, "label": str(a), "said": scale.domain[column_of[k]]} for k, a in enumerate(sketch.labels)]
+    )
     step = 16.0 if size <= 12 else max(1.5, 200 / size)
     short = max(map(len, sketch.jurors)) * 7 <= step
     axis = alt.Axis(
         labelAngle=0 if short else -60, labelLimit=110, ticks=False, domain=False, orient="top", labels=step >= 10
     )
     padded = ordered(sketch.jurors, paddingInner=0.12 if step >= 5 else 0)
-    title = None if step >= 10 else format_count(size, "juror")
+    title = None if step >= 10 else count_noun(size, "juror")
     return (
         alt.Chart(data(rows))
         .transform_flatten(["code"])
         .transform_window(at="row_number()", groupby=["tuple"])
         .transform_filter("datum.code >= 0")
         .transform_lookup("at", alt.LookupData(jurors, "at", ["name"]), as_=["juror"])
-        .transform_lookup("code", alt.LookupData(said, "code", ["label", "said"]))
+        .transform_lookup("code", alt.LookupData(labels, "code", ["label", "said"]))
         .mark_rect()
         .encode(
             x=alt.X("juror:N", title=title, axis=axis, scale=padded),
             y=alt.Y("tuple:O", axis=None, scale=alt.Scale(paddingInner=0.18)),
             color=alt.Color("said:N", scale=scale, title="label"),
-            tooltip=[alt.Tooltip("juror:N", title="juror"), alt.Tooltip("label:N", title="said")],
+            tooltip=[tip("juror:N", "juror"), tip("label:N", "said")],
         )
         .properties(width=step * size, height=tall)
     )
 
 
 def _split(parts: Partition, order: Any, column_of: dict[int, int], names: list[str]) -> list[Row]:
-    """One row per tuple and true label with items in it."""
+    """Make one row per tuple and true label with items in it."""
     counts = parts.sketch.counts[order].tolist()
     split = _merged(parts.by_true_label[order], column_of, len(names)).tolist()
     return [
@@ -269,12 +258,8 @@ def _split(parts: Partition, order: Any, column_of: dict[int, int], names: list[
 
 
 def _bars(rows: list[Row], field: str, scale: Any, title: str, size: tuple[float, float]) -> Chart:
-    alt = altair()
-    tips = [alt.Tooltip("count:Q", title="items of the tuple", format=","), alt.Tooltip("label:N", title="true label")]
-    tips += [
-        alt.Tooltip("items:Q", title="items", format=",.1f"),
-        alt.Tooltip("share:Q", title="share", format=PERCENT),
-    ]
+    tips = [tip("count:Q", "items of the tuple", ","), tip("label:N", "true label")]
+    tips += [tip("items:Q", "items", ",.1f"), tip("share:Q", "share", PERCENT)]
     axis = alt.Axis(
         format="%" if field == "share" else ",d",
         tickCount=2 if size[0] < 150 else 4,
@@ -295,43 +280,50 @@ def _bars(rows: list[Row], field: str, scale: Any, title: str, size: tuple[float
 
 
 def _merged(split: Floats, column_of: dict[int, int], size: int) -> Floats:
-    """Labels without a colour of their own added up."""
+    """Add up the labels without a colour of their own."""
     merged = np.zeros((len(split), size))
     for label, column in column_of.items():
         merged[:, column] += split[:, label]
     return merged
 
 
-# The items by the probability that their label is wrong: where a person's look helps most.
+# -- items by the probability that their label is wrong --
 
-
-_MOST_STEPS = 400
+_MAX_STEPS = 400
 
 
 def items(labelling: Labelling, *, review: int | None = None, width: float = 480, height: float | None = None) -> Chart:
     """All items, the least sure first: the area under the curve is the number of labels expected to be wrong.
 
     A line marks the `review` first ones; without it, those among which half of the expected errors are.
+
+    Returns
+    -------
+    altair chart
     """
     check_result(labelling, (Labelling,), "items by expected error")
     if review is not None and review < 1:
         raise SketchError(f"a review is of one item or more, got {review}")
-    wrong, weight, unknown = _sorted(labelling)
+    # Each distinct probability to be wrong, largest first, how many items have it, and how many have none.
+    counts = np.ones(len(labelling)) if labelling.counts is None else labelling.counts.astype(float)
+    known = np.isfinite(labelling.probability)
+    values, place = np.unique(1 - labelling.probability[known], return_inverse=True)
+    sizes = np.bincount(place, weights=counts[known], minlength=len(values)).astype(float)
+    wrong, weight, unknown = values[sizes > 0][::-1], sizes[sizes > 0][::-1], int(counts[~known].sum())
     if not len(wrong):
         raise SketchError(
             f"the labels of the method {labelling.method!r} earned no probability to be wrong: there is nothing to draw"
         )
-    alt = altair()
     total, errors = float(weight.sum()), float((wrong * weight).sum())
     cut, caught = _cut(wrong, weight, review)
-    tips = [alt.Tooltip("from:Q", title="items from", format=","), alt.Tooltip("to:Q", title="to", format=",")]
-    tips += [alt.Tooltip("wrong:Q", title="probability to be wrong", format=".2%")]
+    tips = [tip("from:Q", "items from", ","), tip("to:Q", "to", ",")]
+    tips += [tip("wrong:Q", "probability to be wrong", ".2%")]
     rows = _steps(wrong, weight)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("from:Q", title="items, the least sure first", scale=alt.Scale(domain=[0, total], nice=False)).axis(
             grid=False, format=",d", tickCount=6
         ),
-        x2=alt.X2("to:Q"), y2=alt.Y2Datum(0),
+        x2="to:Q", y2=alt.Y2Datum(0),
         y=alt.Y("wrong:Q", title="probability that the label is wrong").axis(format="%", tickCount=5).scale(
             domainMin=0.0, domainMax=max(0.05, float(wrong.max()) * 1.08)
         ),
@@ -340,42 +332,25 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     area = base.mark_rect(color=BLUE, stroke=BLUE, strokeWidth=0.4)
     layers = [area]
     about = [
-        f"{errors:,.1f} of {format_count(int(total), 'label')} expected to be wrong "
-        f"({errors / total:.1%}): the blue area"
+        f"{errors:,.1f} of {count_noun(int(total), 'label')} expected to be wrong ({errors / total:.1%}): the blue area"
     ]
     if errors > 0:
-        layers += _review_mark(cut, total, "half of the expected errors" if review is None else f"review {int(cut):,}")
+        word = "half of the expected errors" if review is None else f"review {int(cut):,}"
+        mark = alt.Chart(data([{"cut": cut, "text": word}])).encode(x="cut:Q")
+        side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
+        text = mark.mark_text(color=ORANGE, dy=8, fontWeight="bold", **side)
+        layers += [mark.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3])]
+        layers += [text.encode(y=alt.value(0), text="text:N")]
         share = caught / errors
         about.append(f"The {int(cut):,} least sure items hold {caught:,.1f} of the expected errors ({share:.0%})")
     if unknown:
-        about.append(f"{format_count(unknown, 'item')} without a probability left out")
+        about.append(f"{count_noun(unknown, 'item')} without a probability left out")
     chart = alt.layer(*layers).properties(width=width, height=240 if height is None else height)
     return finish(chart, "Which items are probably labelled wrong", about)
 
 
-def _review_mark(cut: float, total: float, text: str) -> list[Chart]:
-    alt = altair()
-    at_end = cut > 0.6 * total
-    row = data([{"cut": cut, "text": text}])
-    rule = alt.Chart(row).mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=alt.X("cut:Q"))
-    word = alt.Chart(row).mark_text(
-        color=ORANGE, align="right" if at_end else "left", dx=-6 if at_end else 6, dy=8, fontWeight="bold"
-    )
-    return [rule, word.encode(x=alt.X("cut:Q"), y=alt.value(0), text=alt.Text("text:N"))]
-
-
-def _sorted(labelling: Labelling) -> tuple[Floats, Floats, int]:
-    """Each distinct probability to be wrong, largest first, how many items have it, and how many have none."""
-    weight = np.ones(len(labelling)) if labelling.counts is None else labelling.counts.astype(float)
-    known = np.isfinite(labelling.probability)
-    values, place = np.unique(1 - labelling.probability[known], return_inverse=True)
-    sizes = np.bincount(place, weights=weight[known], minlength=len(values)).astype(float)
-    kept = sizes > 0
-    return values[kept][::-1], sizes[kept][::-1], int(weight[~known].sum())
-
-
 def _cut(wrong: Floats, weight: Floats, review: int | None) -> tuple[float, float]:
-    """How many items to look at, and how many errors are expected among them."""
+    """Compute how many items to look at, and how many errors are expected among them."""
     ends = np.cumsum(weight)
     errors = np.cumsum(wrong * weight)
     if review is None:
@@ -389,12 +364,12 @@ def _cut(wrong: Floats, weight: Floats, review: int | None) -> tuple[float, floa
 
 
 def _steps(wrong: Floats, weight: Floats) -> list[Row]:
-    """The curve as steps; beyond some hundreds, neighbours are drawn as one at their mean."""
+    """Make the steps of the curve; beyond some hundreds, neighbours are joined at their mean."""
     ends = np.cumsum(weight)
     group = np.arange(len(wrong))
-    if len(wrong) > _MOST_STEPS:
-        by_items = np.minimum((ends - weight / 2) / ends[-1] * _MOST_STEPS / 2, _MOST_STEPS / 2 - 1).astype(int)
-        by_value = np.minimum((wrong[0] - wrong) / (wrong[0] - wrong[-1]) * _MOST_STEPS / 2, _MOST_STEPS / 2 - 1)
+    if len(wrong) > _MAX_STEPS:
+        by_items = np.minimum((ends - weight / 2) / ends[-1] * _MAX_STEPS / 2, _MAX_STEPS / 2 - 1).astype(int)
+        by_value = np.minimum((wrong[0] - wrong) / (wrong[0] - wrong[-1]) * _MAX_STEPS / 2, _MAX_STEPS / 2 - 1)
         _, group = np.unique(by_items + by_value.astype(int), return_inverse=True)
     sizes = np.bincount(group, weights=weight)
     means = np.bincount(group, weights=wrong * weight) / sizes

@@ -1,7 +1,8 @@
-"""Prevalence, bounds."""
+"""How common each label is by each method, and the guaranteed bounds of prevalences and accuracies."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,13 +17,12 @@ from jurors.report.charts.base import (
     PERCENT,
     Chart,
     Row,
-    altair,
+    alt,
     by_place,
     check_result,
     data,
     ends_row,
     finish,
-    format_count,
     grow_domain,
     label_scale,
     number,
@@ -30,17 +30,22 @@ from jurors.report.charts.base import (
     placed,
     selected,
     shorten_name,
+    tip,
 )
+from jurors.results import count_noun
 from jurors.uncertainty import Bounds, correlation_curve
-
-# How common each label is: by method, with intervals, and the truth as a rule where there is a key.
 
 
 def prevalence(
     result: Comparison | Evaluation, truth: KeyedEvaluation | None = None, *, width: float = 420,
     height: float | None = None,
 ) -> Chart:  # fmt: skip
-    """How common each label is by each method, beside majority vote; with a key, the truth is a rule across."""
+    """How common each label is by each method, beside majority vote; with a key, the truth is a rule across.
+
+    Returns
+    -------
+    altair chart
+    """
     check_result(result, (Comparison, Evaluation), "prevalences")
     if isinstance(result, Comparison):
         evaluations, truth = result.evaluations, truth or result.truth
@@ -52,8 +57,9 @@ def prevalence(
     first = evaluations[0]
     if first.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so their prevalences do neither")
-    actual = _truth_rows(truth)
-    about = [f"{format_count(len(first.jurors), 'juror')}, {format_count(first.items, 'item')}" + _sure(evaluations)]
+    shares = {} if truth is None else truth.solution.to_float().prevalence
+    actual = [{"label": str(a), "share": number(p), "text": f"truth {percent(p)}"} for a, p in shares.items()]
+    about = [f"{count_noun(len(first.jurors), 'juror')}, {count_noun(first.items, 'item')}" + _sure(evaluations)]
     if len(first.labels) == 2:
         a, b = (shorten_name(label) for label in first.labels)
         chart = _two_labels(rows, actual, str(first.labels[0]), (width, height))
@@ -89,15 +95,7 @@ def _rows(evaluations: tuple[Evaluation, ...]) -> list[Row]:
     return rows
 
 
-def _truth_rows(truth: KeyedEvaluation | None) -> list[Row]:
-    if truth is None:
-        return []
-    shares = truth.solution.to_float().prevalence
-    return [{"label": str(a), "share": number(p), "text": f"truth {percent(p)}"} for a, p in shares.items()]
-
-
 def _scale(rows: list[Row], *, zero_to_one: bool) -> Any:
-    alt = altair()
     values = [row[name] for row in rows for name in ("share", "share_low", "share_high") if row.get(name) is not None]
     if zero_to_one or min(values) < 0 or max(values) > 1:
         return alt.Scale(domain=grow_domain(*values), nice=False)
@@ -105,17 +103,15 @@ def _scale(rows: list[Row], *, zero_to_one: bool) -> Any:
 
 
 def _tooltip() -> list[Any]:
-    alt = altair()
     return [
-        alt.Tooltip("method:N", title="method"),
-        alt.Tooltip("label:N", title="label"),
-        alt.Tooltip("share:Q", title="prevalence", format=PERCENT),
-        alt.Tooltip("share_interval:N", title="interval"),
+        tip("method:N", "method"),
+        tip("label:N", "label"),
+        tip("share:Q", "prevalence", PERCENT),
+        tip("share_interval:N", "interval"),
     ]
 
 
 def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[float, float | None]) -> Chart:
-    alt = altair()
     rows = [row for row in rows if row["label"] == label]
     actual = [row for row in actual if row["label"] == label]
     methods = [row["method"] for row in rows]
@@ -128,27 +124,22 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
         tooltip=_tooltip(),
     )  # fmt: skip
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x=alt.X("edge:Q"))]
-    layers += [
-        base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(
-            x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q")
-        )
-    ]
+    layers = [edges.encode(x="edge:Q")]
+    layers += [base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(x="share_low:Q", x2="share_high:Q")]
     layers += [base.mark_point(filled=True, size=80, color=BLUE, opacity=1)]
     layers += [
         base.mark_text(align="left", dx=6).encode(x=alt.value(size[0]), text=alt.Text("share:Q", format=PERCENT))
     ]
     if actual:
-        tip = [alt.Tooltip("text:N", title="answer key")]
-        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("share:Q"), tooltip=tip)
+        tips = [tip("text:N", "answer key")]
+        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x="share:Q", tooltip=tips)
         word = alt.Chart(data(actual)).mark_text(color=ORANGE, dy=-7, baseline="bottom", fontWeight="bold")
-        layers += [rule, word.encode(x=alt.X("share:Q"), y=alt.value(0), text=alt.Text("text:N"), tooltip=tip)]
+        layers += [rule, word.encode(x="share:Q", y=alt.value(0), text="text:N", tooltip=tips)]
     tall = size[1] if size[1] is not None else 26 * len(methods) + 10
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
 def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tuple[float, float | None]) -> Chart:
-    alt = altair()
     methods = list(dict.fromkeys(row["method"] for row in rows))
     colours = [PALETTE[k % len(PALETTE)] for k in range(len(methods))]
     shapes = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "stroke"]
@@ -163,20 +154,19 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
         tooltip=_tooltip(),
     )
     shape = alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)).legend(title="method")
-    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
+    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x="share_low:Q", x2="share_high:Q")]
     layers += [base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape)]
     if actual:
-        tips = [alt.Tooltip("label:N", title="label"), alt.Tooltip("text:N", title="answer key")]
+        tips = [tip("label:N", "label"), tip("text:N", "answer key")]
         tick = alt.Chart(data(actual)).mark_tick(style="ink", thickness=2.5, size=tall / len(labels) * 0.85)
-        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
+        layers += [tick.encode(x="share:Q", y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
-# Guaranteed bounds: how they widen with the error correlation that is feared, or one set of them.
-
+# -- guaranteed bounds: how they widen with the error correlation, or one set of them --
 
 _PREVALENCE = "prevalence"
-_MOST_BARS = 60
+_MAX_BARS = 60
 
 
 def bounds(
@@ -191,9 +181,13 @@ def bounds(
 
     Of a curve (`jurors.correlation_curve`, or an Evaluation, whose curve is computed): against the error correlation ε
     that is feared, for the prevalence and for these jurors, or the first `most`. Of `Bounds`: an interval each.
+
+    Returns
+    -------
+    altair chart
     """
     if isinstance(result, Bounds):
-        return _one(result, selected(result.jurors, jurors, _MOST_BARS), (width, height))
+        return _intervals(result, selected(result.jurors, jurors, _MAX_BARS), (width, height))
     if isinstance(result, Evaluation):
         if result.sketch is None:
             raise SketchError("this evaluation was not made from a sketch, so its bounds are not known")
@@ -208,27 +202,33 @@ def bounds(
 def _curve(
     curve: Mapping[str, Any], jurors: Sequence[str] | None, most: int, size: tuple[float, float | None]
 ) -> Chart:
-    alt = altair()
     everyone = list(dict.fromkeys(j for j in curve["juror"].tolist() if j is not None))
     shown = [everyone[k] for k in selected(everyone, jurors, most)]
     labels = list(dict.fromkeys(str(a) for a in curve["label"].tolist()))
-    rows = _curve_rows(curve, set(shown), labels[0])
+    rows = []
+    names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high")
+    for values in zip(*(curve[name].tolist() for name in names), strict=True):
+        correlation, outcome, statistic, juror, label, low, high = values
+        if juror in shown if statistic == "accuracy" else str(label) == labels[0]:
+            panel = _PREVALENCE if juror is None else juror
+            row = {"correlation": correlation, "outcome": str(outcome).replace("_", " "), "panel": panel}
+            rows.append(row | {"label": str(label), "low": number(low), "high": number(high)})
     panels = [_PREVALENCE, *shown]
     columns = min(len(panels), 4)
     wide = max(90.0, size[0] / min(columns, 3) - 20)
     tall = size[1] if size[1] is not None else 130
     scale = ordered(labels, range=[BLUE, "#D55E00"])
-    tips = [alt.Tooltip("panel:N", title="of"), alt.Tooltip("label:N", title="label")]
-    tips += [alt.Tooltip("correlation:Q", title="if no correlation exceeds", format=".4f")]
-    tips += [alt.Tooltip("low:Q", title="at least", format=".1%"), alt.Tooltip("high:Q", title="at most", format=".1%")]
-    tips += [alt.Tooltip("outcome:N", title="outcome")]
+    tips = [tip("panel:N", "of"), tip("label:N", "label")]
+    tips += [tip("correlation:Q", "if no correlation exceeds", ".4f")]
+    tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
+    tips += [tip("outcome:N", "outcome")]
     base = alt.Chart().encode(
         x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=2, grid=False, format="~g"),
         y=alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=4),
         color=alt.Color("label:N", scale=scale, title=None).legend(orient="top"), tooltip=tips,
     )  # fmt: skip
     # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
-    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
+    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2="high:Q")
     edges = [
         base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True}).encode(
             y=alt.Y(f"{end}:Q", title=None)
@@ -239,37 +239,21 @@ def _curve(
     chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=columns)
     about = ["Each pair of curves holds the truth if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
-        about.append(f"{len(shown)} of {format_count(len(everyone), 'juror')} shown")
+        about.append(f"{len(shown)} of {count_noun(len(everyone), 'juror')} shown")
     return finish(chart, "What is certain, if errors correlate by at most ε", about)
 
 
-def _curve_rows(curve: Mapping[str, Any], shown: set[Any], first: str) -> list[Row]:
-    rows = []
-    columns = ("correlation", "outcome", "statistic", "juror", "label", "low", "high")
-    for values in zip(*(curve[name].tolist() for name in columns), strict=True):
-        correlation, outcome, statistic, juror, label, low, high = values
-        if statistic == "accuracy" and juror not in shown:
-            continue
-        if statistic == "prevalence" and str(label) != first:
-            continue
-        panel = _PREVALENCE if juror is None else juror
-        rows.append({"correlation": correlation, "outcome": str(outcome).replace("_", " "), "panel": panel,
-                     "label": str(label), "low": number(low), "high": number(high)})  # fmt: skip
-    return rows
-
-
-def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) -> Chart:
-    alt = altair()
+def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | None]) -> Chart:
     if bounds.prevalence is None or bounds.accuracy is None:
         raise SketchError(f"no answer key agrees with what is assumed ({shorten_name(bounds.assumption, 120)})")
-    names = [bounds.jurors[k] for k in chosen]
+    names = [bounds.jurors[k] for k in selection]
     ends = [(_PREVALENCE, a, e) for a, e in bounds.prevalence.items()]
     ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
     rows = [{"of": j, "label": str(a), "low": float(low), "high": float(high)} for j, a, (low, high) in ends]
     labels = [str(a) for a in bounds.labels]
     domain, colours = label_scale(labels)
-    tips = [alt.Tooltip("of:N", title="of"), alt.Tooltip("label:N", title="label")]
-    tips += [alt.Tooltip("low:Q", title="at least", format=".1%"), alt.Tooltip("high:Q", title="at most", format=".1%")]
+    tips = [tip("of:N", "of"), tip("label:N", "label")]
+    tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
     order = [_PREVALENCE, *names]
     tall = size[1] if size[1] is not None else max(18.0, 13.0 * len(labels)) * len(order)
     chart = (
@@ -277,7 +261,7 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
         .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
         .encode(
             x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
-            x2=alt.X2("high:Q"),
+            x2="high:Q",
             y=alt.Y("of:N", scale=ordered(order), title=None).axis(ticks=False, domain=False),
             yOffset=alt.YOffset("label:N", scale=ordered(labels)),
             color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),
@@ -286,13 +270,7 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
         )
         .properties(width=size[0], height=tall)
     )  # fmt: skip
-    about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(_wrapped(bounds.assumption))]
+    about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(textwrap.wrap(bounds.assumption, 90))]
     if len(names) < len(bounds.jurors):
-        about.append(f"{len(names)} of {format_count(len(bounds.jurors), 'juror')} shown")
+        about.append(f"{len(names)} of {count_noun(len(bounds.jurors), 'juror')} shown")
     return finish(chart, "What is certain, whatever the answer key is", about)
-
-
-def _wrapped(text: str, width: int = 90) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, width)
