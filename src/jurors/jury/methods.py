@@ -321,7 +321,7 @@ class _PanelChecks:
     @cached_property
     def spread(self) -> DependenceSpread | None:
         """Error correlations, for two labels and four jurors or more, and how they vary over the replicates."""
-        panel, solution, sketch = self.panel, self.graded.solution, self.panel.heard
+        panel, solution, sketch = self.panel, self.graded.solution, self.panel.deduplicated
         is_possible = len(sketch.labels) == 2 and FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS
         if solution is None or not is_possible:
             return None

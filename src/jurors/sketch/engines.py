@@ -203,7 +203,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         collapsed = collapse_repeats(sketch.tuples, options)
         sketch = sketch if collapsed is sketch.tuples else Sketch.from_votes(collapsed)
         repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-        about = table_findings(opened.names, layout, opened.told(options), items=sketch.items)
+        about = table_findings(opened.names, layout, opened.effective_options(options), items=sketch.items)
         return Sketch(with_findings(sketch.tuples, [*about, *repeated]))
     except VotesError:
         if opened.is_eager or opened.stream is not None:

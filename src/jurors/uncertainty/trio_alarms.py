@@ -49,7 +49,6 @@ from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import tuple_shares
 from jurors.evaluate.trio_multiclass import (
-    DecodeOutcome,
     MultilabelDecode,
     check_few_labels,
     decode_floats,
