@@ -50,7 +50,6 @@ _LABELS: Mapping[str, tuple[Label, ...]] = {
     "levels": ("1 poor", "2 fair", "3 good", "4 great"),
 }
 _ITEMS = 240
-_SIZES = (_ITEMS, 15)  # the order of a few items decides more often: ties, labels that are rare
 _SECONDS = 60  # in which a few hundred answers must be graded, on a busy machine
 _SAME = 1e-6  # grades that only the order of sums may change: what EM takes for converged
 
@@ -148,6 +147,14 @@ class Grader:
     def answers(self, items: int = _ITEMS, **options: Any) -> Answers:
         """Answers of this kind, see `Answers.simulated`."""
         return Answers.simulated(self.kind, items=items, **{"seed": self.seed} | options)
+
+    def samples(self) -> Iterator[Answers]:
+        """Many items, and a few, with and without gaps: where little is known, an order decides more often."""
+        yield self.answers()
+        for items in (25, 9):
+            few = self.answers(items)
+            yield few
+            yield few.without(np.random.default_rng(self.seed).random(few.codes.shape) < 0.3)
 
     @property
     def name(self) -> str:
@@ -292,30 +299,27 @@ def _is_near(value: float | None, reference: float | None, tolerance: float) -> 
 
 def check_order_of_jurors(grader: Grader) -> None:
     """The order of the jurors (of the columns of a table) changes nothing."""
-    for items in _SIZES:
-        answers = grader.answers(items)
+    for answers in grader.samples():
         turned = answers.take(slice(None), list(range(len(answers.jurors)))[::-1])
         _assert_same(grader.grade(turned), grader.grade(answers))
 
 
 def check_order_of_items(grader: Grader) -> None:
     """The order of the items (of the rows of a table) changes nothing."""
-    for items in _SIZES:
-        answers = grader.answers(items)
-        order = np.random.default_rng(1).permutation(items)
+    for answers in grader.samples():
+        order = np.random.default_rng(1).permutation(len(answers.items))
         _assert_same(grader.grade(answers.take(order)), grader.grade(answers))
 
 
 def check_order_of_labels(grader: Grader) -> None:
     """The order in which labels (of preferences: objects) are declared changes nothing; levels have an order."""
-    for items in _SIZES if grader.kind not in ("levels", "numbers") else ():
-        answers = grader.answers(items)
+    for answers in grader.samples() if grader.kind not in ("levels", "numbers") else ():
         if grader.kind == "preferences":
             last = len(answers.objects) - 1
             turned = replace(answers, objects=answers.objects[::-1], shown=last - answers.shown)
         else:
-            last = len(answers.labels) - 1
-            turned = replace(answers, labels=answers.labels[::-1], codes=last - answers.codes)
+            codes = np.where(answers.codes < 0, answers.missing, len(answers.labels) - 1 - answers.codes)
+            turned = replace(answers, labels=answers.labels[::-1], codes=codes)
         _assert_same(grader.grade(turned), grader.grade(answers))
 
 
