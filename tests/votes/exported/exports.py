@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from votes.misread.making import panel
+from votes.panels import panel
 
 JURORS = ("ann", "bob", "cy", "dee", "eve")
 ITEMS = [f"q{k + 1:02d}" for k in range(24)]

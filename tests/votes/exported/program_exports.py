@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 from votes.exported.exports import JURORS, export, said, wide
-from votes.misread.making import panel
+from votes.panels import panel
 
 TITLED: list[list[Any]] = [["Replies, round 2"], [], *wide()]
 PLAIN = said()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from votes.exported.exports import ITEMS, JURORS, ROWS, TEXTS, cells, export, said, wide
-from votes.misread.making import panel
+from votes.panels import panel
 
 WORDS = ("Ja, natürlich", "nein", "weiß nicht so recht")
 _, GERMAN = panel(24, WORDS, seed=8)

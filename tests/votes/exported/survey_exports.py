@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from votes.exported.exports import cells, export, said
-from votes.misread.making import panel
+from votes.panels import panel
 
 PEOPLE = [
     "ann@example.org",
