@@ -288,9 +288,9 @@ def without_duplicates(
         raise votes_twice(
             jurors[int(col[at])], str(items[int(row[at])]), len(again), in_one_repetition=repetition is not None
         )
-    kept = np.ones(len(row), dtype=bool)
-    kept[order[again] if rule == "first" else order[again - 1]] = False
-    return kept
+    selected = np.ones(len(row), dtype=bool)
+    selected[order[again] if rule == "first" else order[again - 1]] = False
+    return selected
 
 
 def votes_twice(
@@ -442,10 +442,10 @@ class Votes:
         present = [v for v in map(python_value, values) if not is_missing(v)]
         kinds = ordered_labels(present) if labels is None else tuple(labels)
         code = recode(values, kinds)[np.asarray(value)]
-        row, col, kept = np.asarray(item), np.asarray(juror), code >= 0
-        if not kept.all():
-            row, col, code = row[kept], col[kept], code[kept]
-            repetition = None if repetition is None else repetition[kept]
+        row, col, selected = np.asarray(item), np.asarray(juror), code >= 0
+        if not selected.all():
+            row, col, code = row[selected], col[selected], code[selected]
+            repetition = None if repetition is None else repetition[selected]
         ids = np.asarray(items)
         bare = cls(jurors=names, labels=kinds, rows=len(ids), items=ids)
         if repetition is None and not fits_dense(len(ids) * len(names), len(row)):
