@@ -1,21 +1,34 @@
-"""Dataframes of every engine give the votes a file of the same table gives."""
+"""Votes from dataframes of every engine, and fields inside records and structs."""
+
+from __future__ import annotations
 
 import importlib.util
+import io
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import jurors
 from jurors import Sketch
+from jurors.cli.main import main
 from jurors.errors import VotesError
-from jurors.jury.groups import votes_and_groups
-from jurors.votes import Votes, data_frame, votes_from_frame
+from jurors.jury.groups import prepared
+from jurors.votes import Votes, data_frame, read_key, read_votes, read_votes_with_key, votes_from_frame
+
+# -- Dataframes of every engine give the votes a file of the same table gives ----------------------------------
+
 
 ENGINES: list[Callable[[dict[str, Any]], Any]] = [
     pd.DataFrame,
@@ -154,3 +167,165 @@ def test_an_item_column_goes_before_the_index_and_long_rows_have_none() -> None:
     assert votes_from_frame(wide).item_names().tolist() == ["x", "y"]
     long = pd.DataFrame({"item": ["x", "y"], "juror": ["ann"] * 2, "label": ["a", "b"]}, index=[7, 3])
     assert votes_from_frame(long).item_names().tolist() == ["x", "y"]
+
+
+# -- Items named by several columns, and fields inside records, in files and dataframes alike ------------------
+
+
+LONG = """question_id,model,judge,label
+1,gpt,ann,yes
+1,llama,ann,no
+1,gpt,bob,yes
+1,llama,bob,no
+2,gpt,ann,no
+2,gpt,bob,yes
+2,llama,ann,yes
+2,llama,bob,yes
+3,gpt,ann,yes
+3,gpt,bob,no
+"""
+ITEMS = ["1|gpt", "1|llama", "2|gpt", "2|llama", "3|gpt"]
+RECORDS = [
+    {"sample": {"id": f"q{k}", "meta": {"kind": "easy" if k % 2 else "hard"}}, "by": [{"name": who}], "verdict": label}
+    for k in range(5)
+    for who, label in (("ann", "yes"), ("bob", "no" if k else "yes"))
+]
+LINES = "".join(json.dumps(record) + "\n" for record in RECORDS)
+
+
+def test_several_columns_name_an_item_in_a_file() -> None:
+    votes = read_votes(io.StringIO(LONG), item="question_id,model")
+    assert (sorted(votes.item_names().tolist()), votes.jurors) == (ITEMS, ("ann", "bob"))
+    listed = read_votes(io.StringIO(LONG), item=["question_id", "model"])
+    assert np.array_equal(listed.codes, votes.codes)
+    assert jurors.read_sketch(io.StringIO(LONG), item="question_id,model") == jurors.Sketch.from_votes(votes)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "lazy polars", "duckdb"])
+def test_several_columns_name_an_item_in_a_frame(engine: str) -> None:
+    frame: Any = pd.read_csv(io.StringIO(LONG))
+    frame["question_id"] = frame["question_id"].astype(float)  # as a gap makes them
+    frame = frame if engine == "pandas" else duckdb.from_df(frame) if engine == "duckdb" else pl.from_pandas(frame)
+    frame = frame.lazy() if engine == "lazy polars" else frame
+    assert sorted(Votes.from_frame(frame, item=["question_id", "model"]).item_names().tolist()) == ITEMS
+    counted = jurors.Sketch.from_frame(frame, item="question_id,model")
+    assert counted == jurors.read_sketch(io.StringIO(LONG), item="question_id,model")
+
+
+PARTS = st.text("ab|\\, ", min_size=1).filter(lambda text: text.strip() == text)
+
+
+@examples(20)
+@given(st.lists(st.tuples(PARTS, PARTS), min_size=1, unique=True))
+def test_no_two_items_get_one_name(rows: list[tuple[str, str]]) -> None:
+    frame = pl.DataFrame({"a": [a for a, _ in rows], "b": [b for _, b in rows], "ann": ["yes"] * len(rows)})
+    assert len(set(Votes.from_frame(frame, item=["a", "b"], layout="wide").item_names().tolist())) == len(rows)
+
+
+def test_one_column_in_a_list_is_that_column() -> None:
+    wide = "q,ann,bob,cy\n" + "".join(f"{k},yes,no,yes\n" for k in range(9))
+    one, listed = read_votes(io.StringIO(wide), item="q"), read_votes(io.StringIO(wide), item=["q"])
+    assert one.item_names().tolist() == listed.item_names().tolist()
+    assert one.jurors == listed.jurors == ("ann", "bob", "cy")
+
+
+def test_the_parts_of_an_item_are_no_jurors() -> None:
+    wide = "part,page,ann,bob,cy\n" + "".join(f"{k % 3},{k // 3},{k % 2},1,{k % 2}\n" for k in range(12))
+    votes = read_votes(io.StringIO(wide), item="part,page")
+    assert (votes.rows, votes.jurors) == (12, ("ann", "bob", "cy"))
+
+
+def test_a_column_with_a_comma_in_its_name_is_itself() -> None:
+    votes = read_votes(io.StringIO('"a,b",ann,bob\n1,yes,no\n2,no,no\n'), item="a,b")
+    assert votes.item_names().tolist() == ["1", "2"]
+
+
+def test_a_part_that_is_no_column_is_refused_with_the_nearest() -> None:
+    with pytest.raises(VotesError, match=r"there is no column 'modl'. Did you mean 'model'"):
+        read_votes(io.StringIO(LONG), item="question_id,modl")
+    with pytest.raises(VotesError, match="the item is empty"):
+        read_votes(io.StringIO(LONG.replace("3,gpt,bob", "3,,bob")), item="question_id,model")
+
+
+def test_fields_of_records_are_columns(tmp_path: Path) -> None:
+    told: Any = {"item": "sample.id", "juror": "by.0.name", "label": "verdict"}
+    votes = read_votes(io.StringIO(LINES), **told)
+    assert (votes.item_names().tolist(), votes.jurors) == ([f"q{k}" for k in range(5)], ("ann", "bob"))
+    assert jurors.read_sketch(io.StringIO(LINES), **told) == jurors.Sketch.from_votes(votes)
+    pl.DataFrame(RECORDS).write_parquet(tmp_path / "votes.parquet")
+    assert np.array_equal(read_votes(tmp_path / "votes.parquet", **told).codes, votes.codes)
+    csv = pd.DataFrame(
+        {"sample": [json.dumps(r["sample"]) for r in RECORDS], "who": ["a", "b"] * 5, "label": ["x"] * 10}
+    )
+    held = read_votes(io.StringIO(csv.to_csv(index=False)), item="sample.id", juror="who")
+    assert held.item_names().tolist() == [f"q{k}" for k in range(5)]
+
+
+def test_a_struct_of_a_frame_has_fields_too() -> None:
+    frame = pl.DataFrame([{"sample": r["sample"], "who": r["by"][0]["name"], "label": r["verdict"]} for r in RECORDS])  # type: ignore[index]
+    for one in (frame, frame.lazy()):
+        votes = Votes.from_frame(one, item="sample.id", juror="who")
+        assert votes.item_names().tolist() == [f"q{k}" for k in range(5)]
+    with pytest.raises(VotesError, match=r"no column 'sample.idd'. Did you mean 'sample.id'"):
+        Votes.from_frame(frame, item="sample.idd", juror="who")
+
+
+def test_groups_and_keys_by_fields() -> None:
+    told: Any = {"item": "sample.id", "juror": "by.0.name", "label": "verdict"}
+    votes, groups = read_votes_with_key(io.StringIO(LINES), "sample.meta.kind", what="group", **told)
+    assert groups.by_row(votes).tolist() == ["hard", "easy", "hard", "easy", "hard"]
+    key = read_key(io.StringIO("question_id,model,truth\n1,gpt,yes\n2,llama,no\n"), item="question_id,model")
+    assert key.items is not None
+    assert key.items.tolist() == ["1|gpt", "2|llama"]
+
+
+def test_a_field_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(VotesError, match=r"no column 'sample.di'. Did you mean 'sample.id'\? There are: sample.id, "):
+        read_votes(io.StringIO(LINES), item="sample.di", juror="by.0.name", label="verdict")
+    with pytest.raises(VotesError, match=r"no column 'simple.id'"):
+        read_votes(io.StringIO(LINES), item="simple.id")
+
+
+def test_a_command_takes_several_columns_and_fields(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(LONG)
+    run = CliRunner().invoke(
+        main, ["convert", str(tmp_path / "votes.csv"), "--item", "question_id,model", "--to", "long"]
+    )
+    assert run.exit_code == 0, run.output
+    assert "1|gpt,ann,yes" in run.output
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"),
+    [
+        ([1.0, -2.0, 2.5], ["1|x", "-2|x", "2.5|x"]),
+        ([1.0, 1e300, 3.5], ["1|x", "1e+300|x", "3.5|x"]),
+        ([True, False, True], ["True|x", "False|x", "True|y"]),
+    ],
+)
+def test_items_are_called_alike_in_files_and_in_every_frame(parts: list[Any], named: list[str], tmp_path: Path) -> None:
+    others = [name.rpartition("|")[2] for name in named]
+    frame = pl.DataFrame({"a": parts, "b": others, "ann": ["yes", "no", "no"], "bob": ["no", "no", "yes"]})
+    frame.write_parquet(tmp_path / "votes.parquet")
+    asked: Any = {"item": ["a", "b"], "layout": "wide"}
+    for votes in (
+        Votes.from_frame(frame, **asked),
+        Votes.from_frame(frame.lazy(), **asked),
+        read_votes(tmp_path / "votes.parquet", **asked),
+    ):
+        assert votes.item_names().tolist() == named
+
+
+@pytest.mark.parametrize("made", [lambda frame: frame, lambda frame: frame.lazy()], ids=["eager", "lazy"])
+def test_a_part_that_is_no_number_is_an_empty_one(made: Any) -> None:
+    frame = pl.DataFrame({"a": [1.0, float("nan")], "b": ["x", "y"], "ann": ["yes", "no"], "bob": ["no", "no"]})
+    with pytest.raises(VotesError, match="row 2, column 'a,b': the item is empty"):
+        Votes.from_frame(made(frame), item=["a", "b"], layout="wide")
+
+
+def test_records_per_line_are_a_table_whatever_their_first_key_is(tmp_path: Path) -> None:
+    lines = [
+        {"q": {"id": k}, "juror": who, "label": label} for k in range(3) for who, label in (("ann", 0), ("bob", 1))
+    ]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_votes(tmp_path / "votes.jsonl", item="q.id").item_names().tolist() == [0, 1, 2]

@@ -248,8 +248,8 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
     texts = {str(kind): k for k, kind in enumerate(kinds)}
     codes = [NO_VOTE if is_missing(v) else place.get(python_value(v), texts.get(str(python_value(v)))) for v in values]
     if None in codes:
-        stranger = python_value(values[codes.index(None)])
-        raise VotesError(f"label {stranger!r} is not among the labels {', '.join(map(str, kinds))}")
+        unknown = python_value(values[codes.index(None)])
+        raise VotesError(f"label {unknown!r} is not among the labels {', '.join(map(str, kinds))}")
     return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
 
 

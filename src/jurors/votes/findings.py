@@ -145,17 +145,17 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         return
     main = max(groups, key=len)
     usual = uses[main].any(axis=0)
-    mends = {k: _translation(votes, g, main, uses) for k, g in enumerate(groups) if g is not main}
-    if len(groups) > max(2, len(able) // 2) and not all(mends.values()):
+    translations = {k: _translation(votes, g, main, uses) for k, g in enumerate(groups) if g is not main}
+    if len(groups) > max(2, len(able) // 2) and not all(translations.values()):
         shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, uses[g].any(axis=0))}" for g in groups[:3])
         yield unlike_columns(shown, "alarm")
         return
-    for k, mended in mends.items():
+    for k, translation in translations.items():
         names = tuple(votes.jurors[j] for j in groups[k].tolist())
         says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
         strange = _few(votes, uses[groups[k]].any(axis=0))
         message = f"{list_names(names)} {says} {strange} where the others say {_few(votes, usual)}: "
-        message += f"{mended}leave {them} out (--ignore COLUMN)"
+        message += f"{translation}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
 

@@ -108,12 +108,12 @@ class Key:
         row = key._rows(votes)
         key._check_labels(votes)
         truths, texts = key.labels.tolist(), {str(label) for label in votes.labels}
-        strangers = [v for v in dict.fromkeys(truths) if v is not None and v not in votes.labels]
-        strangers = [v for v in strangers if str(v) not in texts]
-        if strangers:
-            if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
-                strangers = [str(v) for v in strangers]
-            votes = recode_labels(votes, extend_labels(votes, strangers))
+        unknown = [v for v in dict.fromkeys(truths) if v is not None and v not in votes.labels]
+        unknown = [v for v in unknown if str(v) not in texts]
+        if unknown:
+            if any(isinstance(v, str) for v in (*votes.labels, *unknown)):
+                unknown = [str(v) for v in unknown]
+            votes = recode_labels(votes, extend_labels(votes, unknown))
         codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
         codes[row[row >= 0]] = recode(truths, votes.labels)[row >= 0]
         return votes, codes
@@ -243,8 +243,8 @@ def read_key(
     with open_table(source, Reading(format=format), logs=False) as opened:
         table = opened.reaching(label, item=item)
         columns = key_columns(table.names, item, label)
-        kept = table.keep(columns)
-        return Key.from_columns(*(cells(kept, k) for k in columns), missing=missing)
+        columns_of_key = table.keep(columns)
+        return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 
 
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:

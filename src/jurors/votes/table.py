@@ -288,9 +288,9 @@ def without_duplicates(
         raise votes_twice(
             jurors[int(col[at])], str(items[int(row[at])]), len(again), in_one_repetition=repetition is not None
         )
-    kept = np.ones(len(row), dtype=bool)
-    kept[order[again] if rule == "first" else order[again - 1]] = False
-    return kept
+    selected = np.ones(len(row), dtype=bool)
+    selected[order[again] if rule == "first" else order[again - 1]] = False
+    return selected
 
 
 def votes_twice(
@@ -386,6 +386,11 @@ class Votes:
         With integer cells and `labels` given, a cell is a position in `labels`; otherwise the cells are the labels.
         `scale` says whether these are labels without order, ordered levels or numbers, where that should not be
         detected by what they are called and how votes disagree ("auto"; None: not examined yet).
+
+        Returns
+        -------
+        Votes
+            Dense: one row per row of the matrix.
         """
         cells = as_cells(matrix)
         if cells.ndim != 2:
@@ -412,7 +417,13 @@ class Votes:
         labels: Sequence[Label] | None = None,
         duplicates: Duplicates = "error",
     ) -> Votes:
-        """One vote in each position of three equally long columns; a missing label is skipped."""
+        """One vote in each position of three equally long columns; a missing label is skipped.
+
+        Returns
+        -------
+        Votes
+            Items, and jurors, in order of first appearance; sparse where few jurors saw each of many items.
+        """
         columns = [list(column) if not isinstance(column, np.ndarray) else column for column in (item, juror, label)]
         if len({len(column) for column in columns}) != 1:
             raise VotesError(f"item, juror and label differ in length: {', '.join(str(len(c)) for c in columns)}")
@@ -437,15 +448,20 @@ class Votes:
         """Votes as positions in `items`, `jurors` and `values`; a missing value (None, NaN) is no vote.
 
         With the number of the `repetition`, a juror may have a vote on an item in each, and they come to one.
+
+        Returns
+        -------
+        Votes
+            One row per item of `items`.
         """
         names = checked_jurors(jurors, len(jurors))
         present = [v for v in map(python_value, values) if not is_missing(v)]
         kinds = ordered_labels(present) if labels is None else tuple(labels)
         code = recode(values, kinds)[np.asarray(value)]
-        row, col, kept = np.asarray(item), np.asarray(juror), code >= 0
-        if not kept.all():
-            row, col, code = row[kept], col[kept], code[kept]
-            repetition = None if repetition is None else repetition[kept]
+        row, col, selected = np.asarray(item), np.asarray(juror), code >= 0
+        if not selected.all():
+            row, col, code = row[selected], col[selected], code[selected]
+            repetition = None if repetition is None else repetition[selected]
         ids = np.asarray(items)
         bare = cls(jurors=names, labels=kinds, rows=len(ids), items=ids)
         if repetition is None and not fits_dense(len(ids) * len(names), len(row)):
@@ -498,7 +514,13 @@ class Votes:
         return dense
 
     def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
-        """The votes as (row, juror, label) positions, sorted by row, then juror."""
+        """List the votes.
+
+        Returns
+        -------
+        row, juror, label
+            Positions, one per vote, sorted by row, then juror.
+        """
         if self._sparse is not None:
             return self._sparse
         return self._triples if cast(Codes, self._dense).size <= _LARGEST_LISTED else self._list_triples()
@@ -539,7 +561,13 @@ class Votes:
     # -- out, and other shapes ------------------------------------------------------------------------
 
     def take(self, jurors: Sequence[str]) -> Votes:
-        """The same items, only these jurors, in this order."""
+        """Select jurors.
+
+        Returns
+        -------
+        Votes
+            The same items, only these jurors, in this order.
+        """
         where = name_positions(self.jurors, jurors, "juror")
         place = _new_positions(len(self.jurors), where)
         repeats = None if self.repeats is None else self.repeats.of_jurors(place)
@@ -551,7 +579,17 @@ class Votes:
         return replace(bare, _sparse=None)._with_triples(row[taken], place[col[taken]], code[taken])
 
     def relabel(self, names: Mapping[Label, Label]) -> Votes:
-        """The same votes with labels renamed; a label not named stays. Two labels cannot become one."""
+        """Rename labels; a label not named stays.
+
+        Returns
+        -------
+        Votes
+
+        Raises
+        ------
+        VotesError
+            Where two labels would become one.
+        """
         renamed = tuple(names.get(label, label) for label in self.labels)
         if len(set(renamed)) < len(renamed):
             raise VotesError(f"relabel would merge labels: {', '.join(map(str, renamed))}")

@@ -292,11 +292,11 @@ def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[A
 def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The votes as triples, and an empty one (-1) for each item and each juror without any, so that none is lost."""
     row, col, code = votes.triples()
-    unseen = np.setdiff1d(np.arange(votes.rows), row)
-    silent = np.setdiff1d(np.arange(len(votes.jurors)), col)
-    row = np.concatenate([row, unseen, np.zeros_like(silent)])
-    col = np.concatenate([col, np.zeros_like(unseen), silent])
-    code = np.concatenate([code, np.full(len(unseen) + len(silent), NO_VOTE)])
+    without_jurors = np.setdiff1d(np.arange(votes.rows), row)
+    without_votes = np.setdiff1d(np.arange(len(votes.jurors)), col)
+    row = np.concatenate([row, without_jurors, np.zeros_like(without_votes)])
+    col = np.concatenate([col, np.zeros_like(without_jurors), without_votes])
+    code = np.concatenate([code, np.full(len(without_jurors) + len(without_votes), NO_VOTE)])
     order = np.argsort(row, kind="stable")
     return row[order], col[order], code[order]
 

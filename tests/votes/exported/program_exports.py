@@ -9,19 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from votes.exported.exports import JURORS, export, said, wide
-from votes.misread.making import panel
-
-TITLED: list[list[Any]] = [["Replies, round 2"], [], *wide()]
-PLAIN = said()
-_, RATED = panel(24, (1, 2, 3), seed=2)
-_, JUDGED = panel(24, (True, False), seed=3)
-
-
-def program_exports() -> None:
-    """Workbooks and databases."""
-    _workbooks()
-    _databases()
+from votes.exported.exports import JURORS, Export, triples, wide
+from votes.panels import panel
 
 
 def workbook(
@@ -43,26 +32,6 @@ def workbook(
         book.save(path)
 
     return write
-
-
-def _workbooks() -> None:
-    export("xlsx", "a.xlsx", workbook(Votes=wide()), PLAIN)
-    export("xlsx_sheet", "b.xlsx", workbook(Notes=[["nothing"]], Votes=wide()), PLAIN, inside="::Votes")
-    export(
-        "xlsx_numbers", "c.xlsx", workbook(Votes=wide([[float(vote) for vote in row] for row in RATED])), said(RATED)
-    )
-    export("xlsx_truth", "d.xlsx", workbook(Votes=wide(JUDGED)), said(JUDGED))
-    dated = [[*row, "when" if not k else datetime(2024, 3, k, 10)] for k, row in enumerate(wide())]
-    export("xlsx_dates", "e.xlsx", workbook(Votes=dated), PLAIN)
-    export("xlsx_index", "f.xlsx", workbook(Votes=[[k or None, *row] for k, row in enumerate(wide())]), PLAIN)
-    export("xlsx_blank_edges", "g.xlsx", workbook(Votes=[[], *([None, *row] for row in wide()), [], []]), PLAIN)
-    export("xlsx_title", "h.xlsx", workbook(Votes=TITLED), PLAIN, say="::Votes!A3")
-    export("xlsx_range", "i.xlsx", workbook(Votes=[*TITLED, ["Total", 1, 2, 3, 4, 5]]), PLAIN, inside="::Votes!A3:F27")
-    merged = workbook(lambda book: book["Votes"].merge_cells("A1:F1"), Votes=TITLED)
-    export("xlsx_merged_title", "j.xlsx", merged, PLAIN, say="::Votes!A2")
-    head, *body = wide()
-    long = [["item", "juror", "label"], *([i, j, v] for i, *row in body for j, v in zip(head[1:], row, strict=True))]
-    export("xlsx_long", "k.xlsx", workbook(Votes=long), PLAIN)
 
 
 def _sqlite(**tables: Sequence[Sequence[Any]]) -> Callable[[Path], None]:
@@ -88,18 +57,48 @@ def _duckdb(*statements: str) -> Callable[[Path], None]:
     return write
 
 
-def _databases() -> None:
+def program_exports() -> dict[str, Export]:
+    """Workbooks and databases."""
+    titled: list[list[Any]] = [["Replies, round 2"], [], *wide()]
+    rated, judged = panel(24, (1, 2, 3), seed=2)[1], panel(24, (True, False), seed=3)[1]
+    dated = [[*row, "when" if not k else datetime(2024, 3, k, 10)] for k, row in enumerate(wide())]
+    head, *body = wide()
+    long = [["item", "juror", "label"], *([i, j, v] for i, *row in body for j, v in zip(head[1:], row, strict=True))]
     users: list[list[Any]] = [["id", "name"], [1, "ann"]]
-    numbers = [["item", *JURORS], *([k, *row] for k, row in enumerate(RATED))]
-    export("sqlite", "a.db", _sqlite(votes=wide()), PLAIN)
-    export("sqlite_numbers", "b.sqlite", _sqlite(votes=numbers), said(RATED, items=range(24)))
-    export("sqlite_two", "c.sqlite3", _sqlite(users=users, votes=wide()), PLAIN, inside="::votes")
-    export("sqlite_which", "d.db", _sqlite(votes=wide(), users=users), PLAIN, say="::votes")
+    numbers = [["item", *JURORS], *([k, *row] for k, row in enumerate(rated))]
     odd = 'we"; DROP TABLE votes; --'
-    export(
-        "sqlite_odd_name", "e.db", _sqlite(**{odd.replace('"', '""'): wide(), "users": users}), PLAIN, inside=f"::{odd}"
-    )
-    export("duckdb", "a.duckdb", _duckdb(), PLAIN)
-    export("duckdb_schema", "b.duckdb", _duckdb("CREATE SCHEMA lab", "CREATE TABLE lab.votes AS FROM votes"), PLAIN,
-           inside="::lab.votes")  # fmt: skip
-    export("duckdb_which", "c.ddb", _duckdb("CREATE TABLE zebra (a INT)"), PLAIN, say="::votes")
+    plain = triples()
+    return {
+        "xlsx": Export("a.xlsx", workbook(Votes=wide()), plain),
+        "xlsx_sheet": Export("b.xlsx", workbook(Notes=[["nothing"]], Votes=wide()), plain, inside="::Votes"),
+        "xlsx_numbers": Export(
+            "c.xlsx", workbook(Votes=wide([list(map(float, row)) for row in rated])), triples(rated)
+        ),
+        "xlsx_truth": Export("d.xlsx", workbook(Votes=wide(judged)), triples(judged)),
+        "xlsx_dates": Export("e.xlsx", workbook(Votes=dated), plain),
+        "xlsx_index": Export("f.xlsx", workbook(Votes=[[k or None, *row] for k, row in enumerate(wide())]), plain),
+        "xlsx_blank_edges": Export("g.xlsx", workbook(Votes=[[], *([None, *row] for row in wide()), [], []]), plain),
+        "xlsx_title": Export("h.xlsx", workbook(Votes=titled), plain, say="::Votes!A3"),
+        "xlsx_range": Export(
+            "i.xlsx", workbook(Votes=[*titled, ["Total", 1, 2, 3, 4, 5]]), plain, inside="::Votes!A3:F27"
+        ),
+        "xlsx_merged_title": Export(
+            "j.xlsx", workbook(lambda book: book["Votes"].merge_cells("A1:F1"), Votes=titled), plain, say="::Votes!A2"
+        ),
+        "xlsx_long": Export("k.xlsx", workbook(Votes=long), plain),
+        "sqlite": Export("a.db", _sqlite(votes=wide()), plain),
+        "sqlite_numbers": Export("b.sqlite", _sqlite(votes=numbers), triples(rated, items=range(24))),
+        "sqlite_two": Export("c.sqlite3", _sqlite(users=users, votes=wide()), plain, inside="::votes"),
+        "sqlite_which": Export("d.db", _sqlite(votes=wide(), users=users), plain, say="::votes"),
+        "sqlite_odd_name": Export(
+            "e.db", _sqlite(**{odd.replace('"', '""'): wide(), "users": users}), plain, inside=f"::{odd}"
+        ),
+        "duckdb": Export("a.duckdb", _duckdb(), plain),
+        "duckdb_schema": Export(
+            "b.duckdb",
+            _duckdb("CREATE SCHEMA lab", "CREATE TABLE lab.votes AS FROM votes"),
+            plain,
+            inside="::lab.votes",
+        ),
+        "duckdb_which": Export("c.ddb", _duckdb("CREATE TABLE zebra (a INT)"), plain, say="::votes"),
+    }

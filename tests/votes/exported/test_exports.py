@@ -10,22 +10,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from votes.exported.crowd_exports import crowd_exports
-from votes.exported.exports import EXPORTS, Export, Said, wide
-from votes.exported.model_exports import arena, model_exports
+from votes.exported.exports import Export, Triples, stored, text_exports, wide
 from votes.exported.program_exports import program_exports, workbook
-from votes.exported.sheet_exports import sheet_exports
-from votes.exported.survey_exports import survey_exports
 
 import jurors
 from jurors.cli import main
 from jurors.numeric import read_numbers
 
-for make in (crowd_exports, survey_exports, sheet_exports, model_exports, program_exports):
-    make()
+EXPORTS = text_exports() | program_exports()
 
 
-def converted(source: str, options: list[str], piped: bytes | None = None) -> tuple[int, str, Said]:
+def converted(source: str, options: list[str], piped: bytes | None = None) -> tuple[int, str, Triples]:
     """The status, what is said to the user, and the votes."""
     run = CliRunner().invoke(main, ["convert", source, *options], prog_name="jurors", input=piped)
     if run.exception is not None and not isinstance(run.exception, SystemExit):
@@ -34,7 +29,7 @@ def converted(source: str, options: list[str], piped: bytes | None = None) -> tu
     return run.exit_code, run.stderr.strip(), {(item, juror, label) for item, juror, label in rows if label}
 
 
-def read(source: str, options: list[str]) -> Said:
+def read(source: str, options: list[str]) -> Triples:
     """The votes as Python reads them, which takes half the time."""
     flags = [k for k, word in enumerate(options) if word.startswith("--")]
     given = {options[k][2:]: True if (*options, "--")[k + 1].startswith("--") else options[k + 1] for k in flags}
@@ -47,7 +42,7 @@ def read(source: str, options: list[str]) -> Said:
     }
 
 
-def obeyed(export: Export, path: Path, refusal: str) -> Said:
+def obeyed(export: Export, path: Path, refusal: str) -> Triples:
     """The votes by what the refusal proposes: a part of the file, options, or a filter before a pipe."""
     assert export.say in refusal, refusal
     if export.say.startswith("::"):
@@ -79,7 +74,7 @@ def test_decimal_commas_are_numbers_where_numbers_are_asked_for(tmp_path: Path) 
 
 
 def test_battles_of_an_arena_are_pairs(tmp_path: Path) -> None:
-    (tmp_path / "arena.jsonl").write_bytes(arena())
+    (tmp_path / "arena.jsonl").write_bytes(stored("arena/arena.jsonl"))
     ranked = CliRunner().invoke(main, ["rank", str(tmp_path / "arena.jsonl"), "--format", "csv"], prog_name="jurors")
     assert ranked.exit_code == 0
     assert {"gpt-4", "claude", "llama", "vicuna"} <= set(re.findall(r"[\w-]+", ranked.stdout))

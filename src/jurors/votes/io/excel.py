@@ -187,14 +187,14 @@ class _Columns:
         before = [k for k in used if k < self.places[0]]
         if len(before) == 1 and len(self.places) > 1:
             self.places = [*before, *self.places]
-        strangers = used - set(self.places)
-        if strangers:
+        unnamed = used - set(self.places)
+        if unnamed:
             width = max(len(_filled(row)) for _, row in early)
             begins, widest = next((k, row) for k, row in early if len(_filled(row)) == width)
-            row, cell = next((k, row[min(strangers)]) for k, row in early if min(strangers) in _filled(row))
+            row, cell = next((k, row[min(unnamed)]) for k, row in early if min(unnamed) in _filled(row))
             corner = f"{_letter(_filled(widest)[0] + self.left)}{begins}"
             raise VotesError(
-                f"cell {_letter(min(strangers) + self.left)}{row} holds {str(cell)[:30]!r}, and its column has no name "
+                f"cell {_letter(min(unnamed) + self.left)}{row} holds {str(cell)[:30]!r}, and its column has no name "
                 f"in row {self.row}: name it, or say where the table begins, such as {self.where}!{corner}"
             )
 

@@ -480,19 +480,19 @@ def plain_cell(cell: Any) -> Any:
     return cell if cell is None or isinstance(cell, (str, int, bool)) else str(cell)
 
 
-def place_of(chosen: str, places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
-    """The schema and the bare name of the table that is shown as `chosen`; VotesError where two are.
+def place_of(selected: str, places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
+    """The schema and the bare name of the table that is shown as `selected`; VotesError where two are.
 
     >>> place_of("lab.votes", [("votes", "main", "votes"), ("lab.votes", "lab", "votes")])
     ('lab', 'votes')
     """
-    matches = [(schema, bare) for shown, schema, bare in places if shown == chosen]
+    matches = [(schema, bare) for shown, schema, bare in places if shown == selected]
     if len(matches) > 1:
-        raise VotesError(f"there are two tables called {chosen!r}, one with the dot in its own name: rename it")
+        raise VotesError(f"there are two tables called {selected!r}, one with the dot in its own name: rename it")
     return matches[0]
 
 
-def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
+def one_of(tables: Sequence[str], named: str, what: str, where: str) -> str:
     """The table of this name, or the only one; VotesError lists them where there are several.
 
     >>> one_of(["votes"], "", "table", "v.db")
@@ -502,8 +502,8 @@ def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
         ...
     jurors.errors.VotesError: there are 2 tables (votes, users): name one, v.db::votes
     """
-    if wanted:
-        return str(match_name(wanted, tables, what))
+    if named:
+        return str(match_name(named, tables, what))
     if len(tables) == 1:
         return tables[0]
     if not tables:
@@ -535,8 +535,8 @@ def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
             con.execute(f"SET allowed_directories = ['{folder}']; SET enable_external_access = false")
             held = con.execute(_LISTED).fetchall()
             known = [shown for shown, _, _, kind in held if table or kind == "BASE TABLE"]
-            chosen = one_of(known, table, "table", name)
-            place = place_of(chosen, [row[:3] for row in held])
+            selected = one_of(known, table, "table", name)
+            place = place_of(selected, [row[:3] for row in held])
             quoted = ".".join('"' + part.replace('"', '""') + '"' for part in place)
             con.execute(f"COPY (SELECT * FROM {quoted}) TO '{out}' (FORMAT parquet)")
     except duckdb.InterruptException:
@@ -552,8 +552,8 @@ def copy_sqlite(path: Path, table: str, target: Path, allowed: int | None, name:
         held = con.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
         kinds = {str(table): kind for table, kind in held if not str(table).startswith("sqlite_")}
         known = [shown for shown in kinds if table or kinds[shown] == "table"]
-        chosen = one_of(known, table, "table", name).replace('"', '""')
-        cursor = con.execute(f'SELECT * FROM "{chosen}"')
+        selected = one_of(known, table, "table", name).replace('"', '""')
+        cursor = con.execute(f'SELECT * FROM "{selected}"')
         names = [str(column[0]) for column in cursor.description]
         write_lines(names, cursor, target, path.stat().st_size, allowed)
 
@@ -599,8 +599,8 @@ def copy_postgres(url: str, target: Path) -> None:
         from psycopg import sql
 
         held = con.execute(_TABLES_SHOWN).fetchall()
-        chosen = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
-        name = sql.Identifier(*place_of(chosen, held))
+        selected = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
+        name = sql.Identifier(*place_of(selected, held))
         with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
             cursor.itersize = _POSTGRES_ROWS
             cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(name))

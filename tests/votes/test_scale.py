@@ -1,25 +1,36 @@
-"""Where nobody says what kind of answers votes are, it is recognised, said, and never wrong in silence."""
+"""Nominal, ordinal and interval votes: how the scale is detected, given by the caller; which jurors are read."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from ordered_panels import ordered_panel
+from strategies import examples
 
 import jurors
 from jurors import Monitor, Sketch, Votes, read_votes
-from jurors.errors import SketchError, VotesError
+from jurors.cli.main import main
+from jurors.errors import OptionError, SketchError, VotesError
+from jurors.evaluate.consistency import level_values
+from jurors.options import Reading
 from jurors.sketch import read_sketch
 from jurors.votes.findings import find_findings
 from jurors.votes.scale import closeness, detect_scale, word_order
+from jurors.watch.sources import Rows
+
+# -- detection --------------------------------------------------------------------------------------------------
 
 
 def ratings(items: int = 120, jurors_: int = 4, seed: int = 0) -> np.ndarray[Any, Any]:
@@ -276,3 +287,206 @@ def test_whole_scores_up_to_a_hundred_are_numbers_and_codes_of_as_many_classes_a
         taken["codes"] += Votes.from_matrix(codes).scale == "interval"
     assert taken["scores"] >= 17
     assert taken["codes"] == 0
+
+
+# -- the scale that the caller gives ----------------------------------------------------------------------------
+
+
+TABLE = "item,ann,bob,cy\n1,3,2,3\n2,1,1,2\n3,10,3,\n"
+WORDS = "item,ann,bob\n1,low,mid\n2,high,mid\n"
+
+
+def _read(text: str = TABLE, **options: object) -> Votes:
+    return read_votes(io.StringIO(text), **options)  # type: ignore[arg-type]
+
+
+def _levels() -> Sketch:
+    return Sketch.from_votes(_read(WORDS, scale="ordinal", labels=["low", "mid", "high"]))
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])
+def test_a_scale_given_is_obeyed_by_every_way_of_reading(scale: str) -> None:
+    import pandas
+
+    frame = pandas.read_csv(io.StringIO(TABLE))
+    ways = [
+        _read(scale=scale),
+        read_sketch(io.StringIO(TABLE), scale=scale).tuples,  # type: ignore[arg-type]
+        Votes.from_frame(frame, scale=scale),  # type: ignore[arg-type]
+        Sketch.from_frame(frame, scale=scale).tuples,  # type: ignore[arg-type]
+        Sketch.from_frame(frame.melt("item", var_name="juror", value_name="label"), scale=scale).tuples,  # type: ignore[arg-type]
+    ]
+    assert {votes.scale for votes in ways} == {scale}
+    assert {votes.scale_why for votes in ways} == {f"as you say (--scale {scale})"}
+    assert {tuple(map(int, votes.labels)) for votes in ways} == {(1, 2, 3, 10)}
+
+
+def test_votes_in_memory_are_labels_unless_told() -> None:
+    assert Votes.from_matrix([[1, 2, 3]]).scale == "nominal"
+    assert Votes.from_matrix([[1, 2, 3]], scale="ordinal").scale == "ordinal"
+
+
+def test_a_scale_stays_with_the_votes() -> None:
+    sketch = _levels()
+    assert sketch.labels == ("low", "mid", "high")
+    ways = [
+        sketch.take(["bob"]),
+        sketch.complete(),
+        sketch.rename({"ann": "zoe"}),
+        Sketch.merge([sketch, sketch]),
+        Sketch.from_json(sketch.to_json()),
+        pickle.loads(pickle.dumps(sketch)),
+    ]
+    assert {(way.tuples.scale, way.labels) for way in ways} == {("ordinal", ("low", "mid", "high"))}
+    assert sketch.relabel({"low": "z"}).labels == ("z", "mid", "high")
+
+
+def test_a_sketch_file_of_labels_is_as_it_was() -> None:
+    document = Sketch.from_counts({"AB": 3}).to_dict()
+    assert "scale" not in document
+    assert Sketch.from_dict(document).tuples.scale == "nominal"
+    odd = {**_levels().to_dict(), "scale": "cardinal"}
+    with pytest.raises(VotesError, match='"scale" must be one of nominal, ordinal, interval'):
+        Sketch.from_dict(odd)
+
+
+def test_sketches_of_two_scales_are_not_merged() -> None:
+    sketch = _levels()
+    with pytest.raises(SketchError, match=r"different scales.*--scale ordinal"):
+        Sketch.merge([sketch, Sketch(replace(sketch.tuples, scale="nominal"))])
+    turned = Sketch.from_votes(_read(WORDS, scale="ordinal", labels=["high", "mid", "low"]))
+    with pytest.raises(SketchError, match="differ in order"):
+        Sketch.merge([sketch, turned])
+
+
+def test_a_scale_that_the_votes_cannot_have_is_refused() -> None:
+    with pytest.raises(VotesError, match=r"numbers, found 'high', 'low', 'mid'.*--scale nominal"):
+        _read(WORDS, scale="interval")
+    with pytest.raises(VotesError, match=r"the order of the labels x, y is not known.*--labels"):
+        _read("item,ann,bob\n1,x,y\n", scale="ordinal")
+    with pytest.raises(OptionError, match=r"jurors rank.*jurors convert"):
+        _read(scale="pairs")
+    with pytest.raises(OptionError, match="nominal"):
+        _read(scale="nominall")
+
+
+def test_a_matrix_takes_a_scale() -> None:
+    matrix = [[0, 0, 1], [1, 1, 1], [2, 2, 1], [0, 0, 0], [2, 2, 2], [1, 1, 0]] * 5
+    assert jurors.grade(matrix, scale="ordinal").jurors == ("1", "2", "3")
+
+
+def test_levels_with_decimal_commas_stand_by_their_size() -> None:
+    table = "item;ann;bob\n1;10,5;2,5\n2;0,5;2,5\n"
+    assert _read(table, scale="ordinal").labels == ("0,5", "2,5", "10,5")
+    assert level_values(("0,5", "2,5", "10,5")).tolist() == [0.5, 2.5, 10.5]
+
+
+def test_a_label_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"labels= \(--labels\) names 'low' twice"):
+        _read(WORDS, labels=["low", "mid", "high", "low"])
+
+
+# -- `--only` and `--drop`: the chosen jurors of any source are read as if the others had never been there -----
+
+
+JURORS = ("ann", "bob", "cy", "dee")
+ROWS = st.lists(
+    st.tuples(st.sampled_from("pqrst"), st.sampled_from(JURORS), st.sampled_from(["yes", "no", "maybe"])),
+    unique_by=lambda row: row[:2],
+    min_size=6,
+)
+
+
+def _long(rows: list[tuple[str, str, str]]) -> io.StringIO:
+    return io.StringIO("item,juror,label\n" + "".join(f"{','.join(row)}\n" for row in rows))
+
+
+def _same(one: Votes, other: Votes) -> bool:
+    names = one.item_names().tolist() == other.item_names().tolist()
+    return names and (one.jurors, one.labels) == (other.jurors, other.labels) and np.array_equal(one.codes, other.codes)
+
+
+def _frame(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, orient="row", schema=["item", "juror", "label"])
+
+
+@examples(20, deadline=None)
+@given(ROWS, st.sets(st.sampled_from(JURORS), min_size=1))
+def test_only_reads_what_is_left_when_the_others_are_dropped_first(rows: Any, only: set[str]) -> None:
+    left, present = [row for row in rows if row[1] in only], {row[1] for row in rows}
+    if not only <= present:
+        return
+    apart, others = Votes.from_frame(_frame(left)), sorted(present - only)
+    assert _same(Votes.from_frame(_frame(rows), only=sorted(only)), apart)
+    assert not others or _same(Votes.from_frame(_frame(rows), drop=others), apart)
+    assert jurors.Sketch.from_frame(_frame(rows), only=sorted(only)) == jurors.Sketch.from_votes(apart)
+
+
+def test_a_file_of_one_vote_per_row_is_counted_without_the_others() -> None:
+    rows = [("q1", "ann", "no"), ("q2", "cy", "maybe"), ("q2", "bob", "yes"), ("q1", "bob", "no"), ("q3", "ann", "yes")]
+    left = read_votes(_long([row for row in rows if row[1] != "cy"]))
+    assert _same(read_votes(_long(rows), only=["bob", "ann"]), left)
+    assert jurors.read_sketch(_long(rows), drop="cy") == jurors.Sketch.from_votes(left)
+
+
+MATRIX = [
+    ["yes", "yes", "no", "no"],
+    ["no", "no", "no", "maybe"],
+    ["yes", "no", "no", "no"],
+    ["no", "yes", "yes", "no"],
+]
+WIDE = "item,ann,bob,cy,dee\n" + "".join(f"{k},{','.join(row)}\n" for k, row in enumerate(MATRIX * 5))
+VOTES = Votes.from_matrix(MATRIX * 5, jurors=JURORS)
+
+
+def _sketch_file(folder: Path) -> str:
+    jurors.Sketch.from_votes(VOTES).to_file(folder / "monday.sketch.json")
+    return str(folder / "monday.sketch.json")
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "wide file": lambda _: io.StringIO(WIDE),
+    "pandas": lambda _: pd.read_csv(io.StringIO(WIDE)),
+    "lazy polars": lambda _: pl.read_csv(io.StringIO(WIDE)).lazy(),
+    "votes": lambda _: VOTES,
+    "sketch": lambda _: jurors.Sketch.from_votes(VOTES),
+    "sketch file": _sketch_file,
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_can_be_read_without_a_juror(source: str, tmp_path: Path) -> None:
+    graded = jurors.grade(SOURCES[source](tmp_path), drop="dee")
+    assert (graded.jurors, graded.labels) == (JURORS[:3], ("no", "yes"))
+    assert graded.score == jurors.grade([row[:3] for row in MATRIX * 5], jurors=JURORS[:3]).score
+    assert not [alarm for alarm in graded.alarms if "dee" in alarm.message]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_unknown_juror_is_refused_with_the_nearest(source: str, tmp_path: Path) -> None:
+    with pytest.raises(VotesError, match=r"there is no juror 'bo'. Did you mean 'bob'"):
+        jurors.grade(SOURCES[source](tmp_path), only=["ann", "bo", "cy"])
+
+
+def test_somebody_must_be_left() -> None:
+    with pytest.raises(VotesError, match=r"--only, --drop\) leave none of the jurors ann, bob, cy, dee"):
+        read_votes(io.StringIO(WIDE), only="ann", drop="ann")
+
+
+def test_a_matrix_by_its_numbers_and_a_command_by_its_flags(tmp_path: Path) -> None:
+    assert jurors.grade(MATRIX * 5, drop="4").jurors == ("1", "2", "3")
+    (tmp_path / "votes.csv").write_text(WIDE)
+    asked = CliRunner().invoke(main, ["grade", str(tmp_path / "votes.csv"), "--drop", "dee", "--format", "csv"])
+    assert asked.exit_code in (0, 3)
+    assert "cy" in asked.output
+    assert "dee" not in asked.output
+
+
+def test_a_column_that_was_dropped_is_not_told_as_one_left_out() -> None:
+    assert not [f for f in read_votes(io.StringIO(WIDE), drop=["dee"]).findings if f.kind == "columns_left"]
+
+
+def test_a_stream_is_heard_without_a_juror() -> None:
+    rows = Rows(Reading(drop=["bob"]))
+    assert rows.votes(b"item,ann,bob\n", is_first=True) == []
+    assert rows.votes(b"q1,yes,no\n") == [{"item": "q1", "juror": "ann", "label": "yes"}]

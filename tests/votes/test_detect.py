@@ -1,0 +1,241 @@
+"""Layout detection: columns of numbers, tables that are transposed, and tables that are not what they seem."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import jurors
+from jurors import OptionError, VotesError, read_votes
+from jurors.sketch import Sketch, read_sketch
+from jurors.votes.layout import profile_columns
+
+# -- the profile of columns ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_number"),
+    [
+        (["0.5", "1e-3", "-2"], True),
+        (["0,5", "1,25", "3"], True),
+        (["50%", "12.5 %"], True),
+        (["50%", "12"], False),
+        (["0,5", "yes", "no"], False),
+        (["inf", "nan", "1_000"], False),
+    ],
+)
+def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be(cells: list[str], is_number: bool) -> None:
+    assert profile_columns(["x"], [cells]).is_number(0) is is_number
+
+
+def test_numbers_with_a_word_among_them_are_no_tallies() -> None:
+    """Nine in ten numbers make a column one of numbers; the tenth need not be one."""
+    rows = [f"{k % 20},{(k + 3) % 20},{(k + 7) % 20}" for k in range(100)] + ["maybe,3,maybe", "4,maybe,4"]
+    votes = jurors.read_votes(io.StringIO("ann,bob,cy\n" + "\n".join(rows) + "\n"))
+    assert (votes.jurors, len(votes.labels)) == (("ann", "bob", "cy"), 21)
+
+
+def test_tallies_with_decimal_commas_are_told() -> None:
+    rows = ["0,25;0,5;0,25", "0,5;0,25;0,25", "0,25;0,25;0,5"] * 10
+    with pytest.raises(jurors.VotesError, match=r"add up to 1 in every row"):
+        jurors.read_votes(io.StringIO("yes;no;other\n" + "\n".join(rows) + "\n"))
+
+
+# -- columns of numbers beside others ---------------------------------------------------------------------------
+
+
+def _table(heads: str, *beside: list[str], items: list[str] | None = None) -> io.StringIO:
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(0, 100, 40)
+    said = [[f"{x:.1f}" for x in truth + rng.normal(0, 5, 40)] for _ in range(3)]
+    named = [f"A{k}" for k in range(40)] if items is None else items
+    rows = zip(named, *beside, *said, strict=True)
+    return io.StringIO("\n".join([heads, *(";".join(row) for row in rows)]).replace(".", ","))
+
+
+def test_a_column_of_names_is_the_item_whatever_it_is_called() -> None:
+    votes = jurors.read_votes(_table("Aufgabe;Anna;Bernd;Clara"))
+    assert votes.jurors == ("Anna", "Bernd", "Clara")
+    assert votes.scale == "interval"
+    assert votes.item_names()[:2].tolist() == ["A0", "A1"]
+
+
+def test_texts_and_topics_are_left_out_and_told() -> None:
+    texts, topics = [f"say {k} things" for k in range(40)], ["law", "math"] * 20
+    votes = jurors.read_votes(_table("id;prompt;topic;ann;bob;cy", texts, topics))
+    assert votes.jurors == ("ann", "bob", "cy")
+    assert "'prompt' and 'topic'" in next(f.message for f in votes.findings if f.kind == "columns_left")
+
+
+def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
+    moods = ["glad", "sad"] * 20
+    with pytest.raises(VotesError, match=r"column 'mood' holds words .*--ignore mood.*--by mood.*--layout wide"):
+        jurors.read_votes(_table("id;mood;ann;bob;cy", moods))
+    assert jurors.read_votes(_table("id;mood;ann;bob;cy", moods), ignore=["mood"]).jurors == ("ann", "bob", "cy")
+    grouped = jurors.grade_by(_table("id;mood;ann;bob;cy", moods), "mood")
+    assert list(grouped.groups) == ["glad", "sad"]
+
+
+def test_layout_wide_is_obeyed() -> None:
+    again = [f"A{k % 10}" for k in range(40)]
+    votes = jurors.read_votes(_table("stimulus;ann;bob;cy", items=again), layout="wide")
+    assert "stimulus" in votes.jurors
+
+
+# -- Tables with people in rows and items in columns, from files and dataframes alike --------------------------
+
+
+FORM = "when,name,q1,q2,q3\n2026-01-01,ann,yes,no,yes\n2026-01-02,bob,no,no,yes\n2026-01-03,cy,yes,no,\n"
+SAID = {("q1", "ann", "yes"), ("q2", "ann", "no"), ("q3", "ann", "yes"), ("q1", "bob", "no"), ("q2", "bob", "no"),
+        ("q3", "bob", "yes"), ("q1", "cy", "yes"), ("q2", "cy", "no")}  # fmt: skip
+
+
+def said(votes: jurors.Votes) -> set[tuple[str, str, str]]:
+    frame = votes.to_frame()
+    return {(str(item), str(juror), str(label)) for item, juror, label in frame.itertuples(index=False) if label}
+
+
+def test_a_file_is_turned() -> None:
+    votes = jurors.read_votes(io.StringIO(FORM), transpose=True)
+    assert said(votes) == SAID
+    assert [finding.about for finding in votes.findings if finding.kind == "columns_left"] == [("when",)]
+    assert jurors.read_sketch(io.StringIO(FORM), transpose=True).items == 3
+
+
+@pytest.mark.parametrize("made", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])
+def test_a_frame_is_turned(made: Any) -> None:
+    frame = made(pd.read_csv(io.StringIO(FORM)))
+    assert said(jurors.Votes.from_frame(frame, transpose=True)) == SAID
+    assert jurors.Sketch.from_frame(frame, transpose=True, juror="name").items == 3
+
+
+def test_an_index_names_the_jurors() -> None:
+    frame = pd.read_csv(io.StringIO(FORM)).set_index("name").drop(columns="when")
+    assert said(jurors.Votes.from_frame(frame, transpose=True)) == SAID
+
+
+def test_a_turned_table_takes_what_is_said_of_jurors_and_columns() -> None:
+    votes = jurors.read_votes(io.StringIO(FORM), transpose=True, juror="name", ignore=["q2"], drop=["cy"])
+    assert said(votes) == {vote for vote in SAID if vote[0] != "q2" and vote[1] != "cy"}
+
+
+def test_numbers_stay_numbers() -> None:
+    text = '{"who": "ann", "a": 1, "b": 2, "c": 1}\n{"who": "bob", "a": 2, "b": null, "c": 1}\n'
+    assert jurors.read_votes(io.StringIO(text), transpose=True).labels == (1, 2)
+
+
+def test_who_the_jurors_are_is_asked_where_no_column_says_it() -> None:
+    with pytest.raises(VotesError, match="names the jurors, another in every row: name it with juror="):
+        jurors.read_votes(io.StringIO("q1,q2,q3\nx,y,x\ny,y,x\n"), transpose=True)
+
+
+def test_a_juror_twice_is_told() -> None:
+    with pytest.raises(VotesError, match="juror 'ann' votes more than once on item 'q1'"):
+        jurors.read_votes(io.StringIO("who,q1,q2\nann,x,y\nann,y,y\n"), transpose=True, juror="who")
+
+
+def test_columns_of_votes_cannot_be_named_in_a_turned_table() -> None:
+    with pytest.raises(OptionError, match="does not apply to a table that is turned"):
+        jurors.read_votes(io.StringIO(FORM), transpose=True, item="q1")
+
+
+def test_a_row_is_told_by_its_number_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text(FORM)
+    (tmp_path / "two.csv").write_text(FORM.replace(",bob,", ",,").replace("ann", "dan").replace("cy", "eve"))
+    with pytest.raises(VotesError, match=r"two\.csv: row 2, column 'name': the juror is empty"):
+        jurors.read_votes([tmp_path / "one.csv", tmp_path / "two.csv"], transpose=True, juror="name")
+    with pytest.raises(VotesError, match=r"row 2, column 'name': the juror is empty"):
+        jurors.Votes.from_frame(pd.read_csv(tmp_path / "two.csv"), transpose=True, juror="name")
+
+
+def test_jurors_of_a_turned_frame_are_joined_as_those_of_a_file() -> None:
+    text = FORM.replace("ann", "judge_1").replace("bob", "judge_2")
+    for source in (pd.read_csv(io.StringIO(text)), pl.read_csv(io.StringIO(text)).lazy()):
+        asked: Any = {"transpose": True, "juror": "name", "join": ["judge"]}
+        assert jurors.Votes.from_frame(source, **asked).jurors == ("cy", "judge")
+        assert jurors.Sketch.from_frame(source, **asked).jurors == ("cy", "judge")
+        assert jurors.read_votes(io.StringIO(text), **asked).jurors == ("cy", "judge")
+
+
+def test_repetitions_of_a_turned_table_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"repeat= \(--repeat\) does not apply to a table that is turned"):
+        jurors.read_votes(io.StringIO(FORM), transpose=True, repeat="q1")
+
+
+# -- tables that are not what they seem: each is refused in one line that says what to do ----------------------
+
+
+@pytest.mark.parametrize("read", [read_votes, read_sketch])
+def test_one_vote_per_row_with_a_juror_column_of_another_name_points_to_it(read: object) -> None:
+    text = "item,who,label\n1,a,x\n1,b,y\n2,a,y\n2,b,y\n"
+    with pytest.raises(VotesError, match=r"one vote per row: try juror='who' \(--juror who\)"):
+        read(io.StringIO(text))  # type: ignore[operator]
+    assert read_votes(io.StringIO(text), juror="who").jurors == ("a", "b")
+    with pytest.raises(VotesError, match="votes more than once"):
+        read_votes(io.StringIO(text), layout="wide")
+
+
+def test_cells_set_apart_by_blanks_are_told() -> None:
+    with pytest.raises(VotesError, match="the only column is 'a b c'; set cells apart by commas"):
+        read_votes(io.StringIO("a b c\nyes no yes\n"))
+    assert read_votes(io.StringIO("my judge\nyes\n"), layout="wide").jurors == ("my judge",)
+
+
+def test_a_first_line_without_end_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("x" * 2_000_000)
+    with pytest.raises(VotesError, match=r"the first line has a cell of more than 131,072 characters"):
+        read_votes(tmp_path / "one.csv")
+
+
+@pytest.mark.slow
+def test_a_wide_first_line_is_no_long_cell() -> None:
+    names = [f"juror number {k:0100}" for k in range(1_500)]  # together longer than a cell may be
+    assert len(";".join(names)) > csv.field_size_limit()
+    votes = read_votes(io.StringIO(";".join(names) + "\n" + ";".join("x" * len(names)) + "\n"))
+    assert len(votes.jurors) == len(names)
+
+
+def test_a_huge_cell_tells_the_length_and_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "huge.csv").write_text(f"item,a,b\n1,{'x' * 20_500_000},y\n")
+    with pytest.raises(VotesError, match=r"line 2 is longer than 20,000,000 bytes, .* \(20,500,00\d were read\)"):
+        read_votes(tmp_path / "huge.csv")
+
+
+def test_an_empty_record_and_an_empty_name_are_told(tmp_path: Path) -> None:
+    (tmp_path / "obj.json").write_text("{}")
+    with pytest.raises(VotesError, match="line 1 is an empty record"):
+        read_votes(tmp_path / "obj.json")
+    with pytest.raises(VotesError, match=r"^'': the name of the file is empty"):
+        read_votes("")
+    with pytest.raises(VotesError, match="named twice"):
+        read_votes(["-", "-"])
+
+
+def test_a_parquet_file_cut_short_says_so_without_its_path(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "votes.parquet"
+    parquet.write_table(pyarrow.table({"ann": ["x"], "bob": ["y"]}), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(VotesError) as raised:
+        read_votes(path)
+    assert "the Parquet file is damaged" in str(raised.value)
+    assert str(raised.value).count(str(tmp_path)) == 1  # only the name in front
+
+
+def test_a_duckdb_relation_without_pyarrow_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    import duckdb
+
+    relation = duckdb.sql("FROM (VALUES ('yes', 'no'), ('no', 'no')) AS votes(ann, bob)")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(VotesError, match="needs pyarrow: pip install pyarrow"):
+        Sketch.from_frame(relation)
