@@ -163,7 +163,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     votes = opened.votes
     if votes is None:
         return Inspection(
-            files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed, labels={},
+            files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed,
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_question_steps(files, opened),
         )  # fmt: skip
@@ -277,8 +277,6 @@ def _inspect_unreadable(files: Sequence[str], preview: FilePreview, error: Juror
         files=tuple(files),
         format=preview.format,
         columns={"columns": preview.columns} if preview.columns else {},
-        assumed={},
-        labels={},
         fault=fault,
         sample=preview.rows,
     )
@@ -361,7 +359,6 @@ def _pairs_inspection(
         format=title,
         layout="pairs",
         columns=shown,
-        assumed={},
         items=len(pairs.objects),
         jurors=pairs.jurors,
         labels={word: int(np.sum(pairs.outcome == side)) for word, side in sides.items()},
@@ -417,9 +414,6 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
     return Inspection(
         files=(folder,),
         format="folder" if log is None else log.format,
-        columns={},
-        assumed={},
-        labels={},
         findings=() if fault else (Finding("several_files", note),),
         fault=fault,
         contents=tuple((entry.name, entry.what) for entry in entries),

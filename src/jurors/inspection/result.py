@@ -350,11 +350,13 @@ class Inspection(Result):
     files: tuple[str, ...]
     format: str  #: CSV, Parquet … or what wrote it
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it is not known
-    columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "repeat" …
-    assumed: dict[str, Any]  #: reading options that were needed to read it
+    columns: dict[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  #: what each column is: "item", "juror", "label", "count", "repeat" …
+    assumed: dict[str, Any] = field(default_factory=dict)  #: reading options that were needed to read it
     items: int | None = None  #: or rows, of a table that holds no votes, or objects, of a table of pairs
     jurors: tuple[str, ...] = ()
-    labels: dict[Label, int]  #: how often each label was given
+    labels: dict[Label, int] = field(default_factory=dict)  #: how often each label was given
     scale: str | None = None  #: what kind of answers these are: "nominal", "ordinal", "interval", "pairs"
     scale_why: str = ""  #: by what that is known
     votes: int | None = None

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -143,7 +142,9 @@ def _read_lighttag(files: Files, question: str | None = None) -> Records:
     tasks = [(task["schema"]["name"].text(task["name"].text("task")), task) for task in map(files.document, paths)]
     classified = {schema: False for schema, _ in tasks}
     for schema, task in tasks:
-        classified[schema] |= any(example["classifications"].parts() for example in _lighttag_examples(task))
+        classified[schema] |= any(
+            example["classifications"].parts() for example in task["examples"].numbered("example")
+        )
     if not any(classified.values()):
         raise VotesError(
             f"this {LIGHTTAG.TITLE} holds no classes of whole examples; tags of spans and relations are no votes"
@@ -152,7 +153,7 @@ def _read_lighttag(files: Files, question: str | None = None) -> Records:
     texts, fields = LogTexts(), LogFields()
 
     def rows() -> Iterator[tuple[Any, str, Any]]:
-        examples = (_lighttag_examples(task) for schema, task in tasks if schema == selected)
+        examples = (task["examples"].numbered("example") for schema, task in tasks if schema == selected)
         for example in chain.from_iterable(examples):
             item = example["example_id"].needed("the example's name")
             texts.add(item, text=example["content"].value)
@@ -167,11 +168,6 @@ def _read_lighttag(files: Files, question: str | None = None) -> Records:
                 yield item, annotator, joined_label(list(classes))
 
     return Records.from_rows(rows(), texts, fields)
-
-
-def _lighttag_examples(task: Node) -> Iterator[Node]:
-    for place, example in task["examples"].numbered():
-        yield replace(example, where=f"{task.where}example {place}: ", path="")
 
 
 def _lighttag_annotator(who: Node) -> str:

@@ -116,7 +116,9 @@ def _nested(record: Node, item: Any) -> Iterator[_Answer]:
     for question, given in record["responses"].entries():
         for response in given.records() if given.is_list else [given]:
             if _submitted(response["status"]):
-                yield _Answer(question, item, _user(response["user_id"]), _label(response["value"]))
+                yield _Answer(
+                    question, item, response["user_id"].name("whose response it is"), _label(response["value"])
+                )
     for question, suggestion in record["suggestions"].entries():
         if suggestion.is_null:
             raise suggestion.wrong("a record")
@@ -137,7 +139,7 @@ def _flat(record: Node, item: Any) -> Iterator[_Answer]:
             raise VotesError(f"{record.where}{message}")
         for value, user, status in zip(values, users, statuses, strict=True):
             if _submitted(status):
-                yield _Answer(question, item, _user(user), _label(value))
+                yield _Answer(question, item, user.name("whose response it is"), _label(value))
         suggestion = record[f"{question}.suggestion"]
         if not suggestion.is_null:
             agent = record[f"{question}.suggestion.agent"].text("suggestion")
@@ -149,12 +151,6 @@ def _submitted(status: Node) -> bool:
     if name not in _STATUSES:
         raise status.wrong(", ".join(_STATUSES))
     return _STATUSES[name]
-
-
-def _user(user: Node) -> str:
-    if not user.text():
-        raise user.wrong("whose response it is")
-    return user.text()
 
 
 def _label(value: Node) -> Any:

@@ -106,10 +106,8 @@ def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
 
 def _promptfoo_verdicts(result: Node, prefix: str, where: str) -> Iterator[_Verdict]:
     """The verdict of each assertion on one output."""
-    for key in ("testIdx", "promptIdx"):
-        if not result[key].text():
-            raise result[key].wrong("a number", "write the results again with promptfoo")
-    test, prompt = result["testIdx"].text(), result["promptIdx"].text()
+    todo = "write the results again with promptfoo"
+    test, prompt = (result[key].name("a number", todo) for key in ("testIdx", "promptIdx"))
     item = f"{prefix}test {test}, prompt {prompt}, {_provider(result['provider'])}"
     seen: Counter[tuple[str, str]] = Counter()
     for part in replace(result, where=f"{where}{item}: ", path="")["gradingResult"]["componentResults"].records():

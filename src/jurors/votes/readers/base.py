@@ -110,9 +110,10 @@ class Node:
         """The record, or an empty one: for what is only displayed, no error is raised."""
         return self.value if self.is_record else {}
 
-    def numbered(self) -> Iterator[tuple[int, Node]]:
-        """The records of a list, from 1."""
-        return enumerate(self.records(), 1)
+    def numbered(self, what: str = "record") -> Iterator[Node]:
+        """The records of a list, each with its position from 1 at the beginning of messages."""
+        for k, part in enumerate(self.records(), 1):
+            yield Node(part.value, f"{self.where}{what} {k}: ")
 
     def records(self) -> Iterator[Node]:
         """The parts of a list, each of them a record."""
@@ -143,6 +144,13 @@ class Node:
         """A single value as text; the default where it is null or empty."""
         value = self.single()
         return default if value is None or value == "" else str(value)
+
+    def name(self, expected: str, todo: str = "mend it or write the file again") -> str:
+        """A single value as text; VotesError where it is null or empty."""
+        text = self.text()
+        if not text:
+            raise self.wrong(expected, todo)
+        return text
 
     def whole(self, default: int) -> int:
         """An integer; the default where it is null."""

@@ -95,15 +95,10 @@ def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
         records: Iterable[Node] = files.lines(path)
     else:
         document = files.document(path)
-        records = list(_numbered(document, files.name(path))) if document.is_list else [document]
+        records = list(document.numbered()) if document.is_list else [document]
     for record in records:
         page = next((name for name in pages if record.is_record and record[name].is_list), None)
-        yield from [record] if page is None else _numbered(record[page], record.where)
-
-
-def _numbered(nodes: Node, where: str) -> Iterator[Node]:
-    for k, node in nodes.numbered():
-        yield replace(node, where=f"{where}record {k}: ", path="")
+        yield from [record] if page is None else record[page].numbered()
 
 
 class UnknownKindError(Exception):

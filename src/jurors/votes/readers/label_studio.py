@@ -76,7 +76,7 @@ def read(files: Files, question: str | None = None) -> Records:
 def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> Iterator[_Answer]:
     if not document.is_list:
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
-    for place, task in document.numbered():
+    for place, task in enumerate(document.records(), 1):
         given = task["inner_id" if task["id"].is_null else "id"].single()
         item = place if given is None else given
         task = replace(task, where=f"{name}task {item}: ", path="")

@@ -102,7 +102,7 @@ def _traces(files: Files, path: Path) -> Iterable[Node]:
     document = files.document(path)
     if document.is_record:  # the default of pandas' to_json(): column by column
         return _by_column(document, files.name(path))
-    return [replace(trace, where=f"{files.name(path)}record {k}: ", path="") for k, trace in document.numbered()]
+    return list(document.numbered())
 
 
 def _by_column(document: Node, where: str) -> Iterator[Node]:

@@ -44,9 +44,7 @@ class _Span:
         """The item that a result of this scope is about."""
         if scope == "session.":
             session = self.attributes.get("session.id", Node(None, self.node.where, "session.id"))
-            if not session.text():
-                raise session.wrong("the session that is annotated")
-            return session.text()
+            return session.name("the session that is annotated")
         name = self.trace if scope == "trace." else self.span
         if not name:
             raise self.node.wrong("a span with its id")
@@ -99,13 +97,13 @@ def _all_records(files: Files) -> Iterator[Node]:
         if path.suffix == ".jsonl" or _LINE_END.search(files.head(path)):
             yield from files.lines(path)
             continue
-        document, where = files.document(path), files.name(path)
+        document = files.document(path)
         if document.is_list:
-            yield from [replace(one, where=f"{where}record {k}: ", path="") for k, one in document.numbered()]
+            yield from list(document.numbered())
         elif document.is_record:
             yield document
         else:
-            raise VotesError(f"{where}this is no {TITLE}: it holds neither a record nor a list of them")
+            raise VotesError(f"{files.name(path)}this is no {TITLE}: it holds neither a record nor a list of them")
 
 
 def records_from(records: Iterable[Node], question: str | None = None, *, is_stream: bool = True) -> Records:
@@ -148,11 +146,10 @@ def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
             yield from _feedback(part, texts)
     elif "annotator_kind" in record:
         place = next((key for key in ("span_id", "trace_id", "session_id") if key in record), "span_id")
-        if not record[place].text():
-            raise record[place].wrong("what is annotated")
+        item = record[place].name("what is annotated")
         given = {key: record[key] for key in ("name", "identifier", "annotator_kind")}
         given |= {key: record["result"][key] for key in ("label", "score")}
-        yield _result(record[place].text(), given, None)
+        yield _result(item, given, None)
     else:
         for span in _spans(record):
             if span.span:
@@ -182,11 +179,9 @@ def _on_span(span: _Span) -> Iterator[Feedback]:
 
 def _result(item: str, given: dict[str, Node], time: float | None, node: Node | None = None) -> Feedback:
     nothing = Node(None, "" if node is None else node.where, "name")
-    name = given.get("name", nothing)
-    if not name.text():
-        raise name.wrong("the name of an annotation")
+    name = given.get("name", nothing).name("the name of an annotation")
     label, score = given.get("label", nothing).single(), given.get("score", nothing).single()
-    source = name.text(), given.get("identifier", nothing).text(), given.get("annotator_kind", nothing).text()
+    source = name, given.get("identifier", nothing).text(), given.get("annotator_kind", nothing).text()
     return Feedback(item, source, score if label is None else label, time)
 
 
