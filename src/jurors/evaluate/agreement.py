@@ -15,7 +15,7 @@ tests compare with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, cast
 
@@ -195,7 +195,7 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
         scale=scale,
         scale_why=sketch.tuples.scale_why,
         level=level,
-        **vars(exact),
+        **asdict(exact),
         coefficients=_coefficients(sketch, exact, kappas, level),
         first=pairs.first,
         second=pairs.second,
