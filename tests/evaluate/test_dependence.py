@@ -604,14 +604,3 @@ def test_a_grade_that_is_no_number_counts_as_chance() -> None:
     confusion[0] = NAN
     unknown = dependence_of(sketch, float_solution(sketch, np.array([0.6, 0.4]), confusion, np.full(4, 0.5)))
     assert unknown.correlation[0, 1] == pytest.approx(known.correlation[0, 1])
-
-
-def test_pairs_that_somebody_has_are_not_counted_again() -> None:
-    sketch = Sketch.from_votes(Votes.from_matrix(simulate(200, 5, seed=3).votes))
-    solution = float_solution(
-        sketch, np.array([0.5, 0.5]), np.full((5, 2, 2), [[0.8, 0.2], [0.2, 0.8]]), np.full(5, 0.8)
-    )
-    pairs = pair_moments(Pairs(sketch))
-    given, counted = dependence_of(sketch, solution, pairs), dependence_of(sketch, solution)
-    assert np.array_equal(given.correlation, counted.correlation, equal_nan=True)
-    assert given.items is pairs.items

@@ -490,11 +490,6 @@ def test_a_rational_solution_that_splits_items_is_told_from_one_that_does_not() 
     assert evaluate_trio_labels(least).outcome == "rational_non_integral"
 
 
-def test_every_outcome_has_a_sentence() -> None:
-    decode = evaluate_trio_labels(encode(jury([4, 3, 0, 1], SHARP, SHARP, SHARP)))
-    assert all(len(outcome.message.split()) > 5 for outcome in decode.outcomes)
-
-
 # -- floats, and wrong input -------------------------------------------------------------------------------------
 
 

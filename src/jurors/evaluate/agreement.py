@@ -15,7 +15,7 @@ tests compare with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, cast
 
@@ -146,12 +146,12 @@ class AgreementStatistics(Drawable):
         last = _KAPPAS[self.kappas[-1].weights] if self.kappas else ""
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         names = [name for name in columns if name in ends or not name.endswith(("_low", "_high"))]
-        heads = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
+        headers = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
         shown: dict[str, Callable[[Any], Any]] = {"first": str, "second": str, "items": "{:,}".format}
         rows = zip(*([shown.get(name, _shown)(x) for x in columns[name]] for name in names), strict=True)
         more = len(self.first) > _SHOWN_PAIRS
         title = "Pairs" + (f" (the first {_SHOWN_PAIRS} of {len(self.first):,})" if more else "")
-        pairs = Table(heads, tuple(rows), title=title, right=tuple(range(2, len(names))))
+        pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))))
         return whole, Notes(tuple(filter(None, (note, self.about_left_out)))), pairs
 
 
@@ -195,7 +195,7 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
         scale=scale,
         scale_why=sketch.tuples.scale_why,
         level=level,
-        **vars(exact),
+        **asdict(exact),
         coefficients=_coefficients(sketch, exact, kappas, level),
         first=pairs.first,
         second=pairs.second,

@@ -80,7 +80,7 @@ class Coefficient:
     """One coefficient; None where it does not exist, or has no interval (no item differs from another)."""
 
     name: str
-    weights: Weights | None  #: how far apart two labels are; None where the coefficient has no choice of it
+    weights: Weights | None  #: the distance between two labels; None where the coefficient has no choice of it
     value: Fraction | float | None
     items: int  #: those that it is about: of two votes, or complete, as the coefficient needs
     low: float | None = None
@@ -200,11 +200,11 @@ def label_weights(weights: Weights, size: int) -> Floats:
     >>> label_weights("linear", 3).tolist(), label_weights("ordinal", 3).round(2).tolist()[0]
     ([[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]], [1.0, 0.67, 0.0])
     """
-    apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
+    steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
     if weights == "nominal":
-        return np.asarray(apart == 0, dtype=np.float64)
-    away = {"linear": apart, "quadratic": apart**2, "ordinal": apart * (apart + 1)}[weights]
-    return np.asarray(1 - away / max(float(away.max()), 1.0))
+        return np.asarray(steps == 0, dtype=np.float64)
+    distance = {"linear": steps, "quadratic": steps**2, "ordinal": steps * (steps + 1)}[weights]
+    return np.asarray(1 - distance / max(float(distance.max()), 1.0))
 
 
 @dataclass(frozen=True)
@@ -387,7 +387,12 @@ def _ordinal(pairable: PairableVotes) -> _Disagreement:
 
 
 def lifted(slope: Floats) -> Floats:
-    """The derivative by a vote more for each value, from that by the mid-ranks (last axis: the values in order)."""
+    """The derivative by a vote more for each value, from that by the mid-ranks (last axis: the values in order).
+
+    Returns
+    -------
+    array of the shape of `slope`
+    """
     above = np.flip(np.cumsum(np.flip(slope, -1), -1), -1)
     return np.asarray(above - slope / 2)
 

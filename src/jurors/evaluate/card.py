@@ -73,12 +73,12 @@ def card_tables(evaluation: Evaluation) -> list[Table]:
     if real is None:
         return [*shown, _juror_table(e), *abstention_tables(e), *repeat_tables(e.repeats)]
     labels, level = _shown_labels(e), _level(e)
-    heads = ("juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level))
+    headers = ("juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level))
     rows = []
     for j in e.jurors[:_MOST_ROWS]:
         score = percent(real.score[j]), percent_range(real.interval_of("score", j))
         rows.append((j, *score, *_accuracy_cells(real, j, labels)))
-    calibrated = Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+    calibrated = Table(headers, tuple(rows), right=tuple(range(1, len(headers))))
     tables = [calibrated, *shown, *abstention_tables(e), *repeat_tables(e.repeats)]
     return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
 
@@ -89,17 +89,17 @@ def _level(e: Evaluation) -> str:
 
 def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
     majority = e.majority.to_float().prevalence if e.majority else {}
-    heads: tuple[str, ...] = ("label", "how common", f"{_level(e)} interval", "majority vote says")
+    headers: tuple[str, ...] = ("label", "how common", f"{_level(e)} interval", "majority vote says")
     rows = [
         (percent(e.prevalence.get(a)), percent_range(e.interval_of("prevalence", a)), percent(majority.get(a)))
         for a in e.labels
     ]
     if real is not None:
-        heads = ("label", f"how common, {CALIBRATED}", _level(e), "if independent", _level(e), "majority vote says")
+        headers = ("label", f"how common, {CALIBRATED}", _level(e), "if independent", _level(e), "majority vote says")
         first = [(percent(real.prevalence[a]), percent_range(real.interval_of("prevalence", a))) for a in e.labels]
         rows = [(*front, *row) for front, row in zip(first, rows, strict=True)]  # type: ignore[misc]
     shown = tuple((str(a), *row) for a, row in zip(e.labels, rows, strict=True))
-    return Table(heads, shown, right=tuple(range(1, len(heads))))
+    return Table(headers, shown, right=tuple(range(1, len(headers))))
 
 
 def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS) -> list[Table]:
@@ -116,8 +116,8 @@ def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS)
     for j in e.jurors[:most]:
         error, bias, kappa = e.ordered.row(j)
         rows.append((j, _decimal(error), describe_bias(bias), _decimal(kappa)))
-    heads = ("juror", "levels off", "bias, in levels", "weighted agreement")
-    return [Table(heads, tuple(rows), right=(1, 2, 3))]
+    headers = ("juror", "levels off", "bias, in levels", "weighted agreement")
+    return [Table(headers, tuple(rows), right=(1, 2, 3))]
 
 
 def _decimal(value: float | None) -> str:
@@ -127,12 +127,12 @@ def _decimal(value: float | None) -> str:
 def _juror_table(e: Evaluation, title: str = "") -> Table:
     majority = e.majority.to_float().score if e.majority else {}
     labels, level = _shown_labels(e), _level(e)
-    heads = ["juror", *_accuracy_heads(labels, level), "score", level, "majority vote says"]
+    headers = ["juror", *_accuracy_heads(labels, level), "score", level, "majority vote says"]
     rows = []
     for j in e.jurors[:_MOST_ROWS]:
         score = percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))
         rows.append((j, *_accuracy_cells(e, j, labels), *score))
-    return Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))
+    return Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))
 
 
 def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Table]:
@@ -146,7 +146,7 @@ def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Tabl
     if (rates := e.abstentions) is None:
         return []
     labels = e.labels if most is None else e.labels[:_MOST_LABELS]
-    heads = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
+    headers = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
     rows = []
     for j in e.jurors[:most]:
         items = rates.asked[j]
@@ -155,7 +155,7 @@ def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Tabl
             cells += percent(rates.rate[j][a]), percent_range(rates.interval[j][a] or (float("nan"),) * 2)
         rows.append((j, *cells))
     title = "how often jurors abstain, by the true label"
-    return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
+    return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
 def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) -> list[Table]:
@@ -168,10 +168,10 @@ def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) 
     """
     if repeats is None:
         return []
-    heads = ["juror", "items", "answers each", "ties", "agrees with itself"]
-    heads += [f"{repeats.level * 100:g}%", "beyond chance"]
+    headers = ["juror", "items", "answers each", "ties", "agrees with itself"]
+    headers += [f"{repeats.level * 100:g}%", "beyond chance"]
     what, part = ("right", repeats.right) if repeats.right else ("settled", repeats.settled)
-    heads += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
+    headers += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
     rows = []
     for j in list(repeats.agreement)[:most]:
         times = f"{repeats.items[j]:,}", f"{repeats.times[j]:.1f}".removesuffix(".0"), f"{repeats.ties[j]:,}"
@@ -179,7 +179,7 @@ def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) 
         more = [part[j][k] for k in MAJORITY_SIZES] + ([repeats.ceiling[j]] if repeats.ceiling else [])
         rows.append((j, *times, *agrees, *map(percent, more)))
     title = "how steady jurors are who were asked again"
-    return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
+    return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
 def _shown_labels(e: Evaluation) -> tuple[Any, ...] | None:
@@ -433,9 +433,9 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
         ("label", "how common"), tuple((str(a), percent(x)) for a, x in floats.prevalence.items()),
         title=f"{keyed.items:,} items with a true label", right=(1,),
     )  # fmt: skip
-    heads = ("juror", *(f"accuracy on {a}" for a in labels), "score")
+    headers = ("juror", *(f"accuracy on {a}" for a in labels), "score")
     rows = tuple((j, *(percent(floats.accuracy[j][a]) for a in labels), percent(floats.score[j])) for j in keyed.jurors)
-    jurors = Table(heads, rows, right=tuple(range(1, len(heads))))
+    jurors = Table(headers, rows, right=tuple(range(1, len(headers))))
     wrong, least = keyed.majority_errors, keyed.best_errors
     wrong_labels = (
         ("majority vote", f"{wrong:,.1f}".removesuffix(".0"), percent(wrong / keyed.items)),
@@ -457,5 +457,5 @@ def _correlation_table(keyed: KeyedEvaluation) -> Table:
     rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
     shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
     more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
-    heads = ("jurors", *(f"on {a}" for a in keyed.labels))
-    return Table(heads, shown, title=f"error correlations{more}", right=tuple(range(1, len(heads))))
+    headers = ("jurors", *(f"on {a}" for a in keyed.labels))
+    return Table(headers, shown, title=f"error correlations{more}", right=tuple(range(1, len(headers))))

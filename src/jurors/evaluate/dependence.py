@@ -68,9 +68,7 @@ LARGE_MISFIT = 0.3  #: Cohen's w, √((G² - degrees of freedom) / items): 0.1 i
 MOST_JURORS = 300  #: up to which the agreement test compares all pairs
 _ROUNDS = 6  # reweightings
 _CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
-_FEW = (
-    10.0  # shared items at which twice as many standard errors are required: so few lie far from their mean by chance
-)
+_FEW = 10.0  # shared items at which the cut is twice as many standard errors: so few lie far from their mean by chance
 _NEARLY_ONE = 0.999
 _SWEEPS, _SETTLED, _LONGEST = 100, 5e-8, 16.0
 _MANY = 60  # jurors from which single eigenvectors, and sparse tables, are worth a method of their own

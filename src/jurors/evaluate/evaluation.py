@@ -95,11 +95,10 @@ class Calibrated:
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
     level: float  #: how sure the intervals are
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
-    score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
+    score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what all scores share
     score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that jurors do not share
-    foretold: Callable[[int], NamedMapping] | None = field(
-        default=None, repr=False
-    )  #: widths with gold; see `with_gold`
+    #: widths with gold; see `with_gold`
+    foretold: Callable[[int], NamedMapping] | None = field(default=None, repr=False)
     wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
 
     @property
@@ -170,9 +169,9 @@ class Evaluation(Drawable):
     level: float = 0.95  #: how sure the intervals are
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
-    notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    notes: tuple[str, ...] = ()  #: sentences to print next to the grades
     voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
-    dependence: Dependence | None = None  #: how errors go together, where that can be known
+    dependence: Dependence | None = None  #: how errors are correlated, where that is known
     gold: GoldTest | None = None  #: how the gold items test the grades
     weakest_pair: WeakestPair | None = None  #: of a trio
     smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts

@@ -222,8 +222,8 @@ class Partition(Result):
             (*row, *(round(float(x), 1) for x in self.by_true_label[k]), str(sketch.labels[self.chosen[k]]))
             for k, row in zip(commonest.tolist(), votes.rows, strict=True)
         )
-        heads = (*votes.columns, *(f"true {a}" for a in sketch.labels), "label")
-        return (Table(heads, rows, title=title),)
+        headers = (*votes.columns, *(f"true {a}" for a in sketch.labels), "label")
+        return (Table(headers, rows, title=title),)
 
 
 def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | None = None) -> Partition:

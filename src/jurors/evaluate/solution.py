@@ -186,21 +186,33 @@ class Solution(Result):
     def _blocks(self) -> tuple[Table, Table]:
         floats = self.to_float()
         shares = tuple((str(a), str(floats.prevalence[a])) for a in self.labels)
-        heads = ("juror", *(f"accuracy on {a}" for a in self.labels), "score")
+        headers = ("juror", *(f"accuracy on {a}" for a in self.labels), "score")
         rows = tuple(
             (j, *(floats.accuracy[j][a] for a in self.labels), floats.score[j]) for j in self.jurors[:_MOST_SHOWN]
         )
-        return Table(("label", "prevalence"), shares), Table(heads, rows)
+        return Table(("label", "prevalence"), shares), Table(headers, rows)
 
 
 def exact_total(terms: Sequence[Any]) -> Number:
-    """The sum of numbers of any kind; exact ones may lie in different fields."""
+    """The sum of numbers of any kind; exact ones may lie in different fields.
+
+    Returns
+    -------
+    number
+        Exact if one of the terms is.
+    """
     exact = any(isinstance(x, _ROOTS) for x in terms)
     return exact_sum(terms) if exact else cast(Number, sum(terms))
 
 
 def as_float(value: Number) -> float | complex | None:
-    """A number as a float, or as a complex number where it is not real."""
+    """A number as a float, or as a complex number where it is not real.
+
+    Returns
+    -------
+    float, complex or None
+        None stays None: the statistic does not exist.
+    """
     if value is ZERO:  # the commonest by far where there are many labels
         return 0.0
     if value is None or type(value) is float or isinstance(value, complex):
@@ -211,7 +223,12 @@ def as_float(value: Number) -> float | complex | None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether there is a real number to show."""
+    """Whether there is a real number to show.
+
+    Returns
+    -------
+    bool
+    """
     return value is not None and not isinstance(value, complex) and value == value
 
 
@@ -224,7 +241,7 @@ class Fit:
     iterations: int | None = None
     converged: bool = True
     details: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures
-    notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    notes: tuple[str, ...] = ()  #: sentences to print next to the grades
     model: str | None = None  #: the selected model, where there are several
     alarms: tuple[Alarm, ...] = ()
 
@@ -283,7 +300,12 @@ class LazyNamed(Mapping[str, Any]):
 
 
 def convergence_alarm(name: str, iterations: int) -> Alarm:
-    """The warning of an iteration that was stopped before it converged."""
+    """The warning of an iteration that was stopped before it converged.
+
+    Returns
+    -------
+    Alarm
+    """
     return Alarm(
         "not_converged",
         "warning",

@@ -404,7 +404,7 @@ def encode(evaluation: Any, items: int | None = None) -> Sketch:
     ------
     SketchError
         Exact numbers that give no whole counts on so many items. Floats are approximations already, so their
-        counts are rounded to whole items (largest remainders first, the total kept).
+        counts are rounded to whole items (largest remainders first, the total unchanged).
 
     Examples
     --------

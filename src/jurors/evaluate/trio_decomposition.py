@@ -154,7 +154,7 @@ class Component:
     """What the counts say about one hidden label, or about several that the slicing juror cannot tell apart."""
 
     multiplicity: int
-    prevalence: Surd | Algebraic  #: of all its labels together
+    prevalence: Surd | Algebraic  #: of all its labels
     first: ExactVector  #: u, what the first of the other two jurors says
     second: ExactVector  #: v, what the second of them says
     sliced: ExactVector  #: w, what the slicing juror says
@@ -197,7 +197,7 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
 def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int]]]:
     """A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor.
 
-    Where they are fewer than r, that is proved: A tells apart all that any A_c does just when each A_c is a polynomial
+    Where they are fewer than r, that is proved: A separates all that any A_c does just when each A_c is a polynomial
     of A. A_c that are not diagonalisable have no components, whatever x is.
     """
     best: tuple[int, Any, Any] = (0, None, None)

@@ -103,7 +103,12 @@ def second_assignment(
 
 
 def total_gain(gains: Sequence[Sequence[int]], columns: Sequence[int]) -> int:
-    """The sum of the gains along an assignment."""
+    """The sum of the gains along an assignment.
+
+    Returns
+    -------
+    int
+    """
     return sum(row[column] for row, column in zip(gains, columns, strict=True))
 
 

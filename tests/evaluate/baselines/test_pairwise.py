@@ -23,7 +23,6 @@ from jurors.evaluate.baselines.pairwise import (
     fit_rank_one,
     rank_one_alarms,
     refuse_without_signal,
-    two_label_confusion,
     weighted_vote,
 )
 from jurors.evaluate.solution import Solution
@@ -170,10 +169,6 @@ def test_a_vote_weighs_by_its_log_ratio_and_is_never_beyond_doubt() -> None:
     assert posterior.sum(axis=1) == pytest.approx(1)
     silent = weighted_vote(data, np.array([[1.0, 1.0]] * 3), np.zeros(3), 0.0)  # no vote: the edge is a quarter
     assert silent[2, 1] == pytest.approx(0.9)
-
-
-def test_two_accuracies_make_a_confusion_matrix() -> None:
-    assert two_label_confusion(np.array([[0.9, 0.6]])).tolist() == [[[0.9, pytest.approx(0.1)], [0.4, 0.6]]]
 
 
 def test_alarms_name_who_and_how_far() -> None:

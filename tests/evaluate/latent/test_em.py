@@ -124,7 +124,7 @@ def test_quick_steps_are_for_few_parameters_of_dense_panels() -> None:
     assert not are_few(many)
     assert isinstance(em_problem(many, "confusion", 2.0).steps, AnyParameters)
     problem = em_problem(panel(0), "confusion", 2.0)
-    beside = replace(problem, beside=(np.ones((1, 2)), np.ones((1, 2, 8))))
+    beside = replace(problem, fixed_counts=(np.ones((1, 2)), np.ones((1, 2, 8))))
     assert isinstance(beside.steps, AnyParameters)
 
 

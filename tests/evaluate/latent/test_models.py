@@ -167,7 +167,7 @@ def test_strata_have_a_label_mix_of_their_own_where_the_votes_insist() -> None:
     free = fit_latent(data, "strata")
     assert not free.parameters.is_tied
     problem = em_problem(data, "strata", 2.0)
-    tied = fit_latent(data, "strata", start=first_parameters(problem), settled=True)
+    tied = fit_latent(data, "strata", start=first_parameters(problem), fixed_mix=True)
     assert tied.parameters.is_tied
     assert free.log_likelihood > tied.log_likelihood
     mix = np.exp(free.parameters.prior).reshape(2, 2)
@@ -221,7 +221,7 @@ def test_without_groups_it_is_the_latent_class_fit() -> None:
 
 def test_a_group_speaks_only_where_all_of_it_votes() -> None:
     votes = Votes.from_matrix([[0, 1, 1], [1, -1, 0], [1, 1, 1]], labels=(0, 1))
-    (voice,) = couple_groups(votes, [(0, 1)]).voices
+    (voice,) = couple_groups(votes, [(0, 1)]).joint_jurors
     assert voice.members == (0, 1)
     assert voice.joint.matrix[0].tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]  # AB, nothing, BB
 

@@ -408,8 +408,8 @@ def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sp
     problem = em_problem(data, model, 2.0)
     at, rows = first_parameters(problem), np.arange(data.rows)
     end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
-    beside = end.beside(np.where(np.isin(rows, others), data.weights, 0.0))
-    part = replace(em_problem(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
+    beside = end.expected_counts(np.where(np.isin(rows, others), data.weights, 0.0))
+    part = replace(em_problem(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, fixed_counts=beside)
     whole, pieces = (improve(problem, at)[0].flat for problem in (problem, part))
     assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
 

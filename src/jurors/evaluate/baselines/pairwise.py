@@ -237,7 +237,12 @@ def check_two_labels(sketch: Sketch, name: str) -> None:
 
 
 def two_label_confusion(accuracy: Floats) -> Floats:
-    """Confusion matrices (N, 2, 2) from accuracies (N, 2)."""
+    """Confusion matrices from accuracies (N, 2).
+
+    Returns
+    -------
+    (N, 2, 2) array
+    """
     first, second = accuracy[:, 0], accuracy[:, 1]
     return np.stack([np.stack([first, 1.0 - first], axis=1), np.stack([1.0 - second, second], axis=1)], axis=1)
 

@@ -64,7 +64,12 @@ _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
 def are_few(data: Incidence) -> bool:
-    """Whether a panel has so few parameters, by any model, that `FewParameters` and `FewStrata` are quicker."""
+    """Whether a panel has so few parameters, by any model, that `FewParameters` and `FewStrata` are quicker.
+
+    Returns
+    -------
+    bool
+    """
     return data.is_dense and 2 * data.labels + (data.labels + 1) * data.jurors * data.labels <= _MOST
 
 
@@ -363,7 +368,7 @@ class EMProblem:
     blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
     tied: bool = False  # whether a label is as frequent among hard items as among easy ones
     items: float = 1.0  # pseudo-items per class
-    beside: tuple[Floats, Floats] | None = None  # fixed items and votes by class to add, (stack, classes[, cells])
+    fixed_counts: tuple[Floats, Floats] | None = None  # items and votes by class to add, (stack, classes[, cells])
 
     @property
     def steps(self) -> Steps:
@@ -381,7 +386,7 @@ class EMProblem:
 
     @property
     def _is_few(self) -> bool:
-        return self.beside is None and are_few(self.data)
+        return self.fixed_counts is None and are_few(self.data)
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
         """The steps of these models of few parameters, in one stack."""
@@ -514,11 +519,11 @@ def improve(problem: EMProblem, at: Parameters) -> tuple[Parameters, Floats]:
     if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
         log_prior -= 2.0 * np.add.reduce(np.logaddexp(0.0, at.away), axis=1, dtype=np.float64)
     height += log_prior
-    if problem.beside is not None:
-        share += problem.beside[0]
-        counts += problem.beside[1]
-        height += np.einsum("bk,bk->b", at.prior, problem.beside[0], dtype=np.float64)
-        height += np.einsum("bkc,bkc->b", table, problem.beside[1], dtype=np.float64)
+    if problem.fixed_counts is not None:
+        share += problem.fixed_counts[0]
+        counts += problem.fixed_counts[1]
+        height += np.einsum("bk,bk->b", at.prior, problem.fixed_counts[0], dtype=np.float64)
+        height += np.einsum("bkc,bkc->b", table, problem.fixed_counts[1], dtype=np.float64)
     return _maximise(problem, share, counts, at), height
 
 

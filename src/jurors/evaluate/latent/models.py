@@ -88,7 +88,7 @@ def fit_latent(
     *,
     gold: ArrayLike | None = None,
     start: Parameters | None = None,
-    settled: bool = False,
+    fixed_mix: bool = False,
     strength: float = 2.0,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
@@ -106,7 +106,7 @@ def fit_latent(
         (T, R) known probabilities of the true label; a row of NaN or -1 is unknown.
     start
         Parameters of an earlier fit of the same model.
-    settled
+    fixed_mix
         Whether strata keep the label mix of `start`, be it common to both or one per stratum.
     strength
         How many pseudo-votes every juror is given on the right label, and how many spread over all labels.
@@ -128,7 +128,7 @@ def fit_latent(
     problem = em_problem(data, model, strength, gold)
     at = first_parameters(problem) if start is None else start
     problem = replace(problem, tied=at.is_tied)
-    fit = run_em if settled else fit_strata
+    fit = run_em if fixed_mix else fit_strata
     at, steps, converged = fit(problem, at, tolerance * at.flat.shape[1], max_iterations)
     return describe_fit(problem, at, steps, converged, e_step(problem, at))
 
@@ -146,7 +146,14 @@ def fitted_classes(fit: LatentFit) -> tuple[Floats, Floats]:
 
 
 def classes_at(at: Parameters) -> tuple[Floats, Floats]:
-    """The same as `fitted_classes`, at any parameters."""
+    """The classes at any parameters.
+
+    Returns
+    -------
+    prevalence : (K,) array
+    table : (K, jurors, labels) array
+        The probability of each juror's vote given the class.
+    """
     prior = np.exp(at.prior[0])
     return prior, np.exp(class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
 
@@ -244,7 +251,12 @@ def exclude_last_label(key: Floats | None, rows: int, answers: int) -> Floats:
 
 
 def gold_rows(key: Floats) -> Flags:
-    """Which rows of a key have one known label."""
+    """Which rows of a key have one known label.
+
+    Returns
+    -------
+    (rows,) array of bool
+    """
     return np.asarray((key > 0).sum(axis=1) == 1)
 
 
@@ -306,16 +318,16 @@ class JointJuror:
 class Coupling:
     """All groups of jurors that have a joint table."""
 
-    voices: tuple[JointJuror, ...]
+    joint_jurors: tuple[JointJuror, ...]
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
         """The members of each group."""
-        return [joint_juror.members for joint_juror in self.voices]
+        return [joint_juror.members for joint_juror in self.joint_jurors]
 
     def weighing(self, weights: Floats) -> Coupling:
         """The same groups on items with other weights, (stack, T)."""
-        return Coupling(tuple(replace(v, joint=replace(v.joint, weights=weights)) for v in self.voices))
+        return Coupling(tuple(replace(v, joint=replace(v.joint, weights=weights)) for v in self.joint_jurors))
 
 
 def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
@@ -412,7 +424,7 @@ def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) 
     counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
     score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for group in coupling.voices:
+    for group in coupling.joint_jurors:
         independent = np.ones((stack, size, 1))
         for member in group.members:
             independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
@@ -606,12 +618,12 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
     return repeats
 
 
-def merge_representatives(voices: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+def merge_representatives(representatives: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     """Each juror's representative, where every group has one representative.
 
     Parameters
     ----------
-    voices
+    representatives
         The position of each juror's representative before.
 
     Returns
@@ -624,11 +636,11 @@ def merge_representatives(voices: Sequence[int], groups: Iterable[tuple[int, ...
     >>> merge_representatives((0, 1, 0, 3, 4), [(2, 4)])
     (0, 1, 0, 3, 0)
     """
-    representatives = list(voices)
+    merged = tuple(representatives)
     for group in groups:
-        merged = {representatives[k] for k in group}
-        representatives = [min(merged) if k in merged else k for k in representatives]
-    return tuple(representatives)
+        same = {merged[k] for k in group}
+        merged = tuple(min(same) if k in same else k for k in merged)
+    return merged
 
 
 def _is_confirmed(

@@ -299,7 +299,7 @@ class _Contest:
 
     models: list[str]
     by_tuple: Floats  # (models, T)
-    by_juror: Floats  # (models, N), all items together
+    by_juror: Floats  # (models, N), over all items
     items: Floats  # (T,)
 
     @classmethod
@@ -389,7 +389,7 @@ class _End:
         """The posterior of each class and the log-likelihood of each tuple there."""
         return e_step(self.problem, self.at)
 
-    def beside(self, weights: Floats) -> tuple[Floats, Floats]:
+    def expected_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """Expected items and votes of each class where tuples have these weights (stack, T)."""
         mass = self.expected[0] * weights[:, None].astype(self.at.flat.dtype, copy=False)
         return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
@@ -445,7 +445,7 @@ class _Fitter:
         """Fit one model, from the end of a rougher fit on if there is one."""
         report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
-            data, model, gold=self.gold, start=start, settled=start is not None, strength=self.strength,
+            data, model, gold=self.gold, start=start, fixed_mix=start is not None, strength=self.strength,
             tolerance=self.tolerance, max_iterations=self.limit,
         )  # fmt: skip
 
@@ -559,7 +559,7 @@ def _predict(
         if share < 1.0:  # what a held-out vote did to the labels of other items is next to nothing
             others = data.weights.copy()
             others[:, rows] = 0.0
-            problem = replace(problem, beside=end.beside(others))
+            problem = replace(problem, fixed_counts=end.expected_counts(others))
         problems[model] = problem
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (visible.held * visible.labels)))
     starts = [end.at.at(np.repeat(end.at.flat, visible.stack, axis=0)) for end in fitted.values()]
