@@ -223,7 +223,7 @@ def _places(known: list[str], names: list[str]) -> list[int]:
 
 
 def _coded(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> NDArray[Any]:
-    """Numeric labels as positions, as Votes.from_matrix takes them; -1 for NaN and negative numbers that are no label."""
+    """Numeric labels as positions, as Votes.from_matrix takes them; -1 for NaN and other negative numbers."""
     if labels is None or not all(isinstance(label, int | float) for label in labels):
         return cells
     if cells.dtype.kind == "O":
