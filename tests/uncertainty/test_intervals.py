@@ -137,36 +137,6 @@ def test_the_variance_skips_replicates_without_the_statistic() -> None:
     assert _variance(values) == pytest.approx([7.0, 8.0, np.nan, np.nan], nan_ok=True)
 
 
-@pytest.mark.parametrize("most", [10**9, 1], ids=["at once", "one by one"])
-def test_directions_weigh_items_by_the_root_of_their_count_and_leave_gold_alone(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[Floats] = []
-    monkeypatch.setattr(panel_intervals, "_MOST_MOVED", most)
-    monkeypatch.setattr(panel_intervals, "_linearised", lambda _, __: [(None, 1.0)])
-
-    def moved_votes(_: Any, moved: Floats) -> Floats:
-        drawn.append(moved)
-        return moved
-
-    monkeypatch.setattr(panel_intervals, "_moved_votes", moved_votes)
-    statistics = dict.fromkeys(("prevalence", "accuracy", "score"), np.array([2.0, 3.0]))
-    monkeypatch.setattr(panel_intervals, "_moved_statistics", lambda *_: statistics)
-    gold = np.array([[np.nan, np.nan], [1.0, 0.0], [np.nan, np.nan]])
-    data = SimpleNamespace(rows=3, labels=2, weights=np.array([[4.0, 9.0, 16.0]]))
-    panel: Any = SimpleNamespace(data=data, gold=gold)
-    total = panel_intervals._first_order(panel, "test", 1)
-    moved = np.concatenate(drawn, axis=1)
-    assert moved.shape == (3, panel_intervals.DIRECTIONS)
-    assert np.abs(moved).tolist() == [[size] * panel_intervals.DIRECTIONS for size in (2.0, 0.0, 4.0)]
-    assert len(set(map(tuple, np.sign(moved).T.tolist()))) == 4
-    assert total["score"] == pytest.approx([2.0, 3.0])
-    panel.gold = None
-    drawn.clear()
-    panel_intervals._first_order(panel, "test", 1)
-    assert np.abs(drawn[0][:, 0]).tolist() == [2.0, 3.0, 4.0]
-
-
 # -- first order, on sparse panels ------------------------------------------------------------------------------
 
 
