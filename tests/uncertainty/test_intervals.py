@@ -191,6 +191,16 @@ def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
         assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
 
 
+def test_gold_items_do_not_move_to_first_order() -> None:
+    panel = sparse_panel()
+    gold = np.tile([1.0, 0.0, 0.0], (panel.data.rows, 1))
+    targets: tuple[Target, ...] = ("test", "population")
+    for target in targets:
+        variance = panel_intervals._first_order(replace(panel, gold=gold), target, 1)
+        assert all(np.nanmax(values) == 0 for values in variance.values())
+    assert np.nanmin(panel_intervals._first_order(panel, "test", 1)["score"]) > 0
+
+
 def abstaining_panel() -> Any:
     """Two labels and abstaining: what panels hold that `_moved_statistics` and `_drawn_votes` read."""
     rng = np.random.default_rng(6)
