@@ -1,14 +1,18 @@
-"""Which methods are run unasked, and what is said of the others."""
+"""Comparison of methods, and bounds."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from panels import simulate
 
-from jurors import Votes, compare
+import jurors
+from jurors import Sketch, SketchError, Votes, compare
+from jurors.errors import OptionError
 from jurors.jury.compare import default_methods, skipped_methods
 from jurors.jury.grade import METHODS
 from jurors.jury.inputs import count_gradable
+from jurors.uncertainty.bounds_logical import highest_floor
 
 
 def votes(jurors: int, labels: str = "ab") -> Votes:
@@ -40,3 +44,63 @@ def test_what_is_named_is_run() -> None:
 
 def test_of_more_labels_the_method_itself_says_why_not() -> None:
     assert skipped_methods(count_gradable(votes(41, "abc")).sketch) == {}
+
+
+COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+
+
+@pytest.fixture
+def sketch() -> Sketch:
+    return Sketch.from_counts(COUNTS, jurors=("i", "j", "k"), labels=("A", "B"))
+
+
+def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(sketch: Sketch) -> None:
+    votes, key = jurors.load_example("census")
+    truth = jurors.score_labels(votes, key)
+    largest = max(
+        abs(float(x)) for size in (2, 3) for row in truth.correlations(size).values() for x in row.values() if x
+    )
+    found = jurors.bounds(sketch, correlation=largest)
+    assert found.prevalence is not None
+    assert found.accuracy is not None
+    low, high = found.prevalence["A"]
+    assert low <= truth.prevalence["A"] <= high
+    for juror in "ijk":
+        for label in "AB":
+            low, high = found.accuracy[juror][label]
+            assert low <= truth.accuracy[juror][label] <= high
+
+
+def test_logic_alone_allows_everything_until_something_is_asked(sketch: Sketch) -> None:
+    free, asked = jurors.bounds(sketch), jurors.bounds(sketch, spec="0.6")
+    assert free.prevalence is not None
+    assert free.prevalence["A"] == (0.0, 1.0)
+    assert asked.prevalence is not None
+    assert asked.prevalence["A"][1] < 0.3
+    assert asked.to_frame()["high"].le(1).all()
+    assert "at least 60%" in str(asked)
+
+
+def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: Sketch) -> None:
+    highest = highest_floor(sketch)
+    found = jurors.bounds(sketch, spec=str(round(highest + 0.01, 4)))
+    assert not found.is_possible
+    assert found.alarms[0].kind == "specification_impossible"
+    assert found.alarms[0].jurors
+    assert jurors.bounds(sketch, spec=highest - 0.001).is_possible
+
+
+def test_assumptions_are_not_mixed(sketch: Sketch) -> None:
+    with pytest.raises(OptionError, match="not both"):
+        jurors.bounds(sketch, correlation=0.01, spec="0.6")
+    with pytest.raises(OptionError, match="tight bounds need a correlation"):
+        jurors.bounds(sketch, tight=True)
+
+
+def test_thresholds_ring_when_they_are_not_kept(sketch: Sketch) -> None:
+    result = jurors.grade(simulate(1000, 6, seed=1).votes)
+    assert jurors.gate(result, max_correlation=0.2, min_effective=3) == ()
+    kinds = [alarm.kind for alarm in jurors.gate(result, max_correlation=-0.5, min_effective=50, spec="0.99")]
+    assert kinds == ["correlation_limit", "effective_limit", "specification_impossible"]
+    with pytest.raises(SketchError, match="need four jurors"):
+        jurors.gate(jurors.grade(sketch), min_effective=2)

@@ -1,15 +1,36 @@
+"""Alarms about three jurors: contradictions and their p-values, goodness of fit, too few distinct jurors."""
+
 from __future__ import annotations
 
 from fractions import Fraction
+from importlib import import_module
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from strategies import juries
 
-from jurors import Sketch, Solution, encode, evaluate_trio, grade
+from jurors import Sketch, SketchError, Solution, encode, evaluate_trio, grade
+from jurors._numeric import Floats, Integers
+from jurors.evaluate.trio import evaluate_trios
+from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode
 from jurors.uncertainty import trio_alarms
-from jurors.uncertainty.trio_alarms import _is_outside, _outside, _weak_pair
+from jurors.uncertainty.trio_alarms import (
+    UNEXPLAINED,
+    GoodnessOfFit,
+    _is_outside,
+    _outside,
+    _weak_pair,
+    chance_of_constant,
+    chance_of_contradiction,
+    chance_of_copies,
+    goodness_of_fit,
+    misfit,
+    outcome_alarms,
+    repeated_juror_alarms,
+    too_few_juror_alarms,
+)
 
 
 def kinds(sketch: Sketch) -> dict[str, str]:
@@ -164,3 +185,278 @@ def test_all_that_is_known_of_a_trio_is_told_loudest_first() -> None:
     (zero,) = (a for a in trio_alarms(empty, truth) if a.kind == "zero_cell")
     assert (zero.value, zero.message[:40]) == (2, "2 of the 8 decision tuples never occurre")
     assert "rational_non_integral" in [a.kind for a in trio_alarms(empty, truth)]
+
+
+VOTES = np.array(list(product((0, 1), repeat=3)), dtype=float)
+#: prevalence of 1, and each juror's accuracies on 0 and on 1
+JURIES = {
+    ".9/.8/.7": (0.15, [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7)]),
+    "perfect on one label": (0.3, [(1.0, 0.7)] * 3),
+    "coins": (0.5, [(0.5, 0.5)] * 3),
+    "near perfect, rare": (0.05, [(0.99, 0.99)] * 3),
+}
+
+
+def trio_shares(prevalence: float, accuracies: list[tuple[float, float]], together: float = 0.0) -> Floats:
+    """Shares of the tuples; the errors of the first two have covariance `together` on both labels."""
+    shares = np.zeros((2, 2, 2))
+    for truth, weight in ((0, 1 - prevalence), (1, prevalence)):
+        says = [[1 - a[0], a[0]] if truth == 0 else [1 - a[1], a[1]] for a in accuracies]
+        first, second, third = (np.array(p if truth else p[::-1]) for p in says)
+        pair = np.outer(first, second) + together * np.array([[1, -1], [-1, 1]])
+        shares += weight * pair[:, :, None] * third
+    return shares
+
+
+def draws(shares: Floats, items: int, tests: int, seed: int) -> Integers:
+    return np.random.default_rng(seed).multinomial(items, shares.ravel(), size=tests).reshape(-1, 2, 2, 2)
+
+
+def em_misfit(counts: Integers, starts: int = 60, steps: int = 3000) -> float:
+    """G² of the best of many random EM fits: slow, and sure of nothing but an upper bound."""
+    rng = np.random.default_rng(0)
+    shares = np.repeat((counts / counts.sum())[None], starts, axis=0)
+    p, up, down = rng.random(starts), rng.random((starts, 3)), rng.random((starts, 3))
+    for _ in range(steps):
+        one = (1 - p)[:, None] * np.where(VOTES == 1, down[:, None], 1 - down[:, None]).prod(axis=2)
+        two = p[:, None] * np.where(VOTES == 1, up[:, None], 1 - up[:, None]).prod(axis=2)
+        q = two / np.maximum(one + two, 1e-300)
+        p = (shares * q).sum(axis=1)
+        up = (shares * q) @ VOTES / np.maximum(p, 1e-300)[:, None]
+        down = (shares * (1 - q)) @ VOTES / np.maximum(1 - p, 1e-300)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float((2 * np.where(counts > 0, counts * np.log(shares / (one + two)), 0)).sum(axis=1).min())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_the_closed_form_is_the_greatest_likelihood(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(int(rng.integers(20, 300)), rng.dirichlet(np.ones(8)), size=20)
+    outside = [c for c in drawn if evaluate_trios(c.reshape(2, 2, 2)).outcome in (1, 2)]
+    assert float(misfit(outside[0].reshape(2, 2, 2))) == pytest.approx(em_misfit(outside[0]), abs=0.02)
+
+
+@pytest.mark.parametrize("flip", range(8))
+def test_renaming_jurors_and_labels_changes_nothing(flip: int) -> None:
+    table = np.array([3, 14, 23, 11, 41, 59, 9, 105]).reshape(2, 2, 2)
+    a, b, c = (1 - 2 * (flip >> k & 1) for k in range(3))
+    for axes in ((0, 1, 2), (2, 0, 1), (1, 0, 2)):
+        assert float(misfit(table[::a, ::b, ::c].transpose(axes))) == pytest.approx(35.202322234)
+
+
+def test_more_of_the_same_counts_is_more_evidence() -> None:
+    table = np.array([2, 0, 19, 6, 24, 1, 189, 40]).reshape(2, 2, 2)
+    assert float(misfit(100 * table)) == pytest.approx(100 * float(misfit(table)))
+
+
+def test_tests_with_one_tuple_only_do_not_ring() -> None:
+    assert chance_of_contradiction(50 * np.eye(8).reshape(8, 2, 2, 2)).tolist() == [1.0] * 8
+
+
+@pytest.mark.parametrize("jury", JURIES)
+@pytest.mark.parametrize("items", [30, 100, 1000])
+def test_independent_trios_ring_in_at_most_one_test_of_twenty(jury: str, items: int) -> None:
+    tables = draws(trio_shares(*JURIES[jury]), items, 2000, seed=items)
+    rings = (evaluate_trios(tables).outcome != 0) & (chance_of_contradiction(tables) <= UNEXPLAINED)
+    assert rings.mean() <= 0.05
+
+
+def test_jurors_who_avoid_each_others_errors_ring() -> None:
+    tables = draws(trio_shares(0.3, [(0.75, 0.75)] * 3, together=-0.06), 1000, 500, seed=1)
+    assert (chance_of_contradiction(tables) <= UNEXPLAINED).mean() > 0.8
+
+
+@pytest.mark.slow
+def test_the_gate_of_three_jurors_is_no_coin_flip() -> None:
+    tables = draws(trio_shares(*JURIES[".9/.8/.7"]), 100, 100, seed=13)
+    levels = [
+        {a.level for a in grade(Sketch.from_table(table, labels=(0, 1))).alarms} for table in tables if table.any()
+    ]
+    assert sum("alarm" in found for found in levels) <= 5
+
+
+def test_what_cannot_be_with_more_labels_rings_only_where_the_fit_is_bad() -> None:
+    sketch = Sketch.from_table(np.ones((3, 3, 3), dtype=int), labels="ABC")
+    decode = MultilabelDecode((DecodeOutcome("complex", "complex roots."),), None, None, None, 3, sketch)
+    for p_value, level in ((0.2, "warning"), (1e-6, "alarm")):
+        (alarm,) = outcome_alarms(decode, GoodnessOfFit(9.0, 6, p_value, converged=True))
+        assert (alarm.level, alarm.chance) == (level, p_value)
+
+
+goodness = import_module("jurors.uncertainty.trio_alarms")  # the package has a function of this name
+PREVALENCE = np.array([0.5, 0.3, 0.2])
+CONFUSION = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
+INDEPENDENT = np.einsum("l,la,lb,lc->abc", PREVALENCE, CONFUSION, CONFUSION, CONFUSION)
+
+
+def sampled(shares: Floats, items: int, samples: int, seed: int) -> list[GoodnessOfFit]:
+    tables = np.random.default_rng(seed).multinomial(items, shares.ravel(), size=samples)
+    return [goodness_of_fit(Sketch.from_table(t.reshape(3, 3, 3), labels="ABC")) for t in tables]
+
+
+def test_counts_of_an_exactly_independent_jury_fit_perfectly() -> None:
+    rows = tuple(tuple(Fraction(x, 10) for x in row) for row in ((8, 1, 1), (2, 7, 1), (1, 3, 6)))
+    jury = Solution(("i", "j", "k"), ("A", "B", "C"), (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (rows,) * 3)
+    found = goodness_of_fit(encode(jury, items=100_000))
+    assert found.converged
+    assert found.statistic < 0.02
+    assert found.p_value > 0.999
+
+
+@pytest.mark.slow
+def test_the_statistic_has_mean_dof_and_size_near_five_percent_under_independence() -> None:
+    found = sampled(INDEPENDENT, 3000, 150, seed=1)
+    assert all(f.dof == 6 and f.converged for f in found)
+    assert np.mean([f.statistic for f in found]) == pytest.approx(6.0, abs=0.9)  # standard error 0.28
+    assert 0.005 < np.mean([f.p_value < 0.05 for f in found]) < 0.12
+
+
+def test_jurors_who_share_their_answers_are_found_out() -> None:
+    pair = np.einsum("la,lb->lab", CONFUSION, CONFUSION) + 0.02 * (1.5 * np.eye(3) - 0.5)
+    assert (pair >= 0).all()
+    shared = np.einsum("l,lab,lc->abc", PREVALENCE, pair, CONFUSION)
+    found = sampled(shared, 20_000, 20, seed=2)
+    assert all(f.p_value < 0.01 for f in found)
+
+
+def test_the_fit_is_at_least_as_likely_as_the_truth() -> None:
+    for table in np.random.default_rng(3).multinomial(2000, INDEPENDENT.ravel(), size=20).reshape(-1, 3, 3, 3):
+        seen = table > 0
+        at_truth = 2 * float((table[seen] * np.log(table[seen] / (2000 * INDEPENDENT[seen]))).sum())
+        found = goodness_of_fit(Sketch.from_table(table, labels="ABC"))
+        assert 0 <= found.statistic <= at_truth + 0.01
+
+
+def test_the_names_of_jurors_and_labels_make_no_difference() -> None:
+    table = np.random.default_rng(4).multinomial(1000, INDEPENDENT.ravel()).reshape(3, 3, 3)
+    plain = goodness_of_fit(Sketch.from_table(table, labels="ABC")).statistic
+    turned = table.transpose(2, 0, 1)[np.ix_([2, 0, 1], [2, 0, 1], [2, 0, 1])]
+    assert goodness_of_fit(Sketch.from_table(turned, labels="ABC")).statistic == pytest.approx(plain, abs=0.02)
+
+
+def test_a_label_that_nobody_uses_is_left_out() -> None:
+    table = np.random.default_rng(5).multinomial(1000, INDEPENDENT.ravel()).reshape(3, 3, 3)
+    wide = np.zeros((4, 4, 4), dtype=int)
+    wide[:3, :3, :3] = table
+    assert goodness_of_fit(Sketch.from_table(wide, labels="ABCD")) == goodness_of_fit(
+        Sketch.from_table(table, labels="ABC")
+    )
+
+
+def test_what_cannot_be_tested_is_refused() -> None:
+    with pytest.raises(SketchError, match="with 2 labels fit any counts"):
+        goodness_of_fit(Sketch.from_counts({"AAB": 3, "BBA": 4}, jurors="ijk"))
+    with pytest.raises(SketchError, match="needs 3 jurors, got 2"):
+        goodness_of_fit(Sketch.from_counts({"AB": 3, "CA": 4}, jurors="ij"))
+    with pytest.raises(SketchError, match="nothing to test"):
+        goodness_of_fit(Sketch.from_counts({"ABC": 0}, jurors="ijk"))
+
+
+def test_the_test_reads_as_a_row_and_as_a_table() -> None:
+    result = GoodnessOfFit(1234.5678, 6, 0.012345678, False)
+    row = {"statistic": 1234.5678, "dof": 6, "p_value": 0.012345678, "converged": False}
+    assert result.to_dict() == {"schema": 1, **row}
+    assert result.to_csv().split() == ["statistic,dof,p_value,converged", "1234.5678,6,0.012345678,False"]
+    assert str(result).split()[-4:] == ["1,234.57", "6", "0.01235", "no"]
+    assert str(GoodnessOfFit(1.0, 6, 0.5, True)).split()[-1] == "yes"
+
+
+def test_the_fit_goes_on_while_long_steps_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heights of one, two and the long step, three rounds: short steps gain nothing from the start."""
+    heights = iter([-9.0, -9.0, -5.0, -5.0, -5.0, -4.0, -4.0, -4.0, -4.0])
+
+    def fit(*_: object) -> object:
+        return goodness._Fit(PREVALENCE, CONFUSION, next(heights), (PREVALENCE, CONFUSION))
+
+    monkeypatch.setattr(goodness._Fit, "at", fit)
+    monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
+    start = goodness._Fit(PREVALENCE, CONFUSION, -9.0, (PREVALENCE, CONFUSION))
+    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
+    assert (top.height, converged) == (-4.0, True)
+    assert next(heights, None) is None
+
+
+def test_the_fit_goes_on_while_short_steps_gain_or_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gain of 6e-4 after one of 1e-3 promises 6e-4 / (1 - 0.6) = 1.5e-3 more, too much to stop."""
+    heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
+
+    def fit(*_: object) -> object:
+        return goodness._Fit(PREVALENCE, CONFUSION, next(heights), (PREVALENCE, CONFUSION))
+
+    monkeypatch.setattr(goodness._Fit, "at", fit)
+    monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
+    start = goodness._Fit(PREVALENCE, CONFUSION, -1.001, (PREVALENCE, CONFUSION))
+    assert start.maximise(INDEPENDENT, 1, 1e-3)[1] is False
+    heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
+    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
+    assert (top.height, converged) == (-0.9994, True)
+    assert next(heights, None) is None
+
+
+@pytest.mark.parametrize(("items", "level"), [(10, "warning"), (100, "alarm")])
+def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ(items: int, level: str) -> None:
+    counts = {"AAA": 2 * items, "AAB": items, "BBA": items, "BBB": 2 * items}
+    few = next(a for a in grade(Sketch.from_counts(counts, jurors="ijk")).alarms if a.kind == "too_few_voices")
+    assert few.level == level
+    assert few.chance == pytest.approx(chance_of_copies([6 * items], jurors=3))
+    assert ("chance can do that" in few.message) == (level == "warning")
+
+
+def test_many_copies_of_one_are_less_likely_than_one() -> None:
+    assert chance_of_copies([200, 200, 200], jurors=5) < chance_of_copies([200], jurors=5)
+
+
+def test_few_votes_do_not_make_a_constant_juror() -> None:
+    assert chance_of_constant([30], jurors=4) > 0.5
+    assert chance_of_constant([300], jurors=4) < 1e-6
+    assert chance_of_constant([], jurors=4) == 0
+
+
+def test_chances_by_hand() -> None:
+    agree = 0.99**2 + 0.01**2  # two who are right 99 times in 100
+    assert chance_of_copies([400], jurors=3) == pytest.approx(3 * agree**400)
+    assert chance_of_copies([300, 400, 350], jurors=6) == pytest.approx(15 * agree**400 * 0.99**650)
+    said = 0.05 * 0.99 + 0.95 * 0.01  # how often a label of 5% is said
+    assert chance_of_constant([100, 90], jurors=4) == pytest.approx(4 * (1 - said) ** 90)
+    assert chance_of_constant([1], jurors=4) == chance_of_copies([1], jurors=4) == 1
+
+
+def test_the_likeliest_of_copies_and_constant_jurors_is_the_chance() -> None:
+    # bob copies ann on 400 items, dot denies her; cy has 30 votes, of which hardly any tells of the other label
+    counts = {("A", "A", "A", "B"): 30, ("A", "A", None, "B"): 170, ("B", "B", None, "A"): 200}
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors=("ann", "bob", "cy", "dot")))
+    assert alarm.chance == pytest.approx(max(chance_of_copies([400, 400], 4), chance_of_constant([30], 4)))
+    assert (alarm.value, alarm.jurors, alarm.level) == (1, ("ann", "bob", "cy", "dot"), "warning")
+    assert alarm.message.startswith(
+        "'bob' never disagrees with 'ann', 'dot' never agrees with 'ann', 'cy' says one label only: "
+        "only one voice is left"
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "left"), [({"AA": 90}, "no voice is"), ({"AB": 50, "BA": 45, "AA": 30}, "two voices are")]
+)
+def test_the_voices_left_are_counted_in_words(counts: dict[str, int], left: str) -> None:
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors="ij", labels="AB"))
+    assert f"only {left} left" in alarm.message
+
+
+def test_three_voices_are_enough() -> None:
+    counts = {"AAB": 9, "ABA": 8, "BAA": 7, "BBB": 5}
+    assert too_few_juror_alarms(Sketch.from_counts(counts, jurors="ijk")) == []
+
+
+def test_two_jurors_need_no_chance_to_be_too_few() -> None:
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts({"AB": 5, "BA": 4, "AA": 3}, jurors="ij"))
+    assert (alarm.level, alarm.chance, alarm.value, alarm.jurors) == ("alarm", None, 2, ())
+    assert alarm.message.startswith("only two voices are left")
+    assert "chance can do that" not in alarm.message
+
+
+@pytest.mark.parametrize(("voices", "level"), [((0, 0, 1, 2), "warning"), ((0, 0, 1, 1), "alarm")])
+def test_one_judge_asked_twice_is_an_alarm_below_three_voices(voices: tuple[int, ...], level: str) -> None:
+    (alarm,) = repeated_juror_alarms(("ann", "ann 2", "bob", "cy"), [(0, 1)], voices)
+    assert (alarm.kind, alarm.level, alarm.value, alarm.jurors) == ("same_voice", level, 2, ("ann", "ann 2"))
+    assert "one judge asked 2 times" in alarm.message
+    assert ("fewer than three are left" in alarm.message) == (level == "alarm")

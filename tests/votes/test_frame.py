@@ -24,7 +24,7 @@ import jurors
 from jurors import Sketch
 from jurors.cli.main import main
 from jurors.errors import VotesError
-from jurors.jury.groups import prepared
+from jurors.jury.groups import votes_and_groups
 from jurors.votes import Votes, data_frame, read_key, read_votes, read_votes_with_key, votes_from_frame
 
 # -- Dataframes of every engine give the votes a file of the same table gives ----------------------------------

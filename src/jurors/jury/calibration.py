@@ -111,7 +111,13 @@ class Calibration:
         return _partition(sketch, *shares, jury)
 
     def lessons(self, evaluation: Evaluation) -> LabelInformation | None:
-        """The information gain of one more label, by tuple; None where nothing is known about shared error."""
+        """The information gain of one more label, by tuple.
+
+        Returns
+        -------
+        LabelInformation or None
+            None where nothing is known about shared errors.
+        """
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return None

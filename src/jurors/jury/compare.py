@@ -336,7 +336,12 @@ def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> Key
 
 
 def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
-    """The same for votes that are counted already."""
+    """The same for votes that are counted already.
+
+    Returns
+    -------
+    KeyedEvaluation
+    """
     aligned, truth = counted.align(key)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")

@@ -64,11 +64,23 @@ class Jury:
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
-        """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key."""
+        """Grade the jurors on X, discarding earlier fits; y is ignored: there is no answer key.
+
+        Returns
+        -------
+        Jury
+            This one.
+        """
         return self._start(X, self.labels)
 
     def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
-        """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label."""
+        """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label.
+
+        Returns
+        -------
+        Jury
+            This one.
+        """
         if hasattr(self, "sketch_"):
             return self._learn(self.sketch_ + Sketch.from_votes(self._known_votes(X)))
         return self._start(X, self.labels if classes is None else tuple(np.asarray(classes).tolist()))
@@ -166,7 +178,13 @@ class Jury:
         }
 
     def set_params(self, **params: Any) -> Jury:
-        """Change constructor arguments."""
+        """Change constructor arguments.
+
+        Returns
+        -------
+        Jury
+            This one.
+        """
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -223,7 +241,7 @@ def _places(known: list[str], names: list[str]) -> list[int]:
 
 
 def _coded(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> NDArray[Any]:
-    """Numeric labels as positions, for Votes.from_matrix; -1 for NaN and negative numbers that are no label."""
+    """Numeric labels as positions, as Votes.from_matrix takes them; -1 for NaN and other negative numbers."""
     if labels is None or not all(isinstance(label, int | float) for label in labels):
         return cells
     if cells.dtype.kind == "O":

@@ -373,26 +373,28 @@ def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tup
 
 def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target: LimitTarget, limit: float) -> Gate:
     value: float | None
+    ends: Ends | None
     reason = advice = ""
     if isinstance(evaluation, NumberGrades):
         k = evaluation.jurors.index(str(target.juror))
-        estimate, (low, high) = (
-            float(evaluation.calibrated_reliability[k]), map(float, evaluation.calibrated_reliability_ends[k])
-        )  # fmt: skip
-        value, ends = None if estimate != estimate else estimate, None if low != low else (low, high)
+        estimate, (low, high) = evaluation.calibrated_reliability[k], evaluation.calibrated_reliability_ends[k]
+        value, ends = (
+            None if estimate != estimate else float(estimate),
+            None if low != low else (float(low), float(high)),
+        )
         reason = "the numbers fix no grade" if ends is None else ""
-        outcome = judge(ends, limit, at_least=kind.at_least)
     else:
         value, ends = _calibrated_share(evaluation.calibrated, kind.statistic, target)
-        outcome = judge(ends, limit, at_least=kind.at_least)
         if ends is None:
-            unknown = _why_unknown(evaluation) or (
-                "" if evaluation.calibrated is not None else "no real evaluation explains the counts"
-            )
-            no_item = f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
-            reason = unknown or no_item
-        if outcome == "not known" and kind.statistic == "score" and value is not None:
-            advice = _deciding_gold(evaluation, str(target.juror), abs(value - limit))
+            reason = _why_unknown(evaluation, target)
+    outcome = judge(ends, limit, at_least=kind.at_least)
+    if (
+        outcome == "not known"
+        and kind.statistic == "score"
+        and value is not None
+        and isinstance(evaluation, Evaluation)
+    ):
+        advice = _deciding_gold(evaluation, str(target.juror), abs(value - limit))
     return Gate(
         name=f"{kind.name} {target}".rstrip(), outcome=outcome, limit=limit, at_least=kind.at_least, value=value,
         interval=ends, level=evaluation.level, juror=target.juror, label=target.label, reason=reason, advice=advice,
@@ -415,12 +417,16 @@ def _calibrated_share(
     return (float(value), (float(ends[0]), float(ends[1]))) if is_known else (None, None)
 
 
-def _why_unknown(evaluation: Evaluation) -> str:
-    """Why the votes determine no share at all, by their alarms; empty where they do."""
+def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
+    """Why the votes do not determine a share."""
     kinds = {alarm.kind for alarm in evaluation.alarms}
     if "single_label" in kinds:
         return f"only {evaluation.labels[0]!r} was ever said"
-    return "fewer than three voices are left" if "too_few_voices" in kinds else ""
+    if "too_few_voices" in kinds:
+        return "fewer than three voices are left"
+    if evaluation.calibrated is None:
+        return "no real evaluation explains the counts"
+    return f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
 
 
 _GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try

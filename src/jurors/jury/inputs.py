@@ -299,7 +299,14 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """The same for gold items; an error where one has a label that no juror used: more likely a slip."""
+        """Align gold items; an error where one has a label that no juror used: more likely a slip.
+
+        Returns
+        -------
+        counted : CountedVotes
+        known : ndarray of int, (rows,)
+            Each row's gold label; -1: unknown.
+        """
         aligned, known = self.align(gold)
         for label in aligned.votes.labels:
             if label not in self.votes.labels:

@@ -94,7 +94,12 @@ class AnswerKeys:
 
     @classmethod
     def from_sketch(cls, sketch: Sketch, specification: Specification) -> AnswerKeys:
-        """The answer keys of a sketch; SketchError where there are too many distinct decision tuples."""
+        """The answer keys of a sketch; SketchError where there are too many distinct decision tuples.
+
+        Returns
+        -------
+        AnswerKeys
+        """
         if len(sketch.labels) < 2 or not sketch.items:
             raise SketchError(
                 f"bounds need items and at least 2 labels, got {sketch.items} items and {len(sketch.labels)} labels; "

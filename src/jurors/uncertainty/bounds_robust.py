@@ -330,7 +330,13 @@ class TrioWork:
         return hull
 
     def intersect(self) -> JointBounds | None:
-        """The bounds by all trios; None where these contradict each other."""
+        """Intersect the bounds of all trios.
+
+        Returns
+        -------
+        JointBounds or None
+            None where they contradict each other.
+        """
         result = self.searched or (None if self.impossible else intersect_trios(self.separated))
         if isinstance(result, RobustContradiction):
             self.impossible = "not_explainable", result.place

@@ -54,13 +54,31 @@ class SearchRegion(Protocol):
     start: Ends
 
     def narrow(self, low: Floats, high: Floats) -> Narrowed:
-        """Cut off what certainly holds no evaluation."""
+        """Cut off what certainly holds no evaluation.
+
+        Returns
+        -------
+        Narrowed
+            Of boxes (…, 4).
+        """
 
     def statistics(self, points: Floats) -> tuple[Flags, Floats]:
-        """Which points are evaluations (up to rounding), and their seven statistics."""
+        """Which points are evaluations (up to rounding), and their seven statistics.
+
+        Returns
+        -------
+        ok : ndarray of bool, (points,)
+        values : ndarray, (points, 7)
+        """
 
     def halve(self, low: Floats, high: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """In which dimension to cut each box, and where."""
+        """In which dimension to cut each box, and where.
+
+        Returns
+        -------
+        axis : ndarray of int, (boxes,)
+        at : ndarray, (boxes,)
+        """
 
 
 def search_hull(

@@ -377,7 +377,12 @@ class CalibratedShares:
         return float(np.exp(quantile(self.log_rho, 0.5)))
 
     def shared_error_interval(self, level: float = 0.95) -> Floats:
-        """(low, high) of rho."""
+        """The interval of rho.
+
+        Returns
+        -------
+        ndarray, (2,)
+        """
         return np.exp([quantile(self.log_rho, tail) for tail in _tails(level)])
 
     def interval(self, level: float = 0.95) -> dict[str, Floats]:

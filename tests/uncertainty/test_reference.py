@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, fields, replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import jurors
-from jurors import SketchError, VotesError
+from jurors import Sketch, SketchError, Votes, VotesError
+from jurors.jury.reference import _deviations, _likeliest, _ratio_of_sums, measure_jury
+from jurors.sketch.moments import pair_moments, trio_moments
+from jurors.sketch.pairs import Pairs
+from jurors.uncertainty.calibrate import OneHot
 from jurors.uncertainty.reference import (
     ReferenceJuries,
     ReferenceJury,
@@ -21,8 +26,9 @@ from jurors.uncertainty.reference import (
     shipped_population,
     write_reference,
 )
+from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, laplace
 
-DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
 
 def jury_with_key(shared: float, seed: int = 0, items: int = 1500, width: int = 8) -> tuple[jurors.Votes, list[int]]:
@@ -123,12 +129,6 @@ def test_a_jury_without_a_key_or_of_copies_cannot_be_measured() -> None:
         jurors.fit_reference(copies, truth, name="copies")
 
 
-def test_a_jury_measured_anew_replaces_the_old_one() -> None:
-    first, second, *_ = shipped_juries()
-    table = jurors.ReferenceJuries((first, second)).with_jury(replace(first, rho=2.0))
-    assert [(jury.name, jury.rho) for jury in table] == [(second.name, second.rho), (first.name, 2.0)]
-
-
 def test_many_juries_of_one_s_own_outweigh_the_shipped_ones() -> None:
     own = [replace(jury, rho=0.05) for jury in shipped_juries()] * 20
     assert np.exp(own_population(own).center) == pytest.approx(0.05, rel=0.02)
@@ -216,3 +216,108 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert juries.to_dict()["juries"] == [asdict(other), asdict(new)]
     assert juries.to_dict()["population"] == asdict(juries.population)
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
+
+
+def small_jury() -> tuple[JuryVotes, np.ndarray]:
+    """Eight tuples, three jurors of whom the last cast two votes, two labels."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 2, (8, 3))
+    codes[2:, 2] = -1
+    row, juror = np.nonzero(codes >= 0)
+    key = rng.integers(1, 5, (8, 2)).astype(float)
+    key[:2] /= 2
+    share = rng.random(8)
+    voices = np.bincount(row, minlength=8).astype(float)
+    posterior = np.stack([share, 1 - share], axis=1)
+    return JuryVotes(posterior, key.sum(axis=1), row, juror, codes[row, juror], 3, voices), key
+
+
+def test_deviations_beyond_chance_by_plain_loops() -> None:
+    jury, key = small_jury()
+    q = jury.posterior
+    top = label_top = bottom = label_bottom = 0.0
+    for juror in range(3):
+        votes = [(r, v) for r, j, v in zip(jury.row, jury.juror, jury.label, strict=True) if j == juror]
+        cast = sum(key[r].sum() for r, _ in votes)
+        if cast >= 5:
+            score = sum(key[r].sum() * q[r, v] for r, v in votes) / cast
+            true = sum(key[r, v] for r, v in votes) / cast
+            chance = sum(key[r].sum() * q[r, v] * (1 - q[r, v]) for r, v in votes) / cast**2
+            top += (true - score) ** 2 - chance
+            bottom += 4 * score * (1 - score)
+        for label in range(2):
+            met, true_met = (sum(x[r, label] for r, _ in votes) for x in (q * key.sum(axis=1, keepdims=True), key))
+            if met >= 5 and true_met >= 5:
+                right = sum(key[r].sum() * q[r, label] for r, v in votes if v == label) / met
+                true = sum(key[r, label] for r, v in votes if v == label) / true_met
+                doubt = sum(
+                    key[r].sum() * q[r, label] * (1 - q[r, label]) * ((v == label) - right) ** 2 for r, v in votes
+                )
+                label_top += (true - right) ** 2 - doubt / met**2
+                label_bottom += 4 * right * (1 - right)
+    deviations = _deviations(OneHot(jury, np.arange(8)), q[:, :, None], key)
+    assert deviations == pytest.approx((top / bottom, label_top / label_bottom))
+
+
+def test_a_ratio_of_sums_by_hand() -> None:
+    # 4 * .5 * .5 + 4 * .25 * .75 = 1.75
+    assert _ratio_of_sums(np.array([0.5, 0.2]), np.array([0.5, 0.25])) == pytest.approx(0.4)
+    assert _ratio_of_sums(np.array([0.5]), np.array([1.0])) == 0
+    assert _ratio_of_sums(np.array([]), np.array([])) == 0
+
+
+def test_the_likeliest_shared_error_is_the_top_of_a_fine_grid() -> None:
+    odds = np.log(np.array([[0.9, 0.1], [0.2, 0.8], [0.99, 0.01]]))
+    seen = GoldTuples(odds, np.array([3.0, 5.0, 4.0]), np.array([[6.0, 4.0], [3.0, 9.0], [30.0, 4.0]]))
+    nodes = np.linspace(-3, 2, 2_001)
+    height = laplace(seen, nodes, 0.66)[2] - ((nodes + 1.2) / 1.2) ** 2 / 2
+    assert _likeliest(seen) == pytest.approx(nodes[height.argmax()], abs=0.004)
+
+
+def test_items_without_weight_are_not_in_the_key() -> None:
+    jury, key = small_jury()
+    more = np.array([[50.0, 50.0]])
+    wide = JuryVotes(
+        np.vstack([jury.posterior, [[0.5, 0.5]]]), np.append(jury.weights, 0.0), np.append(jury.row, 8),
+        np.append(jury.juror, 0), np.append(jury.label, 1), 3, np.append(jury.distinct, 1.0),
+    )  # fmt: skip
+    measured = measure_jury(wide, np.vstack([key, more]), name="n", kind="k", source="s")
+    assert measured == measure_jury(jury, key, name="n", kind="k", source="s")
+    assert (measured.name, measured.kind, measured.source) == ("n", "k", "s")
+    assert (measured.items, measured.jurors, measured.labels) == (int(key.sum()), 3, 2)
+    weights = jury.weights
+    assert measured.votes_per_item == pytest.approx(2 + weights[:2].sum() / weights.sum())
+    with pytest.raises(SketchError, match="no item of the key"):
+        measure_jury(jury, np.zeros((8, 2)))
+
+
+@pytest.mark.parametrize("kind", ["complete", "gaps", "counted"])
+def test_moments_of_all_trios_are_means_of_products(kind: str) -> None:
+    """On the items all three answered; 150 of them are more than two words of 64 bits."""
+    rng = np.random.default_rng(4)
+    codes = np.unique(rng.integers(0, 2, (400, 9)), axis=0)[:150]
+    rng.shuffle(codes)
+    if kind == "gaps":
+        codes = np.where(rng.random(codes.shape) < 0.8, codes, -1)
+    rows = np.repeat(codes, 2, axis=0) if kind == "counted" else codes
+    sketch = Sketch.from_votes(Votes.from_matrix(rows, labels=[0, 1]))
+    trios, moments = trio_moments(sketch)
+    assert trios.tolist() == [list(trio) for trio in combinations(range(9), 3)]
+    for at, trio in enumerate(trios.tolist()):
+        votes = rows[(rows[:, trio] >= 0).all(axis=1)][:, trio].astype(float)
+        apart = votes - votes.mean(axis=0)
+        pairs = [(apart[:, a] * apart[:, b]).mean() for a, b in ((1, 2), (0, 2), (0, 1))]
+        assert moments.items[at] == len(votes)
+        assert moments.single[at] == pytest.approx(votes.mean(axis=0))
+        assert moments.pair[at] == pytest.approx(np.array(pairs))
+        assert moments.trio[at] == pytest.approx(apart.prod(axis=1).mean())
+
+
+def test_covariances_of_pairs_are_those_of_their_common_items() -> None:
+    rng = np.random.default_rng(5)
+    codes = np.where(rng.random((80, 5)) < 0.7, rng.integers(0, 2, (80, 5)), -1)
+    moments = pair_moments(Pairs(Sketch.from_votes(Votes.from_matrix(codes, labels=[0, 1]))))
+    for a, b in combinations(range(5), 2):
+        met = codes[(codes[:, [a, b]] >= 0).all(axis=1)][:, [a, b]]
+        assert moments.items[a, b] == len(met)
+        assert moments.covariance[a, b] == pytest.approx(np.cov(met.T)[0, 1])

@@ -1,3 +1,5 @@
+"""Robust bounds: the guarantee, the orientation, panels, the search, and the least correlation."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -13,14 +15,23 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
-from jurors import Sketch, Solution, encode
+from jurors import Sketch, Solution, Votes, encode
 from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import NamedMapping, evaluate_with_key
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
+from jurors.uncertainty import bounds_robust as robust_panel
 from jurors.uncertainty.bounds_robust import MOST_TRIOS, correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_trio import Bounds, ExactTrio, _least_correlation
+from jurors.uncertainty.bounds_search import Hull, Separated
+from jurors.uncertainty.bounds_trio import (
+    Bounds,
+    ExactTrio,
+    FlippedTrio,
+    _least_correlation,
+    closed_box,
+    smallest_correlation,
+)
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))
@@ -469,3 +480,112 @@ def test_the_curve_is_empty_where_nothing_explains_the_counts() -> None:
     curve = correlation_curve(sketch_of([5, 30, 30, 30, 30, 30, 30, 5]), [0.001])
     assert np.isnan(curve["width"]).all()
     assert set(curve["outcome"]) == {"sign_contradiction"}
+
+
+UNSETTLED = [4935, 8365, 7365, 5335, 8915, 4785, 15785, 4515]
+"""Two jurors are as good as the third is bad, so either solution may be the truth."""
+
+
+def searches(monkeypatch: pytest.MonkeyPatch, sketch: Sketch, epsilon: float) -> tuple[Bounds, list[list[int]]]:
+    """The bounds, and the signs of each search; the searches find nothing new."""
+    signs: list[list[int]] = []
+
+    def look(problem: Separated, _: Any, **__: Any) -> Hull:
+        signs.append(problem.signs.tolist())
+        return Hull((np.zeros(7), np.ones(7)), 7, True)
+
+    monkeypatch.setattr(robust_panel, "search_hull", look)
+    return robust_bounds(sketch, epsilon, tight=True), signs
+
+
+def test_three_jurors_are_searched_on_each_side_that_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds, signs = searches(monkeypatch, sketch_of(CENSUS), 0.001)
+    assert signs == [[1, 1, 1]]
+    assert bounds.rows() == robust_bounds(sketch_of(CENSUS), 0.001).rows()
+    bounds, signs = searches(monkeypatch, sketch_of(UNSETTLED), 0.003)
+    assert signs == [[1, 1, -1], [-1, -1, 1]]
+    assert bounds.details["mirror_kept"]
+
+
+def test_of_more_jurors_each_trio_is_searched_once_for_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth, rng = np.random.default_rng(3).integers(2, size=4_000), np.random.default_rng(4)
+    votes = np.where(rng.random((4_000, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
+    sketch = Sketch.from_votes(Votes.from_matrix(np.array(["A", "B"])[votes]))
+    assert searches(monkeypatch, sketch, 0.01)[1] == [[0, 0, 0]] * 4
+
+
+def point_boxes(counts: Integers, epsilon: float, side: int) -> tuple[Separated, Any, Any]:
+    """The problem, points of its start that are evaluations, and their statistics."""
+    case = FlippedTrio.from_exact(ExactTrio.from_counts(counts.ravel().tolist()), epsilon)
+    box = closed_box(case)
+    assert box is not None
+    problem = Separated(case, box, side)
+    low, high = problem.start
+    points = low + (high - low) * np.random.default_rng(1).random((20_000, 4))
+    ok, values = problem.statistics(points)
+    assert ok.sum() > 50
+    return problem, points[ok], values[ok]
+
+
+@pytest.mark.parametrize("epsilon", [0.0005, 0.002])
+@pytest.mark.parametrize("side", [0, 1])
+def test_narrowing_loses_no_evaluation(epsilon: float, side: int) -> None:
+    problem, points, values = point_boxes(CENSUS, epsilon, side)
+    low, high = problem.start
+    for share in (1.0, 0.3, 0.03, 0.0):  # of the start, around each point
+        around = np.maximum(points - share * (high - low), low), np.minimum(points + share * (high - low), high)
+        box = problem.narrow(*around)
+        assert box.alive.all()
+        assert (box.low <= points * (1 + 1e-9)).all()
+        assert (box.high >= points * (1 - 1e-9)).all()
+        assert (box.least <= values + 1e-9).all()
+        assert (box.most >= values - 1e-9).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0005, 0.002])
+def test_a_box_that_is_a_point_has_its_statistics(epsilon: float) -> None:
+    problem, points, values = point_boxes(CENSUS, epsilon, 1)
+    box = problem.narrow(points, points)
+    np.testing.assert_allclose(box.least, values, atol=1e-6)
+    np.testing.assert_allclose(box.most, values, atol=1e-6)
+
+
+def test_a_box_that_holds_no_evaluation_is_cut_off() -> None:
+    problem, _, _ = point_boxes(CENSUS, 0.0005, 1)
+    low, high = problem.start
+    points = low + (high - low) * np.random.default_rng(2).random((5_000, 4))
+    points[:, 0] = np.where(np.arange(5_000) % 2, low[0] * 0.8, high[0] * 1.25)  # far fewer and far more of one label
+    assert not problem.statistics(points)[0].any()
+    assert not problem.narrow(points, points).alive.any()
+
+
+def test_the_curve_as_data_is_its_columns() -> None:
+    curve = correlation_curve(sketch_of(CENSUS), [0.0, 0.001])
+    known = curve.to_dict()
+    assert list(known)[1:] == list(curve)
+    assert known["correlation"] == [0.0] * 8 + [0.001] * 8
+    assert known["statistic"][:2] == ["prevalence", "prevalence"]
+
+
+@given(juries())
+@examples(25)
+def test_independent_jurors_need_no_correlation(truth: Solution) -> None:
+    assert smallest_correlation(encode(truth)) == 0
+
+
+def test_it_never_exceeds_the_largest_moment_and_different_seeds_agree() -> None:
+    rng = np.random.default_rng(4)
+    for table in rng.integers(1, 40, (4, 2, 2, 2)):
+        sketch = Sketch.from_table(table, labels=("A", "B"))
+        m = table_moments(table)
+        least = [smallest_correlation(sketch, seed=seed) for seed in (0, 1)]
+        assert max(least) <= max(np.abs(m.pair).max(), abs(float(m.trio))) + 1e-9
+        assert least[0] == pytest.approx(least[1], abs=2e-4)
+
+
+def test_it_is_below_the_correlation_that_really_made_the_counts() -> None:
+    # B items are independent; on A items jurors 1 and 2 avoid each other as far as they can.
+    counts = {"AAA": 0, "ABA": 40, "BAA": 40, "BBA": 0, "AAB": 0, "ABB": 10, "BAB": 10, "BBB": 1}
+    counts = {k: v + 5 for k, v in counts.items()}
+    least = smallest_correlation(Sketch.from_counts(counts, jurors="ijk"))
+    assert 0 < least <= 0.25

@@ -1,3 +1,5 @@
+"""Logical bounds: against all answer keys, in closed form, and their certificates; specifications."""
+
 from __future__ import annotations
 
 import math
@@ -14,7 +16,7 @@ from strategies import examples
 from jurors import Sketch, SketchError
 from jurors.errors import OptionError, VotesError
 from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
-from jurors.uncertainty.bounds_trio import Bounds, Specification
+from jurors.uncertainty.bounds_trio import Bounds, Specification, _share
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7
@@ -447,3 +449,17 @@ def simulated(*, items: int, jurors: int, labels: str = "AB") -> Sketch:
 def tally(votes: np.ndarray[Any, Any], labels: str = "AB") -> dict[tuple[str, ...], int]:
     tuples, counts = np.unique(votes, axis=0, return_counts=True)
     return {tuple(labels[k] for k in t): int(n) for t, n in zip(tuples, counts, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("0", 0), ("1", 1), ("100%", 1), ("0.6", Fraction(3, 5)), (" 60 % ", Fraction(3, 5))],
+    ids=["nothing", "all", "all in percent", "decimal", "percent"],
+)  # fmt: skip
+def test_a_share_is_exact(text: str, share: Fraction) -> None:
+    assert _share(text) == share
+
+
+@pytest.mark.parametrize("text", ["1.001", "-0.001", "101%", "2"], ids=["above", "below", "percent", "two"])
+def test_a_share_outside_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="lies between 0 and 1"):
+        _share(text)

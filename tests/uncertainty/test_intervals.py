@@ -1,0 +1,327 @@
+"""Intervals: coverage, Fieller's equations, replicates of a panel and the first order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from panels import simulate
+from scipy.sparse import csr_array
+
+from jurors import Sketch, Solution, encode, evaluate_trios, grade
+from jurors._numeric import Floats
+from jurors.evaluate import evaluate_panel
+from jurors.evaluate.latent.models import drop_abstentions
+from jurors.evaluate.latent.panel import PanelFit
+from jurors.evaluate.latent.sensitivity import NEGLIGIBLE
+from jurors.options import Target
+from jurors.sketch.pairs import Incidence
+from jurors.uncertainty import intervals as panel_intervals
+from jurors.uncertainty.intervals import (
+    _draw,
+    _replicates,
+    _variance,
+    expected_statistics,
+    interval_around,
+    trio_interval_ends,
+    trio_intervals,
+    trio_standard_errors,
+)
+from jurors.votes import Votes
+
+TABLE1 = np.array([568, 553, 649, 1068, 1813, 3607, 3534, 8208]).reshape(2, 2, 2)
+
+
+def simulate_trios(items: int, tests: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tables of independent jurors, with each test's own prevalence of A and accuracy of the first juror on A."""
+    rng = np.random.default_rng(seed)
+    accuracy = np.array([[0.8, 0.75], [0.7, 0.85], [0.75, 0.7]])
+    truth = (rng.random((tests, items)) < 0.6).astype(int)  # 1: label B
+    right = rng.random((tests, items, 3)) < accuracy[:, :].T[truth]
+    said = np.where(right, truth[..., None], 1 - truth[..., None])
+    key = said @ np.array([4, 2, 1])
+    tables = np.stack([np.bincount(row, minlength=8) for row in key]).reshape(-1, 2, 2, 2)
+    own = np.array([1 - truth.mean(axis=1), [r[t == 0, 0].mean() for r, t in zip(right, truth, strict=True)]])
+    return tables, own[0], own[1]
+
+
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_ninety_five_percent_intervals_cover_about_ninety_five_percent(target: str) -> None:
+    tables, own_prevalence, own_accuracy = simulate_trios(2000, 600, seed=3)
+    decoded = evaluate_trios(tables)
+    errors = trio_standard_errors(tables, decoded, target)  # type: ignore[arg-type]
+    n = decoded.moments.items
+    low, high = interval_around(decoded.prevalence, errors.prevalence, n)
+    goal = own_prevalence if target == "test" else 0.4
+    assert 0.92 <= np.mean((low <= goal) & (goal <= high)) <= 0.98
+    low, high = interval_around(decoded.accuracy[:, 0, 0], errors.accuracy[:, 0, 0], n)
+    goal = own_accuracy if target == "test" else 0.8
+    assert 0.92 <= np.mean((low <= goal) & (goal <= high)) <= 0.98
+
+
+def test_this_test_is_known_better_than_its_population() -> None:
+    own, population = (trio_intervals(TABLE1, target=t)["errors"] for t in ("test", "population"))
+    for name in ("prevalence", "accuracy", "score"):
+        assert (own[name] < population[name]).all()
+
+
+def test_the_mirror_has_mirrored_intervals() -> None:
+    plain, mirror = trio_intervals(TABLE1), trio_intervals(TABLE1, mirrored=True)
+    assert mirror["prevalence"] == pytest.approx(plain["prevalence"][::-1])
+    assert mirror["accuracy"][:, ::-1, ::-1] == pytest.approx(1 - plain["accuracy"])
+
+
+def test_the_delta_method_agrees_with_resampling() -> None:
+    rng = np.random.default_rng(1)
+    draws = rng.multinomial(20_000, TABLE1.ravel() / 20_000, 4000).reshape(-1, 2, 2, 2)
+    decoded = evaluate_trios(draws)
+    errors = trio_intervals(TABLE1, target="population")["errors"]
+    assert errors["prevalence"][0] == pytest.approx(decoded.prevalence.std(), rel=0.1)
+    assert errors["accuracy"] == pytest.approx(decoded.accuracy.std(axis=0), rel=0.1)
+
+
+def test_an_estimate_outside_the_unit_interval_keeps_an_interval_outside() -> None:
+    low, high = interval_around(np.array([1.2]), np.array([0.05]), np.array([100.0]))
+    assert 1 < low[0] < 1.2 < high[0]
+
+
+def test_a_perfect_juror_gets_what_its_items_can_promise() -> None:
+    sketch = Sketch.from_counts({"AAA": 40, "AAB": 10, "BBA": 12, "BBB": 38}, jurors="ijk")
+    low, high = trio_intervals(sketch.table())["accuracy"][0, 0]
+    assert grade(sketch).interval is None  # two voices: perfection is not told from copying
+    assert low == pytest.approx(0.05 ** (1 / 50))
+    assert high == 1
+
+
+def test_items_are_drawn_and_gold_stays() -> None:
+    weights = np.array([5.0, 0.0, 7.0, 1.0])
+    rng = np.random.default_rng
+    drawn = _draw(rng(1), weights, None, 50)
+    assert drawn.shape == (50, 4)
+    assert (drawn.sum(axis=1) == 13).all()
+    assert (drawn[:, 1] == 0).all()
+    assert np.array_equal(drawn[:, [0, 2, 3]], rng(1).multinomial(13, weights[[0, 2, 3]] / 13, size=50))
+    gold = np.array([[np.nan, np.nan], [1.0, 0.0], [1.0, 0.0], [np.nan, np.nan]])
+    drawn = _draw(rng(1), weights, gold, 50)
+    assert (drawn[:, 2] == 7).all()
+    assert np.array_equal(drawn[:, [0, 3]], rng(1).multinomial(6, [5 / 6, 1 / 6], size=50))
+    assert (_draw(rng(1), weights, np.tile([1.0, 0.0], (4, 1)), 3) == weights).all()
+
+
+@pytest.mark.parametrize(("cells", "sizes"), [(24, [2, 2, 2, 1]), (1, [1] * 7), (10_000, [7])])
+def test_as_many_replicates_at_a_time_as_fit(cells: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(panel_intervals, "_MOST_CELLS", cells)  # 2 classes x 2 labels x 3 tuples are 12
+
+    def refitted(_: Any, model: str, drawn: Floats) -> Floats:
+        return np.full((len(drawn), 2, 3), {"heavy": 0.75, "light": 0.25}[model])
+
+    monkeypatch.setattr(panel_intervals, "_refit", refitted)
+    fits = {"heavy": None, "light": None, "too light": None}
+    choice = SimpleNamespace(weights={"heavy": 0.6, "light": 0.2, "too light": 0.04, "unknown": 0.16}, fits=fits)
+    data = SimpleNamespace(labels=2, rows=3, weights=np.array([[5.0, 7.0, 9.0]]))
+    panel: Any = SimpleNamespace(data=data, spoken=data, coupling=None, choice=choice, gold=None)
+    parts = list(_replicates(panel, 7, seed=3))
+    assert [len(drawn) for drawn, _ in parts] == sizes
+    for drawn, posterior in parts:
+        assert posterior.shape == (len(drawn), 2, 3)
+        assert posterior == pytest.approx(0.75 * 0.75 + 0.25 * 0.25)
+
+
+def test_the_variance_skips_replicates_without_the_statistic() -> None:
+    values = np.array([[1.0, 4.0, np.nan, np.nan], [2.0, np.nan, 3.0, np.nan], [6.0, 8.0, np.nan, np.inf]])
+    assert _variance(values) == pytest.approx([7.0, 8.0, np.nan, np.nan], nan_ok=True)
+
+
+# -- first order, on sparse panels ------------------------------------------------------------------------------
+
+
+@cache
+def sparse_panel() -> PanelFit:
+    """80 jurors of three labels, most votes missing, and half of all classes of items next to impossible."""
+    votes = simulate(1500, 80, seed=4, prevalence=(0.5, 0.3, 0.2), low=0.6, high=0.95, density=0.08).votes
+    panel = evaluate_panel(Sketch.from_votes(Votes.from_matrix(votes, labels=["a", "b", "c"])))
+    assert not panel.data.is_dense
+    return panel
+
+
+def errors(panel: PanelFit, target: Target) -> dict[str, Floats]:
+    found = panel_intervals.panel_intervals(panel, target=target)
+    assert found is not None
+    return {name: np.asarray(values) for name, values in found["errors"].items()}
+
+
+def test_classes_that_are_next_to_impossible_do_not_matter_to_standard_errors_on_the_items_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    panel, found, kept = sparse_panel(), [], []
+    for negligible in (0.0, NEGLIGIBLE, 1.0):
+        monkeypatch.setattr(panel_intervals, "NEGLIGIBLE", negligible)
+        found.append(errors(panel, "test"))
+        (linear, _), *_ = panel_intervals._linearised(panel, "test")
+        kept.append(np.mean(linear.chance > 0))
+    few, many = (max(np.nanmax(np.abs(other[name] / found[0][name] - 1)) for name in found[0]) for other in found[1:])
+    assert kept[0] > 0.99
+    assert kept[1] < 0.7
+    assert few < 0.001
+    assert many > 0.01  # what matters is felt
+
+
+def test_in_the_population_next_to_impossible_classes_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel, found = sparse_panel(), []
+    for negligible in (0.0, panel_intervals._HARDLY_MET, 0.3):
+        monkeypatch.setattr(panel_intervals, "_HARDLY_MET", negligible)
+        found.append(errors(panel, "population")["accuracy"])
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
+    assert found[2] != pytest.approx(found[0], rel=1e-2)
+
+
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
+    panel = sparse_panel()
+    direct, refitted = (
+        panel_intervals._first_order(panel, target, 1),
+        panel_intervals._resampled(panel, target, 1, None),
+    )
+    for name in ("accuracy", "score"):
+        assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
+
+
+def test_gold_items_do_not_move_to_first_order() -> None:
+    panel = sparse_panel()
+    gold = np.tile([1.0, 0.0, 0.0], (panel.data.rows, 1))
+    targets: tuple[Target, ...] = ("test", "population")
+    for target in targets:
+        variance = panel_intervals._first_order(replace(panel, gold=gold), target, 1)
+        assert all(np.nanmax(values) == 0 for values in variance.values())
+    assert np.nanmin(panel_intervals._first_order(panel, "test", 1)["score"]) > 0
+
+
+def abstaining_panel() -> Any:
+    """Two labels and abstaining: what panels hold that `_moved_statistics` and `_drawn_votes` read."""
+    rng = np.random.default_rng(6)
+    dense = Incidence.from_codes(rng.integers(-1, 3, (60, 5)), rng.integers(1, 4, 60), labels=3)
+    data = replace(dense, matrix=csr_array(dense.matrix[0]))
+    posterior = rng.dirichlet((1.0, 1.0), 60)
+    choice = SimpleNamespace(fit=SimpleNamespace(posterior=posterior))
+    return SimpleNamespace(data=data, spoken=drop_abstentions(data), choice=choice)
+
+
+def test_statistics_move_as_differences_say_and_abstaining_is_no_vote() -> None:
+    panel, rng, size = abstaining_panel(), np.random.default_rng(7), 1e-6
+    data, posterior = panel.data, panel.choice.fit.posterior
+    change = rng.normal(size=posterior.shape)
+    mass = np.pad(change * data.weights[0][:, None], ((0, 0), (0, 1)))
+    moved = np.concatenate([data.into_cells(mass), mass.sum(axis=0)[None]]).T[:, :, None]
+    found = panel_intervals._moved_statistics(panel, np.concatenate([moved, 3 * moved], axis=2))
+    ends = [expected_statistics(panel.spoken, (posterior + step * change).T[None], data.weights) for step in (size, 0)]
+    for name, square in found.items():
+        assert square == pytest.approx(5 * ((ends[0][name][0] - ends[1][name][0]) / size) ** 2, rel=1e-3)
+
+
+def test_what_is_drawn_moves_the_votes_of_drawn_items() -> None:
+    panel = abstaining_panel()
+    drawn = np.random.default_rng(8).normal(size=(60, 2)).astype(np.float32)
+    found = panel_intervals._drawn_votes(panel, drawn)
+    assert found.shape == (3, 16, 2)
+    for k in range(2):
+        mass = (panel.choice.fit.posterior * drawn[:, [k]]).T
+        assert found[:2, :-1, k] == pytest.approx(panel.data.counts(mass[None])[0], abs=1e-4)
+        assert found[:2, -1, k] == pytest.approx(mass.sum(axis=1), abs=1e-4)
+    assert (found[2] == 0).all()
+
+
+Z = 1.959963984540054
+WEAK = [
+    (Fraction(12, 20), Fraction(13, 20)),
+    (Fraction(13, 20), Fraction(12, 20)),
+    (Fraction(14, 20), Fraction(12, 20)),
+]
+
+
+def equation(table: np.ndarray, juror: int, label: int, value: float) -> float:
+    """C E² ∓ T E - C_ij C_ik for a table and a hypothesised accuracy, straight from the definition."""
+    shares = table.ravel() / table.sum()
+    x = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
+    centred = x - shares @ x
+    i, (j, k) = juror, [o for o in range(3) if o != juror]
+    pair = {(a, b): shares @ (centred[:, a] * centred[:, b]) for a in range(3) for b in range(3)}
+    trio = shares @ centred.prod(axis=1)
+    mean = shares @ x[:, i]
+    e = value - (mean if label else 1 - mean)
+    return float(pair[j, k] * e**2 - (1 if label else -1) * trio * e - pair[i, j] * pair[i, k])
+
+
+@pytest.mark.parametrize("juror", range(3))
+@pytest.mark.parametrize("label", range(2))
+def test_an_end_is_where_the_equation_is_off_by_just_so_many_standard_errors(juror: int, label: int) -> None:
+    """The standard error of the equation comes from differences here, one cell at a time, not from our formulas."""
+    table = TABLE1.astype(float)
+    ends = trio_intervals(table, target="population")["accuracy"][juror, label]
+    items, step = table.sum(), 1e-4
+    for end in ends:
+        at = equation(table, juror, label, end)
+        pulls = []
+        for cell in range(8):
+            moved = table / items * (1 - step)
+            moved.ravel()[cell] += step
+            pulls.append((equation(moved, juror, label, end) - at) / step)
+        error = np.sqrt((table.ravel() / items) @ np.square(pulls) / items)
+        assert abs(at) / error == pytest.approx(Z, rel=2e-3)
+
+
+def test_with_much_evidence_it_is_the_usual_interval() -> None:
+    table = TABLE1 * 1000
+    decoded = evaluate_trios(table)
+    ends, errors = trio_interval_ends(table, decoded)
+    for name, estimate, error in (
+        ("prevalence", decoded.prevalence, errors.prevalence),
+        ("accuracy", decoded.accuracy, errors.accuracy),
+    ):
+        low, high = ends[name]
+        assert low == pytest.approx(estimate - Z * error, abs=0.02 * error.max())
+        assert high == pytest.approx(estimate + Z * error, abs=0.02 * error.max())
+
+
+@pytest.mark.parametrize("scale", [10**4, 10**8, 10**13])
+def test_ever_more_items_give_ever_narrower_intervals(scale: int) -> None:
+    one = trio_intervals(TABLE1 * scale)["prevalence"][0]
+    more = trio_intervals(TABLE1 * scale * 4)["prevalence"][0]
+    assert np.diff(more) == pytest.approx(np.diff(one) / 2, rel=0.02)
+
+
+def test_with_hardly_any_evidence_nothing_is_ruled_out() -> None:
+    """Three jurors little better than coins on 500 items: the prevalence may be anything, and the interval says so."""
+    jury = Solution.of_two_labels("ijk", "AB", Fraction(3, 10), WEAK)
+    small = (encode(jury).table() * 500 / encode(jury).items).round().astype(int)
+    result = grade(Sketch.from_table(small, labels=("A", "B")))
+    assert result.interval_of("prevalence", "A") == (0, 1)
+
+
+def test_an_interval_always_holds_its_estimate_even_outside() -> None:
+    rng = np.random.default_rng(5)
+    tables = rng.integers(0, 40, (3000, 2, 2, 2))
+    decoded = evaluate_trios(tables)
+    ends, _ = trio_interval_ends(tables, decoded)
+    real = decoded.outcome <= 1
+    low, high = (end[real] for end in ends["accuracy"])
+    estimate = decoded.accuracy[real]
+    assert (low <= estimate + 1e-9).all()
+    assert (estimate <= high + 1e-9).all()
+    assert np.isnan(ends["prevalence"][0][decoded.outcome == 2]).all()
+
+
+def test_weak_jurors_are_covered_too() -> None:
+    """Where a symmetric interval covers 86%: 2,000 items, three jurors with accuracies around 0.63."""
+    rng = np.random.default_rng(2)
+    table = encode(Solution.of_two_labels("ijk", "AB", Fraction(3, 10), WEAK)).table()
+    draws = rng.multinomial(2000, table.ravel() / table.sum(), 1000).reshape(-1, 2, 2, 2)
+    decoded = evaluate_trios(draws)
+    low, high = trio_interval_ends(draws, decoded, target="population")[0]["accuracy"]
+    goal = np.array(WEAK, dtype=float)
+    real = decoded.outcome <= 1
+    assert 0.92 <= ((low <= goal) & (goal <= high))[real].mean() <= 0.98
