@@ -369,9 +369,9 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
     if is_precision or estimate is None:
         half, needed = (high - low) / 2, goal.value
     elif goal.sign == "<=":
-        half, needed = high - estimate, (goal.value - estimate) * 1
+        half, needed = high - estimate, goal.value - estimate
     else:
-        half, needed = estimate - low, (goal.value - estimate) * -1
+        half, needed = estimate - low, estimate - goal.value
     if needed <= 0 or labelled >= items:
         is_over = labelled >= items
         hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
@@ -387,7 +387,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 # `result`
 # ---------------------------------------------------------------------------------------------------------------------
 
-PER_FIGURE = (
+_GUARANTEE = (
     "Guaranteed: by the random draw alone, whatever the jurors have in common, after every label: one may look and "
     "stop at any. Each interval holds by itself, not all of them at once."
 )
@@ -462,7 +462,7 @@ class Audit(Result):
         """Sentences about the guarantee."""
         gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
         people = [] if self.people is None else [self.people.line]
-        return [PER_FIGURE, *([gaps] if self.gaps else []), *people]
+        return [_GUARANTEE, *([gaps] if self.gaps else []), *people]
 
 
 def result(
