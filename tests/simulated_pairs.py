@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jurors._numeric import Floats
 from jurors.pairwise import Preferences
@@ -18,6 +20,24 @@ class SimulatedPairs:
     data: Preferences
     strength: Floats
     habits: Floats
+
+
+def preferences(
+    objects: Sequence[str],
+    pairs: ArrayLike,
+    outcome: ArrayLike,
+    *,
+    jurors: Sequence[str] = ("ann",),
+    placed: bool = True,
+) -> Preferences:
+    """Answers to (left, right) pairs, the same number by each juror in turn."""
+    left, right = np.asarray(pairs, dtype=np.int64).T
+    juror = np.repeat(np.arange(len(jurors)), len(left) // len(jurors))
+    outcome = np.broadcast_to(np.asarray(outcome, dtype=np.int64), len(left))
+    return Preferences(
+        objects=tuple(objects), jurors=tuple(jurors), juror=juror, left=left, right=right, outcome=outcome,
+        is_placed=placed,
+    )  # fmt: skip
 
 
 def simulated_pairs(

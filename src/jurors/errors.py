@@ -166,12 +166,7 @@ def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> lis
 
 
 def match_name(
-    name: Any,
-    known: Sequence[Any],
-    what: str,
-    *,
-    error: type[JurorsError] = VotesError,
-    code: Code = "unknown_name",
+    name: Any, known: Sequence[Any], what: str, *, error: type[JurorsError] = VotesError, code: Code = "unknown_name"
 ) -> Any:
     """The known name written like `name` (1 for "1"); an error with a suggestion if there is none.
 

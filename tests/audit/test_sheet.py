@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from jurors.audit import plan
@@ -34,12 +35,12 @@ def test_neither_the_order_of_rows_nor_the_names_of_jurors_change_the_draw() -> 
 
 
 def test_the_chances_of_every_step_add_up_and_keep_the_floor() -> None:
-    walk = SequentialDraw(Design.of(VOTES))
+    draw = SequentialDraw(Design.of(VOTES))
     for row in [3, 14, 15, 9, 2, 6]:
-        chance = walk.chances()
-        assert (chance * walk.left).sum() == pytest.approx(1)
-        assert (chance[walk.left > 0] >= FLOOR / walk.left.sum()).all()
-        walk.take(int(walk.design.tuple_of_row[row]))
+        chance = draw.chances()
+        assert (chance * draw.left).sum() == pytest.approx(1)
+        assert (chance[draw.left > 0] >= FLOOR / draw.left.sum()).all()
+        draw.take(int(draw.design.tuple_of_row[row]))
 
 
 def test_every_item_is_drawn_once_where_all_are() -> None:
@@ -86,28 +87,29 @@ def _rows(**changed: object) -> Sheet:
     columns = {name: list(getattr(sheet, name)) for name in ("draw", "of", "items", "labels", "chance")}
     for name, (place, value) in changed.items():  # type: ignore[misc]
         columns[name][place] = value  # type: ignore[has-type]
-    frame = __import__("pandas").DataFrame(
-        {"draw": columns["draw"], "of": columns["of"], "item": columns["items"], "label": columns["labels"],
-         "chance": columns["chance"], "drawn_from": sheet.checksum}
-    )  # fmt: skip
-    return as_sheet(frame)
+    frame = pd.DataFrame(columns).rename(columns={"items": "item", "labels": "label"})
+    return as_sheet(frame.assign(drawn_from=sheet.checksum))
 
 
-def test_what_is_wrong_with_a_sheet_is_reported_in_a_line() -> None:
-    with pytest.raises(VotesError, match="the row of draw 2 is gone"):
-        _rows(draw=(1, 4))
-    with pytest.raises(VotesError, match="draw 1 is there twice"):
-        _rows(draw=(1, 1))
-    with pytest.raises(VotesError, match="is there twice; an item is drawn once"):
-        _rows(items=(1, plan(VOTES, 3).items[0]))
-    with pytest.raises(VotesError, match="row 2: chance is 'often', not a share"):
-        _rows(chance=(1, "often"))
-    with pytest.raises(VotesError, match="'nobody' of the sheet is not among the 90 items"):
-        plan(VOTES, 1, after=_rows(items=(1, "nobody")))
-    with pytest.raises(VotesError, match="was never drawn with the chance"):
-        plan(VOTES, 1, after=_rows(chance=(1, 0.5)))
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"draw": (1, 4)}, "the row of draw 2 is gone"),
+        ({"draw": (1, 1)}, "draw 1 is there twice"),
+        ({"items": (1, plan(VOTES, 3).items[0])}, "is there twice; an item is drawn once"),
+        ({"chance": (1, "often")}, "row 2: chance is 'often', not a share"),
+        ({"items": (1, "unknown")}, "'unknown' of the sheet is not among the 90 items"),
+        ({"chance": (1, 0.5)}, "was never drawn with the chance"),
+    ],
+)
+def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, object], message: str) -> None:
+    with pytest.raises(VotesError, match=message):
+        plan(VOTES, 1, after=_rows(**changed))
+
+
+def test_a_table_with_other_columns_is_no_sheet() -> None:
     with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
-        as_sheet(__import__("pandas").DataFrame({"item": [1], "label": [2]}))
+        as_sheet(pd.DataFrame({"item": [1], "label": [2]}))
 
 
 def test_a_sheet_of_other_votes_is_refused() -> None:

@@ -122,15 +122,13 @@ def test_errors_of_all_pairs_at_once_are_those_item_by_item(jurors: int, items: 
     np.testing.assert_allclose(influence.residual_errors()[fitted], apart[fitted], rtol=1e-9)
 
 
-def test_errors_of_a_fit_that_is_all_but_exact_keep_their_digits() -> None:
+def test_errors_of_a_fit_that_is_nearly_exact_keep_their_digits() -> None:
     """The squares cancel, and what is left of them is computed item by item."""
     rng = np.random.default_rng(3)
     truth = rng.normal(size=(50, 1))
-    factor = fit_factor(Covariances.of(truth * (1, 2, 3, 4) + 1e-3 * rng.normal(size=(50, 4))))
-    influence = Influence.of(factor)
-    apart = np.array([standard_error(influence.residual(k)) for k in range(4)])
-    pairs = np.triu_indices(4, 1)
-    np.testing.assert_allclose(influence.residual_errors()[pairs], apart[pairs], rtol=1e-6)
+    influence = Influence.of(fit_factor(Covariances.of(truth * (1, 2, 3, 4) + 1e-3 * rng.normal(size=(50, 4)))))
+    by_item, pairs = np.array([standard_error(influence.residual(k)) for k in range(4)]), np.triu_indices(4, 1)
+    np.testing.assert_allclose(influence.residual_errors()[pairs], by_item[pairs], rtol=1e-6)
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.4])

@@ -15,7 +15,7 @@ from strategies import examples
 import jurors
 from jurors import DegenerateSketchError, SketchError, VotesError
 from jurors._numeric import Floats
-from jurors.numeric import NumberGrades, Numbers, grade_numbers, value_items
+from jurors.numeric import NumberGrades, grade_numbers, value_items
 from jurors.numeric.data import find_outliers
 from jurors.numeric.grade import VALUES_HELD, Validities, about_values, reference_validities
 
@@ -176,10 +176,6 @@ def test_values_lie_in_their_intervals_at_their_level() -> None:
     assert 0.93 < inside.mean() < 0.97
     assert (values.low < values.independent_low).all()
     assert (values.high > values.independent_high).all()
-
-
-def test_numbers_say_what_they_are() -> None:
-    assert repr(Numbers.from_matrix([[1, None, 2.5]])) == "Numbers(1 items, 3 jurors, 2 numbers from 1 to 2.5)"
 
 
 def test_jurors_who_do_not_move_together_at_all_raise_one_alarm() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from simulated_pairs import simulated_pairs
+from simulated_pairs import preferences, simulated_pairs
 
 from jurors import OptionError, Preferences, SketchError, grade, grade_pairs, rank
 from jurors.pairwise.grade import MOST_OBJECTS
@@ -91,17 +92,9 @@ def test_pairs_are_graded_by_the_theorem_too() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    many = np.arange(MOST_OBJECTS + 2)
-    data = Preferences(
-        objects=tuple(map(str, many)),
-        jurors=("ann",),
-        juror=np.zeros(len(many) - 1, dtype=np.int64),
-        left=many[:-1],
-        right=many[1:],
-        outcome=np.ones(len(many) - 1, dtype=np.int64),
-    )
+    many = range(MOST_OBJECTS + 2)
     with pytest.raises(SketchError, match="too many to rank at once"):
-        rank(data)
+        rank(preferences(list(map(str, many)), list(pairwise(many)), 1))
     with pytest.raises(OptionError, match="level must lie between 0 and 1"):
         rank(io.StringIO("left,right,winner\nx,y,x\n"), level=95)
 

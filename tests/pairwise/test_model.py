@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from simulated_pairs import simulated_pairs
+from simulated_pairs import preferences, simulated_pairs
 
 from jurors import Preferences, rank
 from jurors._numeric import Floats
@@ -113,16 +114,7 @@ def test_gradient_and_curvature_are_those_of_the_misfit() -> None:
 
 def test_two_objects_and_one_juror_come_out_by_hand() -> None:
     """Seven wins of ten, no ties, no position: s / σ² = 7 - 10 p, p = 1 / (1 + exp(-2 s))."""
-    size = 10
-    data = Preferences(
-        objects=("x", "y"),
-        jurors=("ann",),
-        juror=np.zeros(size, dtype=np.int64),
-        left=np.zeros(size, dtype=np.int64),
-        right=np.ones(size, dtype=np.int64),
-        outcome=np.array([1] * 7 + [-1] * 3),
-        is_placed=False,
-    )
+    data = preferences("xy", [(0, 1)] * 10, [1] * 7 + [-1] * 3, placed=False)
     state = fit_strengths(data.counted()).state
     s = state.strength[0]
     assert state.strength[1] == pytest.approx(-s, abs=1e-6)
@@ -130,16 +122,7 @@ def test_two_objects_and_one_juror_come_out_by_hand() -> None:
 
 
 def test_an_object_that_never_won_and_one_that_never_lost_stay_finite() -> None:
-    rows = np.array([(0, 1), (0, 2), (1, 2)] * 50)
-    data = Preferences(
-        objects=("x", "y", "z"),
-        jurors=("ann",),
-        juror=np.zeros(150, dtype=np.int64),
-        left=rows[:, 0],
-        right=rows[:, 1],
-        outcome=np.ones(150, dtype=np.int64),
-    )
-    ranking = rank(data)
+    ranking = rank(preferences("xyz", [(0, 1), (0, 2), (1, 2)] * 50, 1))
     assert ranking.objects == ("x", "y", "z")
     assert np.abs(ranking.strength).max() < 20
     assert np.isfinite(ranking.high - ranking.low).all()
@@ -166,16 +149,7 @@ def test_intervals_cover_what_was_simulated() -> None:
 
 def test_few_answers_of_which_none_contradicts_another_leave_the_spread_finite() -> None:
     """Curvature can be flatter than the prior there: the spread was no number."""
-    rows = np.array([(one, two) for one in range(6) for two in range(one + 1, 6)] * 3)
-    data = Preferences(
-        objects=tuple("uvwxyz"),
-        jurors=("ann", "bob", "cy"),
-        juror=np.repeat(np.arange(3), 15),
-        left=rows[:, 0],
-        right=rows[:, 1],
-        outcome=np.ones(45, dtype=np.int64),
-        is_placed=False,
-    )
-    ranking = rank(data)
+    pairs = list(combinations(range(6), 2)) * 3
+    ranking = rank(preferences("uvwxyz", pairs, 1, jurors=("ann", "bob", "cy"), placed=False))
     assert 0.5 < ranking.spread < 5
-    assert ranking.objects == data.objects
+    assert ranking.objects == tuple("uvwxyz")

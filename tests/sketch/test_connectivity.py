@@ -1,4 +1,4 @@
-"""None"""
+"""Groups of jurors that pairs connect."""
 
 from __future__ import annotations
 

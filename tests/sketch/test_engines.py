@@ -158,10 +158,7 @@ TABLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {role: [vote[k] for vote in _LONG] for k, role in enumerate(("item", "juror", "label"))},
         {"missing": "-"},
     ),
-    "long with blanks": (
-        {"task": ["1", " 1", "2"], "worker": ["ann ", "bob", "ann"], "label": ["x", "y", "x\t"]},
-        {},
-    ),
+    "long with blanks": ({"task": ["1", " 1", "2"], "worker": ["ann ", "bob", "ann"], "label": ["x", "y", "x\t"]}, {}),
     "long numbers": ({"item": [1.0, 1.0, 2.0, 3.0], "juror": [10, 2, 10, 2], "label": [1, 0, 1, 0]}, {}),
     "long truths": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [True, False, True]}, {}),
     "long halves": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [0.5, 1.0, float("nan")]}, {}),
@@ -340,7 +337,6 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
         return result
 
     monkeypatch.setattr(frames, "collect", collected)
-    monkeypatch.setattr("jurors.votes.frame.collect", collected)
     monkeypatch.setattr("jurors.votes.frame.collect", collected)
     monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)  # which are looked at to tell columns apart
     wide, long = wide_and_long(2000, 4)

@@ -131,10 +131,6 @@ def test_a_sketch_beside_votes_points_to_merge(tmp_path: Path) -> None:
         read_votes(tmp_path)
     (tmp_path / "b.csv").unlink()
     assert Sketch.from_votes(read_votes(tmp_path)) == SMALL
-
-
-def test_a_sketch_beside_a_table_is_named(tmp_path: Path) -> None:
-    SMALL.to_file(tmp_path / "a.sketch.json")
     (tmp_path / "b.json").write_text('{"jurors": 1}')
     with pytest.raises(VotesError, match=r"b.json: this is no sketch file"):
         read_votes([tmp_path / "a.sketch.json", tmp_path / "b.json"])
@@ -225,11 +221,6 @@ def test_a_label_that_json_cannot_hold_is_not_written(label: Any) -> None:
     votes = Votes(jurors=("ann",), labels=("A", label), rows=1, _dense=np.array([[0]]))
     with pytest.raises(VotesError, match="cannot stand in a sketch file"):
         to_document(votes)
-
-
-def test_counts_of_a_trillion_stay_exact() -> None:
-    big = Sketch.from_counts({"AB": 10**17 + 1, "BB": 2}, jurors=("ann", "bob"))
-    assert Sketch.from_json(big.to_json())["A", "B"] == 10**17 + 1
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"format": "jurors sketch"', b"\x1f\x8b\x08\x00garbage", b"[]"])

@@ -256,7 +256,7 @@ def two_people(
     statistics, shares
         What is guaranteed by the first person's labels.
     """
-    theirs = dict(zip((s.name for s in statistics), other.prove(statistics, level), strict=True))
+    other_shares = dict(zip((s.name for s in statistics), other.prove(statistics, level), strict=True))
     n = other.used
     if not np.array_equal(audited.rows[:n], other.rows[:n]) and not np.array_equal(audited.rows, other.rows):
         raise VotesError("the two people labelled different draws; give both the same sheet")
@@ -275,7 +275,7 @@ def two_people(
     (agreement,) = _shares(sums, SequentialDraw(audited.design), drawn, level)
     either = {}
     for name, share in shares.items():
-        lows, highs = zip(share.interval, theirs[name].interval, strict=True)
+        lows, highs = zip(share.interval, other_shares[name].interval, strict=True)
         either[name] = Share(share.estimate, (min(lows), max(highs)))
     return People(int(both.sum()), agreement, either)
 
@@ -369,9 +369,9 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
     if is_precision or estimate is None:
         half, needed = (high - low) / 2, goal.value
     elif goal.sign == "<=":
-        half, needed = high - estimate, (goal.value - estimate) * 1
+        half, needed = high - estimate, goal.value - estimate
     else:
-        half, needed = estimate - low, (goal.value - estimate) * -1
+        half, needed = estimate - low, estimate - goal.value
     if needed <= 0 or labelled >= items:
         is_over = labelled >= items
         hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
@@ -387,7 +387,7 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 # `result`
 # ---------------------------------------------------------------------------------------------------------------------
 
-PER_FIGURE = (
+_GUARANTEE = (
     "Guaranteed: by the random draw alone, whatever the jurors have in common, after every label: one may look and "
     "stop at any. Each interval holds by itself, not all of them at once."
 )
@@ -431,18 +431,18 @@ class Audit(Result):
         }  # fmt: skip
 
     def _columns(self) -> Columns:
-        heads = ("statistic", "estimate", "low", "high", "calibrated", "calibrated_low", "calibrated_high")
-        return columns_of(heads, [self._row(name) for name in self.guaranteed])
+        headings = ("statistic", "estimate", "low", "high", "calibrated", "calibrated_low", "calibrated_high")
+        return columns_of(headings, [self._row(name) for name in self.guaranteed])
 
     def _row(self, name: tuple[Any, ...]) -> tuple[Any, ...]:
-        beside = (self.calibrated or {}).get(name)
-        real = (None, None, None) if beside is None else (beside.estimate, *beside.interval)
+        calibrated = (self.calibrated or {}).get(name)
+        real = (None, None, None) if calibrated is None else (calibrated.estimate, *calibrated.interval)
         share = self.guaranteed[name]
         return (shown_name(name), share.estimate, *share.interval, *real)
 
     def _blocks(self) -> list[Block]:
         sure = f"{self.level * 100:g}%"
-        heads = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
+        headings = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
         rows = [
             (
                 name,
@@ -455,14 +455,14 @@ class Audit(Result):
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
-        return [*goals, Table(heads, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
+        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
 
     @property
     def notes(self) -> list[str]:
         """Sentences about the guarantee."""
         gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
         people = [] if self.people is None else [self.people.line]
-        return [PER_FIGURE, *([gaps] if self.gaps else []), *people]
+        return [_GUARANTEE, *([gaps] if self.gaps else []), *people]
 
 
 def result(
@@ -622,13 +622,13 @@ class PairedDifferences(Result):
         return {"labelled": self.labelled, "shares": shares, "leads": leads, "level": self.level}
 
     def _columns(self) -> Columns:
-        heads = ("first", "second", "label", "estimate", "low", "high", "better")
+        headings = ("first", "second", "label", "estimate", "low", "high", "better")
         rows: list[tuple[Any, ...]] = [(s, None, a, v.estimate, *v.interval, None) for (s, a), v in self.shares.items()]
         rows += [
             (*name, *[None] * (3 - len(name)), v.estimate, *v.interval, self.verdict(*name))
             for name, v in self.leads.items()
         ]
-        return columns_of(heads, rows)
+        return columns_of(headings, rows)
 
     def _blocks(self) -> list[Block]:
         sure = f"{self.level * 100:g}% interval"
@@ -641,10 +641,10 @@ class PairedDifferences(Result):
             for name, v in self.leads.items()
         )  # fmt: skip
         label = ["label"] if self.shares else []
-        heads = ("lead of the first", *label, "points", sure, "better")
+        headings = ("lead of the first", *label, "points", sure, "better")
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
-        return [title, *tables, *([Table(heads, leads)] if leads else []), Notes([_NOTE])]
+        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes([_NOTE])]
 
 
 def _points(share: float | None) -> str | None:

@@ -373,7 +373,7 @@ class Repeatability:
         """A row per juror, for reading."""
         sure, sizes = f"{level * 100:g}%", MAJORITY_SIZES[1:]
         named = ("asked again", "items", "times each", "within an item", sure, "one answer's reliability", sure)
-        heads = (*named, *(f"mean of {k}" for k in sizes))
+        headings = (*named, *(f"mean of {k}" for k in sizes))
         rows = [
             (
                 juror,
@@ -385,7 +385,7 @@ class Repeatability:
             )
             for place, juror in enumerate(self.jurors)
         ]
-        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+        return Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
 
 
 def repeatability(jurors: Sequence[str], again: RepeatedNumbers | None, level: float) -> Repeatability | None:
@@ -427,8 +427,8 @@ def _analyse_variance(answers: Floats, level: float) -> dict[str, Any]:
         items, answers, squared, total, between, within = sums
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = within / (answers - items)
-            often = (answers - squared / answers) / (items - 1)
-            expected = ((between - total**2 / answers) / (items - 1) - inside) / often
+            repetitions = (answers - squared / answers) / (items - 1)
+            expected = ((between - total**2 / answers) / (items - 1) - inside) / repetitions
             return inside, expected / (expected + inside)
 
     within, share = variances(terms.sum(axis=1))

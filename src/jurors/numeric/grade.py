@@ -381,8 +381,8 @@ class NumberGrades(Drawable):
     def _blocks(self) -> Iterable[Block]:
         title = f"{len(self.jurors):,} jurors, {self.items:,} items; truth {shown(self.truth_mean)}"
         title += f" ± {shown(self.truth_spread)} on the panel's scale"
-        wild = [f"wild: {juror} says {number:g} of {item}" for item, juror, number in self.wild[:_MOST_OUTLIERS]]
-        notes = [Notes(lines) for lines in ((*self.remarks, *wild), alarm_lines(self.alarms)) if lines]
+        outliers = [f"wild: {juror} says {number:g} of {item}" for item, juror, number in self.wild[:_MOST_OUTLIERS]]
+        notes = [Notes(lines) for lines in ((*self.remarks, *outliers), alarm_lines(self.alarms)) if lines]
         return [
             title,
             self.by_juror(),
@@ -394,7 +394,7 @@ class NumberGrades(Drawable):
     def by_juror(self) -> Table:
         """A row per juror, for reading."""
         sure = f"{self.level * 100:g}%"
-        heads = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
+        headings = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
         rows = [
             (
                 juror,
@@ -403,7 +403,7 @@ class NumberGrades(Drawable):
             )
             for k, juror in enumerate(self.jurors)
         ]
-        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+        return Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,7 @@ from jurors.errors import SketchError, VotesError
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability, shown, with_interval
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
-from jurors.numeric.grade import (
-    ItemValues,
-    NumberGrades,
-    calibrate_numbers,
-    number_grades_by,
-    values_by,
-)
+from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
 from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Notes, Table, row_documents
 from jurors.votes import Votes, as_key
@@ -317,7 +311,7 @@ class NumberScores(Drawable):
         """A row per juror by the key, for reading."""
         sure = f"{self.level * 100:g}%"
         names = tuple(name for name in _MEASURES if name != "reliability")
-        heads = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
+        headings = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
         rows = [
             (
                 juror,
@@ -326,11 +320,11 @@ class NumberScores(Drawable):
             )
             for k, juror in enumerate(self.jurors)
         ]
-        return Table(heads, tuple(rows), title="by the key", right=tuple(range(1, len(heads))))
+        return Table(headings, tuple(rows), title="by the key", right=tuple(range(1, len(headings))))
 
     def _beside_table(self) -> Table:
         sure = f"{self.level * 100:g}%"
-        heads = ("juror", "by the key", sure, "as real juries go", sure, "if independent", sure, "slope", "offset")
+        headings = ("juror", "by the key", sure, "as real juries go", sure, "if independent", sure, "slope", "offset")
         rows = [
             (
                 juror,
@@ -342,12 +336,12 @@ class NumberScores(Drawable):
             for k, juror in enumerate(self.jurors)
         ]
         title = "reliability (squared correlation with the truth), beside what the numbers alone say"
-        return Table(heads, tuple(rows), title=title, right=tuple(range(1, len(heads))))
+        return Table(headings, tuple(rows), title=title, right=tuple(range(1, len(headings))))
 
     def _about_items(self) -> Iterator[Block]:
         """The items' values, and how many reliabilities the intervals without a key hold."""
-        heads = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
-        yield Table(heads, tuple(way.cells() for way in self.values), right=tuple(range(1, len(heads))))
+        headings = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
+        yield Table(headings, tuple(way.cells() for way in self.values), right=tuple(range(1, len(headings))))
         if self.grades is not None:
             ends, true = self.grades.calibrated_reliability_ends, self.by_key.reliability
             known = ~np.isnan(ends[:, 0]) & ~np.isnan(true)

@@ -92,10 +92,10 @@ class Ranking(Result):
             (name, f"{s:z.2f}", f"{low:z.2f} – {high:z.2f}", str(rank), f"{best} – {worst}", f"{n:,}")
             for name, s, (low, high), rank, (best, worst), n in cells
         ]
-        heads = ("object", "strength", sure, "rank", sure, "answers")
+        headings = ("object", "strength", sure, "rank", sure, "answers")
         title = f"{len(self.objects):,} objects by {self.answers.sum() // 2:,} answers of {self.jurors:,} jurors"
         notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
-        return [title, Table(heads, tuple(rows), right=tuple(range(1, 6))), *notes]
+        return [title, Table(headings, tuple(rows), right=tuple(range(1, 6))), *notes]
 
 
 def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
@@ -330,22 +330,22 @@ def with_others(data: CountedPairs, fit: Strengths) -> Floats:
     for juror, rows in enumerate(np.split(np.argsort(data.juror, kind="stable"), ends[:-1])):
         if len(rows) == len(data.juror):
             continue
-        own = data.take(rows)
+        juror_data = data.take(rows)
         if len(rows) < min(data.shape[1], len(data.juror) / _FEW):
-            answers, a = fit.state.answering(own), fit.state.habits[own.juror, 0]
-            score = own.weight * a * (own.outcome - answers.mean) / 2
-            information = own.weight * a * a * answers.variance / 4
-            columns = fit.covariance[own.left] - fit.covariance[own.right]
-            covariance = columns[:, own.left] - columns[:, own.right]
+            answers, a = fit.state.answering(juror_data), fit.state.habits[juror_data.juror, 0]
+            score = juror_data.weight * a * (juror_data.outcome - answers.mean) / 2
+            information = juror_data.weight * a * a * answers.variance / 4
+            columns = fit.covariance[juror_data.left] - fit.covariance[juror_data.right]
+            covariance = columns[:, juror_data.left] - columns[:, juror_data.right]
             step = solve(np.eye(len(rows)) - covariance * information, covariance @ score)
-            difference = np.asarray(fit.state.differences(own) - step)
+            difference = np.asarray(fit.state.differences(juror_data) - step)
         else:
             others = data.take(np.setdiff1d(np.arange(len(data.juror)), rows))
             start = replace(fit.state, strength=np.zeros(data.shape[1]))
-            difference = strengths_alone(others, start).differences(own)
-        expected, outcome = np.tanh(difference / 2), own.outcome
-        size = float(np.sqrt((own.weight @ outcome**2) * (own.weight @ expected**2)))
-        correlation[juror] = float(own.weight @ (outcome * expected)) / size if size > 1e-9 else float("nan")
+            difference = strengths_alone(others, start).differences(juror_data)
+        expected, outcome = np.tanh(difference / 2), juror_data.outcome
+        size = float(np.sqrt((juror_data.weight @ outcome**2) * (juror_data.weight @ expected**2)))
+        correlation[juror] = float(juror_data.weight @ (outcome * expected)) / size if size > 1e-9 else float("nan")
     return correlation
 
 
@@ -388,7 +388,7 @@ class PairGrades(Result):
 
     def _blocks(self) -> Iterable[Block]:
         sure = f"{self.level:.0%}"
-        heads = (
+        headings = (
             *("juror", "answers", "tells apart", sure, "prefers first", sure),
             *("ties", "swapped", "contradicts itself", sure, "with the others"),
         )
@@ -406,7 +406,7 @@ class PairGrades(Result):
             for k, juror in enumerate(self.jurors)
         ]
         title = f"{len(self.jurors):,} jurors who compared {self.objects:,} objects {self.answers.sum():,} times"
-        table = Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
+        table = Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
         notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
         return [title, table, *notes]
 

@@ -135,20 +135,24 @@ class Curvature:
         answers, difference = state.answering(data), state.differences(data)
         a = state.habits[data.juror, 0]
         score, tie_score = (data.outcome - answers.mean) / 2, (data.outcome == TIE) - answers.tie
-        own, cross, tie = answers.variance / 4, -answers.mean * answers.tie / 2, answers.tie * (1 - answers.tie)
+        information, cross, tie = answers.variance / 4, -answers.mean * answers.tie / 2, answers.tie * (1 - answers.tie)
         residual = np.zeros_like(score) if expected else score
         used = np.flatnonzero([True, data.is_placed, data.has_ties])
 
         scores = np.column_stack([data.by_juror(value) for value in (score * difference, score, tie_score)])
         habit_gradient = scores - (state.habits - PRIOR_MEAN) / state.prior_spread**2
         block = np.empty((data.shape[0], 3, 3))
-        upper = [[own * difference**2, own * difference, cross * difference], [own, cross], [tie]]
+        upper = [
+            [information * difference**2, information * difference, cross * difference],
+            [information, cross],
+            [tie],
+        ]
         for row, values in enumerate(upper):
             for column, value in enumerate(values, row):
                 block[:, row, column] = block[:, column, row] = data.by_juror(value)
         block += np.diag(state.prior_spread**-2.0)
 
-        mixed = [own * a * difference - residual, own * a, cross * a]
+        mixed = [information * a * difference - residual, information * a, cross * a]
         rows = np.concatenate([len(used) * data.juror + k for k in range(len(used))])
         value = np.concatenate([data.weight * mixed[k] for k in used])
         columns = np.concatenate([np.tile(data.left, len(used)), np.tile(data.right, len(used))])

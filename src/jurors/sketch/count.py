@@ -119,18 +119,18 @@ def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes |
     if layout.item is not None and not _are_items_named(table, layout.item, repeated=layout.count is not None):
         return None
     bare = ", ".join(f"c{k}" for k in columns)
-    kept = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
-    times = fetch_column(kept, "SELECT n AS v FROM kept")
+    grouped = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
+    times = fetch_column(grouped, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
-            each = checked_count_column(cells(kept, layout.count), table.names[layout.count])
+            each = checked_count_column(cells(grouped, layout.count), table.names[layout.count])
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
         sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
         if sum(sums) > LARGEST_COUNT:
             return None
         times = np.array(sums, dtype=np.int64)
-    codes, values = grid(kept, layout.votes)
+    codes, values = grid(grouped, layout.votes)
     jurors = [table.names[k] for k in layout.votes]
     return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
 
@@ -289,9 +289,9 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    often = _rows_of_pairs(table, juror, label) if options.ignore_case else None
+    frequencies = _rows_of_pairs(table, juror, label) if options.ignore_case else None
     cells = table.parse([row[1] for row in rows], label)
-    spelling = spelled_labels(cells, options, table.names[label], None if often is None else often.tolist)
+    spelling = spelled_labels(cells, options, table.names[label], None if frequencies is None else frequencies.tolist)
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = labels_of(spelling, options)

@@ -189,17 +189,17 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     if options.transpose:
         return Sketch.from_votes(transposed_votes(opened, options))
     layout = opened.layout(options)
-    kept = opened.keep(layout)
+    table = opened.keep(layout)
     by_row = options.duplicates != "error" or layout.repeat is not None
     if by_row or any(opened.kinds[k] == nw.Object for k in layout.used):
-        return Sketch.from_votes(collapse_repeats(votes_from_columns(opened, kept, layout, options), options))
+        return Sketch.from_votes(collapse_repeats(votes_from_columns(opened, table, layout, options), options))
     if opened.is_eager and opened.engine == "polars":
-        kept = kept.lazy()  # which plans the steps as one
+        table = table.lazy()  # which plans the steps as one
     if layout.kind == "long" and selects_jurors(options):
-        kept = _of_selected(opened, kept, layout, options)
+        table = _of_selected(opened, table, layout, options)
     try:
         count = _count_long if layout.kind == "long" else _count_wide
-        sketch = count(opened, kept, layout, options)
+        sketch = count(opened, table, layout, options)
         collapsed = collapse_repeats(sketch.tuples, options)
         sketch = sketch if collapsed is sketch.tuples else Sketch.from_votes(collapsed)
         repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
@@ -207,32 +207,32 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         return Sketch(with_findings(sketch.tuples, [*about, *repeated]))
     except VotesError:
         if opened.is_eager or opened.stream is not None:
-            votes_from_columns(opened, kept, layout, options)  # raises with the number of the row
+            votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
 
 
-def _of_selected(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any:
+def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:
     """The rows of the selected jurors, and those that name none, which are refused."""
     import narwhals as nw
 
     juror = nw.col(f"c{layout.juror}")
-    raw, _ = column(collect(kept.select(juror).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
+    raw, _ = column(collect(table.select(juror).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
     names = clean_cells(raw)
     jurors = list(dict.fromkeys(name for name in names if name is not None))
     selected = {jurors[k] for k in select_jurors(jurors, options)}
     cells = [v for v, name in zip(raw, names, strict=True) if v is not None and (name is None or name in selected)]
-    return kept.filter(juror.is_null() | juror.is_in(cells))
+    return table.filter(juror.is_null() | juror.is_in(cells))
 
 
 # -- wide -------------------------------------------------------------------------------------------------
 
 
-def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sketch:
+def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
     names, keys = frame.names, [f"c{k}" for k in layout.votes]
     by = keys if layout.count is None else [*keys, f"c{layout.count}"]
-    groups = collect(kept.select(*by).group_by(by).agg(nw.len().alias("n")))
+    groups = collect(table.select(*by).group_by(by).agg(nw.len().alias("n")))
     if not len(groups):
         raise frame.no_rows()
     counts = integers(groups["n"])
@@ -242,16 +242,16 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     grid, values = grid_of(columns)
     jurors = [names[k] for k in layout.votes]
     votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
-    if layout.item is None or not _items_repeat(frame, kept, layout.item) or layout.count is not None:
+    if layout.item is None or not _items_repeat(frame, table, layout.item) or layout.count is not None:
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
-        return Sketch.from_votes(votes_from_columns(frame, kept, layout, options))
+        return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
     votes = abstentions_as_label(votes)  # counts of rows: an item may have several
     meanings = [
         cells_of(distinct, votes.codes[np.unique(code, return_index=True)[1], k])
         for k, (distinct, code) in enumerate(columns)
     ]
-    digits = _named(frame, kept, layout.item).with_columns(
+    digits = _named(frame, table, layout.item).with_columns(
         *(position(key, cells, 1).alias(key) for key, cells in zip(keys, meanings, strict=True))
     )
     counts = cast("Integers", votes.counts)
@@ -265,11 +265,11 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     return Sketch.from_votes(apply_scale(merged, options))
 
 
-def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
+def _items_repeat(frame: Frame, table: Any, item: int) -> bool:
     """Whether some item has two rows; VotesError where one has no name."""
     import narwhals as nw
 
-    by_item = _named(frame, kept, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
+    by_item = _named(frame, table, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
     totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
     _refuse_nameless(totals["nameless"].to_list()[0], frame.names[item], "item")
     return bool(totals["n"].to_list()[0] > 1)
@@ -294,12 +294,12 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
 # -- long -------------------------------------------------------------------------------------------------
 
 
-def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sketch:
+def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
     item, juror, label = layout.used
     who, what = f"c{juror}", f"c{label}"
-    named = _named(frame, kept, item)
+    named = _named(frame, table, item)
     grouped = named.select(who, what, "nameless").group_by(who, what)
     pairs = collect(grouped.agg(nw.len().alias("n"), nw.col("nameless").sum()))
     if not len(pairs):
@@ -311,13 +311,13 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
-    often = lambda: np.bincount(to, times, len(cells)).astype(int).tolist()  # noqa: E731
-    spelling = spelled_labels(cells, options, frame.names[label], often)
+    frequencies = lambda: np.bincount(to, times, len(cells)).astype(int).tolist()  # noqa: E731
+    spelling = spelled_labels(cells, options, frame.names[label], frequencies)
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = labels_of(spelling, options)
     if max(len(jurors), len(kinds)) > _most(frame):
-        return Sketch.from_votes(votes_from_columns(frame, kept, layout, options))
+        return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
     code = recode(spelling.answers, kinds)
     tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
     voted = code[to] >= 0
@@ -342,7 +342,7 @@ def _most(frame: Frame) -> int:
 # -- expressions --------------------------------------------------------------------------------------------
 
 
-def _named(frame: Frame, kept: Any, item: int) -> Any:
+def _named(frame: Frame, table: Any, item: int) -> Any:
     """The table with the items' names as `item`, blanks taken off, and 1 in `nameless` where there is none."""
     import narwhals as nw
 
@@ -358,7 +358,7 @@ def _named(frame: Frame, kept: Any, item: int) -> Any:
     elif kind.is_float():
         nameless = nameless | name.is_nan()
     flag = nw.when(nameless).then(whole_number(1)).otherwise(whole_number(0))
-    return kept.with_columns(name.alias("item")).with_columns(flag.alias("nameless"))
+    return table.with_columns(name.alias("item")).with_columns(flag.alias("nameless"))
 
 
 # -- what is refused ----------------------------------------------------------------------------------------

@@ -184,11 +184,7 @@ class Sketch:
 
     @classmethod
     def from_counts(
-        cls,
-        counts: Mapping[Any, int],
-        *,
-        jurors: Sequence[str] | None = None,
-        labels: Sequence[Label] | None = None,
+        cls, counts: Mapping[Any, int], *, jurors: Sequence[str] | None = None, labels: Sequence[Label] | None = None
     ) -> Sketch:
         """From counts by decision tuple; a tuple may be written "AAB" where every label is one character.
 
