@@ -242,7 +242,13 @@ def _score_text(score: float | None, interval: Interval) -> str | None:
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, from the leading evaluation; where grading is refused, the reason."""
+    """The grades of a window, from the leading evaluation; where grading is refused, the reason.
+
+    Returns
+    -------
+    WindowGrades
+        Scores and prevalence with their intervals, or `refused`.
+    """
     try:
         result = grade(sketch, **grading)
         leading = result.leading
@@ -454,14 +460,26 @@ T = TypeVar("T")
 
 
 def text_of(state: dict[str, Any]) -> str:
-    """The text of a snapshot."""
+    """The text of a snapshot.
+
+    Returns
+    -------
+    str
+        JSON with a checksum, one line for the head and one for the state.
+    """
     body = _compact(state)
     head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": _checksum(body)})
     return f'{head[:-1]},\n"monitor": {body}}}\n'
 
 
 def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
-    """Read a snapshot and restore its state; VotesError says in a line what is wrong with the file."""
+    """Read a snapshot and restore its state; VotesError says in a line what is wrong with the file.
+
+    Returns
+    -------
+    object
+        What `restore` makes of the state.
+    """
     try:
         return restore(_state(_content(path)))
     except JurorsError as error:

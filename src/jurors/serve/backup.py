@@ -47,7 +47,13 @@ def _tables() -> list[_Table]:
 
 
 def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
-    """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before."""
+    """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before.
+
+    Returns
+    -------
+    iterator of str
+        JSON lines, each with its line end.
+    """
     with store.reading() as session:
         projects = session.rows("SELECT id, name FROM projects ORDER BY id")
         selected = {name: number for number, name in projects if project in (None, name)}
@@ -94,7 +100,13 @@ def _in(value: Any) -> Any:
 
 
 def import_backup(store: SqlStore, path: Path, project: str | None = None) -> list[str]:
-    """Restore all projects of a backup, or one; nothing where something is wrong. Returns their names."""
+    """Restore all projects of a backup, or one; nothing where something is wrong. Returns their names.
+
+    Returns
+    -------
+    list of str
+        The names of the restored projects.
+    """
     try:
         for _ in _read_documents(path):  # to its end, before anything is written
             pass

@@ -374,12 +374,24 @@ Names = Literal["jurors", "labels"]  #: the tables; a label is stored as JSON, s
 
 
 def names(session: Session, project: int, kind: Names) -> list[str]:
-    """The names, in the order of their codes."""
+    """The names, in the order of their codes.
+
+    Returns
+    -------
+    list of str
+        One per code, from 0.
+    """
     return [row[0] for row in session.rows(f"SELECT name FROM {kind} WHERE project = ? ORDER BY code", project)]
 
 
 def add_names(session: Session, project: int, kind: Names, new: Iterable[str]) -> dict[str, int]:
-    """The code of every name, new ones appended after the others; the project must be locked."""
+    """The code of every name, new ones appended after the others; the project must be locked.
+
+    Returns
+    -------
+    dict
+        Name -> code, of all names of the project.
+    """
     codes = {name: code for code, name in enumerate(names(session, project, kind))}
     fresh = [name for name in dict.fromkeys(new) if name not in codes]
     rows = [(project, code, name) for code, name in enumerate(fresh, len(codes))]
@@ -418,7 +430,13 @@ class Project:
 
 
 def window_of(settings: Mapping[str, Any]) -> Window:
-    """The window of a project's settings, by default 1,000 items; OptionError where it is no window."""
+    """The window of a project's settings, by default 1,000 items; OptionError where it is no window.
+
+    Returns
+    -------
+    Window
+        How the stream is cut.
+    """
     return Window.of(settings.get("window") or WINDOW)
 
 

@@ -41,6 +41,13 @@ from jurors.serve.observability import ServerMetrics, log_event
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a host.
 
+    Returns
+    -------
+    bool
+        False for a name that is not known to be local.
+
+    Examples
+    --------
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
     """
@@ -65,6 +72,13 @@ def check_bind_address(host: str, keys: int) -> None:
 def host_of(header: str) -> str | None:
     """The host of a Host header, without its port; None where it is no host.
 
+    Returns
+    -------
+    str or None
+        A name or an address, without brackets.
+
+    Examples
+    --------
     >>> host_of("[::1]:8000"), host_of("localhost"), host_of("a@b"), host_of("a b")
     ('::1', 'localhost', None, None)
     """
@@ -80,6 +94,13 @@ def host_of(header: str) -> str | None:
 def is_own_origin(origin: str, host: str) -> bool:
     """Whether a page's origin is the host of the request, including the port; `null` never is.
 
+    Returns
+    -------
+    bool
+        Whether scheme, host and port are ours.
+
+    Examples
+    --------
     >>> is_own_origin("http://127.0.0.1:8000", "127.0.0.1:8000"), is_own_origin("null", "127.0.0.1:8000")
     (True, False)
     """

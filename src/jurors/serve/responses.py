@@ -105,7 +105,13 @@ _ERROR_SCHEMA = {
 
 
 def documented_responses(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route for OpenAPI: an example of its success, and of each error status."""
+    """The answers of a route for OpenAPI: an example of its success, and of each error status.
+
+    Returns
+    -------
+    dict
+        Status -> description and example.
+    """
     answers: dict[int | str, dict[str, Any]] = {
         code: _answer(
             f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}

@@ -200,7 +200,13 @@ def _majority(tally: Integers) -> Integers:
 
 
 def binary_share(counts: Integers, category: int) -> float:
-    """The share of one category; NaN where nothing was counted."""
+    """The share of one category; NaN where nothing was counted.
+
+    Returns
+    -------
+    float
+        In [0, 1], or NaN.
+    """
     total = counts.sum()
     return float(counts[category] / total) if total else float("nan")
 
@@ -409,13 +415,25 @@ class Segments:
 
 
 def codes_of(keys: list[bytes], jurors: int) -> Integers:
-    """Keys as rows x jurors; labels from 1, 0 for no vote."""
+    """Keys as rows x jurors; labels from 1, 0 for no vote.
+
+    Returns
+    -------
+    array of int, rows x jurors
+        Labels from 1, 0 for no vote.
+    """
     width = max(jurors, 1)
     return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)[:, :jurors].astype(np.int64)
 
 
 def keys_from(codes: Integers) -> list[bytes]:
-    """The inverse of `codes_of`."""
+    """The inverse of `codes_of`.
+
+    Returns
+    -------
+    list of bytes
+        The key of each row.
+    """
     return keys_of(codes.astype(np.uint8))
 
 
@@ -472,6 +490,11 @@ def log_ceiling(before: Integers, after: Integers) -> Floats:
     """The logarithm of the likelihood ratio of two vectors of shares against one, which no bet exceeds.
 
     It is cheap, so that the evidence itself is computed only where it can matter.
+
+    Returns
+    -------
+    array of float
+        In nats, over the leading axes of the counts.
     """
     return best_log_chance(before) + best_log_chance(after) - best_log_chance(before + after)
 
@@ -546,7 +569,13 @@ def shares(members: int, first: int) -> Floats:
 
 
 def log_border_shares(numbers: Floats) -> Floats:
-    """ln of the share of the first border, of the second …"""
+    """ln of the share of the first border, of the second …
+
+    Returns
+    -------
+    array of float
+        In nats, one per border.
+    """
     logs: Floats = -_FALL * np.log(numbers) - np.log(zeta(_FALL))
     return logs
 
