@@ -467,8 +467,8 @@ def text_of(state: dict[str, Any]) -> str:
     str
         JSON with a checksum, one line for the head and one for the state.
     """
-    body = _compact(state)
-    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": _checksum(body)})
+    body, checksum = _serialize(state)
+    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": checksum})
     return f'{head[:-1]},\n"monitor": {body}}}\n'
 
 
@@ -481,24 +481,21 @@ def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
         What `restore` makes of the state.
     """
     try:
-        return restore(_state(_content(path)))
+        return restore(_read_state(path))
     except JurorsError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
         raise VotesError(f"this snapshot does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
 
-def _content(path: Path) -> bytes:
+def _read_state(path: Path) -> dict[str, Any]:
     try:
         raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except FileNotFoundError:
         raise VotesError("there is no such file", code="no_file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
-
-
-def _state(raw: bytes) -> dict[str, Any]:
     try:
         document = json.loads(raw)
     except ValueError:
@@ -508,14 +505,12 @@ def _state(raw: bytes) -> dict[str, Any]:
     if type(version := document.get("version")) is not int or version > SNAPSHOT:
         raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
     state = document.get("monitor")
-    if not isinstance(state, dict) or _checksum(_compact(state)) != document.get("checksum"):
+    if not isinstance(state, dict) or _serialize(state)[1] != document.get("checksum"):
         raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")
     return state
 
 
-def _compact(state: dict[str, Any]) -> str:
-    return json.dumps(state, separators=(",", ":"), allow_nan=False)
-
-
-def _checksum(body: str) -> str:
-    return f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
+def _serialize(state: dict[str, Any]) -> tuple[str, str]:
+    """Compact JSON, and its checksum."""
+    body = json.dumps(state, separators=(",", ":"), allow_nan=False)
+    return body, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"

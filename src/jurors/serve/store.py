@@ -224,10 +224,10 @@ class SqlStore:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, is_new = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
-    ...     folded = store.aggregate(project.id)
+    ...     counted = store.aggregate(project.id)
     ...     project = store.project("qa")
     ...     store.close()
-    >>> is_new, folded, project.items, project.votes
+    >>> is_new, counted, project.items, project.votes
     (True, 1, 1, 1)
     """
 

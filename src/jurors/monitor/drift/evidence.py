@@ -631,7 +631,7 @@ class ChangeTest:
     ) -> None:
         self.segments, self.watched = segments, segments.watched
         self.subjects = {
-            subject: _Subject(subject, segments, _needed(self.watched, subject, alpha, first), origins, resting)
+            subject: _Subject(subject, segments, alpha, first, origins, resting)
             for subject in SUBJECTS
             if self.watched.series(subject)
         }
@@ -659,26 +659,34 @@ class _Subject:
         self,
         subject: str,
         segments: Segments,
-        needed: Floats,
+        alpha: float,
+        first: int,
         origins: dict[tuple[str, int], int],
         resting: set[tuple[str, int]],
     ) -> None:
-        self.subject, self.needed = subject, needed
+        self.subject = subject
         self.parts = segments.watched.parts_of[subject]
-        series = len(needed)
+        series = len(segments.watched.series(subject))
+        members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
+        share = shares(series, members[subject]) if subject in members else np.ones(series)
+        self.needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
         begin = np.array([origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
         self.watched = np.array([(subject, each) not in resting for each in range(series)])
-        self._start = [_at_origin(part.of(segments.upto), begin, segments.numbers) for part in self.parts]
-        mask = self._counts[:, :, None, None]
-        both = list(zip(self.parts, self._start, strict=True))
-        self._upto = [np.where(mask, part.of(segments.upto), start) for part, start in both]
-        self._before = [upto - start for upto, start in zip(self._upto, self._start, strict=True)]
-        self._chance = [best_log_chance(each).sum(axis=-1) for each in self._before]
-        self._lacking: dict[
-            int, tuple[float, Floats]
-        ] = {}  # by series: what its evidence lacked, and its ceilings then
+        # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
+        self._start, self._upto, self._before, self._chance = [], [], [], []
+        for part in self.parts:
+            upto = part.of(segments.upto)
+            start = np.zeros(upto.shape[1:], dtype=np.int64)
+            for each in np.flatnonzero(begin):
+                start[each] = upto[int(np.searchsorted(segments.numbers, begin[each])), each]
+            upto = np.where(self._counts[:, :, None, None], upto, start)
+            self._start.append(start)
+            self._upto.append(upto)
+            self._before.append(upto - start)
+            self._chance.append(best_log_chance(upto - start).sum(axis=-1))
+        self._lacking: dict[int, tuple[float, Floats]] = {}  # series -> what its evidence lacked, its ceilings then
         self._ceilings: list[Floats] = []
 
     def may_change(self, now: Integers) -> Flags:
@@ -736,19 +744,3 @@ class _Subject:
         logs = np.full(len(self._log_share), -np.inf)
         logs[at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
         return logs
-
-
-def _at_origin(upto: Integers, begin: Integers, numbers: Integers) -> Integers:
-    """Series x strata x categories: the counts at the border at which each series' watch began."""
-    start = np.zeros(upto.shape[1:], dtype=np.int64)
-    for series in np.flatnonzero(begin):
-        start[series] = upto[int(np.searchsorted(numbers, begin[series])), series]
-    return start
-
-
-def _needed(watched: WatchedSeries, subject: str, alpha: float, first: int) -> Floats:
-    series = len(watched.series(subject))
-    members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
-    share = shares(series, members[subject]) if subject in members else np.ones(series)
-    needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
-    return needed
