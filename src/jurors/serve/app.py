@@ -18,6 +18,7 @@ import click
 import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
+from starlette.routing import Route
 from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import JurorsError, OptionError
@@ -137,7 +138,7 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     app.add_middleware(
         ServerMiddleware,
         keys=StoredKeys(lambda: app.state.store),
-        routes=[route for router in ROUTERS for route in router.routes],
+        routes=[route for router in ROUTERS for route in router.routes if isinstance(route, Route)],
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
