@@ -70,7 +70,7 @@ class OwnPostgres:
 
 
 def _user() -> str | None:
-    """Whom to run as where we are root."""
+    """The user to run as where we are root."""
     if os.getuid() != 0:
         return None
     known = {entry.pw_name for entry in pwd.getpwall()}

@@ -22,7 +22,7 @@ def test_the_judge_who_goes_bad_rings_by_name_and_every_metric_asked_for_is_expo
         address = process.stdout.readline().strip()
         with urllib.request.urlopen(f"{address}/metrics", timeout=60) as answer:
             exported = set(re.findall(r"^# TYPE (jurors_\w+)", answer.read().decode(), re.MULTILINE))
-        told, _ = process.communicate(timeout=400)
-    assert process.returncode == 0, told
-    assert "eve agrees with most of the others" in told
+        printed, _ = process.communicate(timeout=400)
+    assert process.returncode == 0, printed
+    assert "eve agrees with most of the others" in printed
     assert {re.sub(r"_(bucket|sum|count)$", "", name) for name in metrics_named()} <= exported

@@ -26,10 +26,10 @@ _SUFFIX = re.compile(r"_(bucket|sum|count)$")
 
 def metrics_named() -> set[str]:
     """Every metric of ours that rules and dashboard ask for."""
-    asked = [rule["expr"] for rule in RULES]
-    asked += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    asked.append(DASHBOARD["templating"]["list"][1]["query"])
-    return {name for one in asked for name in re.findall(r"\bjurors_\w+", one)}
+    queries = [rule["expr"] for rule in RULES]
+    queries += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    queries.append(DASHBOARD["templating"]["list"][1]["query"])
+    return {name for query in queries for name in re.findall(r"\bjurors_\w+", query)}
 
 
 def parsed(words: list[str]) -> click.Context:

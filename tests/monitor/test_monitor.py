@@ -1,4 +1,4 @@
-"""A monitor at its edges: late votes, the horizon, windows that end, limits, files that were damaged."""
+"""A monitor at its edges: late votes, old panes, windows that end, limits, damaged files, alarms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import polars as pl
 import pytest
 
 import jurors
-from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
+from jurors import JurorsError, Monitor, OptionError, Sketch, SketchError, VotesError
 from jurors.monitor import Panes
 from jurors.monitor.monitor import text_of
 
 
-def rows(items: range, said: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
+def rows(items: range, labels: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
     """Three votes per item."""
     time = () if start is None else (start,)
-    return [(f"q{item}", juror, label, *time) for item in items for juror, label in zip("abc", said, strict=True)]
+    return [(f"q{item}", juror, label, *time) for item in items for juror, label in zip("abc", labels, strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +52,12 @@ def test_the_last_window_is_the_last_that_is_whole() -> None:
         monitor.sketch(7)
 
 
-def test_a_monitor_that_saw_nothing_says_so() -> None:
+def test_a_monitor_without_items_says_so() -> None:
     monitor = Monitor()
     assert (monitor.items, monitor.windows()) == (0, [])
-    with pytest.raises(SketchError, match="there is no item to grade"):
-        monitor.grade("last")
-    with pytest.raises(SketchError, match="there is no item to grade"):
-        monitor.grade()
+    for window in ("last", None):
+        with pytest.raises(SketchError, match="there is no item to grade"):
+            monitor.grade(window)
 
 
 def test_the_gates_of_check_pass_fail_or_are_not_known(graded: Monitor) -> None:
@@ -69,7 +68,7 @@ def test_the_gates_of_check_pass_fail_or_are_not_known(graded: Monitor) -> None:
 @pytest.mark.slow
 def test_the_history_has_every_window_with_its_scores(graded: Monitor) -> None:
     history = graded.history()
-    assert [(one.span.items, one.refused) for one in history.windows] == [(500, None)] * 3
+    assert [(window.span.items, window.refused) for window in history.windows] == [(500, None)] * 3
     last = history.windows[-1]
     calibrated = graded.grade(2).calibrated
     assert calibrated is not None
@@ -98,7 +97,7 @@ def test_a_window_that_cannot_be_graded_says_why() -> None:
 # -- late, repeated, corrected ---------------------------------------------------------------------------------------
 
 
-def test_votes_for_closed_items_are_told_and_not_counted() -> None:
+def test_votes_for_closed_items_are_late_and_not_counted() -> None:
     monitor = Monitor(10, remember=20)
     monitor.learn_many(rows(range(30)))
     before = monitor.panes.to_dict()
@@ -176,7 +175,7 @@ def test_old_panes_are_added_up_and_corrected_there() -> None:
     assert monitor.sketch().to_counts() == {("y", "y", "n"): 99, ("n", "y", "n"): 1}
 
 
-def test_too_many_tuples_of_long_ago_are_forgotten_and_told() -> None:
+def test_too_many_tuples_of_long_ago_are_dropped_and_their_items_numbered() -> None:
     panes = Panes()
     for number in range(6):
         for k in range(10):
@@ -220,53 +219,41 @@ def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
         Monitor(window)
 
 
-def test_a_label_that_was_not_told_is_refused_and_nothing_is_counted() -> None:
-    monitor = Monitor(labels=["yes", "no"])
-    with pytest.raises(VotesError, match="label 'maybe' is not among the labels yes, no"):
-        monitor.learn_many([("q1", "ann", "yes"), ("q1", "bob", "maybe")])
-    with pytest.raises(VotesError, match="maybe"):
-        monitor.learn_one("q1", "bob", "maybe")
-    assert (monitor.items, monitor.jurors) == (0, ())
-
-
-def test_a_window_by_time_needs_times() -> None:
-    monitor = Monitor("1h")
-    with pytest.raises(VotesError, match="needs the time of every vote"):
-        monitor.learn_one("q1", "ann", "yes")
-    with pytest.raises(VotesError, match="needs the time of every vote"):
-        monitor.learn_many([("q1", "ann", "yes", 5), ("q1", "bob", "yes")])
-    assert monitor.items == 0
-
-
 @pytest.mark.parametrize(
-    ("votes", "message"),
+    ("options", "votes", "message"),
     [
-        ([("q1", "ann")], "row 1 is no vote"),
-        ([("q1", "", "yes")], "row 1: the juror is empty"),
-        ([(None, "ann", "yes")], "row 1: the item is empty"),
-        ([("q1", "ann", "yes", "noon")], "time 'noon' is none"),
-        ([("q1", "ann", "yes", 1_767_225_600_000)], "past the year 9999: give seconds since 1970, not milliseconds"),
-        (pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "past the year 9999"),
-        ([("q1", "ann", ["yes"])], "not a single value"),
-        (pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
-        (jurors.load_example("census")[0], "counts without items"),
+        ({}, [("q1", "ann")], "row 1 is no vote"),
+        ({}, [("q1", "", "yes")], "row 1: the juror is empty"),
+        ({}, [(None, "ann", "yes")], "row 1: the item is empty"),
+        ({}, [("q1", "ann", "yes", "noon")], "time 'noon' is none"),
+        ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "past the year 9999: give seconds since 1970, not milli"),
+        ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "past the year 9999"),
+        ({}, [("q1", "ann", ["yes"])], "not a single value"),
+        ({}, pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
+        ({}, jurors.load_example("census")[0], "counts without items"),
+        ({}, [(k, "ann", f"score {k}") for k in range(251)], "more than 250 labels"),
+        ({"labels": ["yes", "no"]}, [("q1", "ann", "yes"), ("q1", "bob", "maybe")], "label 'maybe' is not among"),
+        ({"labels": ["yes", "no"]}, [("q1", "bob", "maybe")], "label 'maybe' is not among the labels yes, no"),
+        ({"window": "1h"}, [("q1", "ann", "yes", 5), ("q1", "bob", "yes")], "needs the time of every vote"),
+        ({"window": "1h"}, [("q1", "ann", "yes")], "needs the time of every vote"),
     ],
-    ids=["short", "juror", "item", "time", "milliseconds", "far", "nested", "columns", "counts"],
-)
-def test_what_is_no_vote_is_refused_in_a_line(votes: Any, message: str) -> None:
+    ids=["short", "juror", "item", "time", "milliseconds", "far", "nested", "columns", "counts", "many", "label",
+         "label alone", "untimed", "untimed alone"],
+)  # fmt: skip
+def test_what_is_no_vote_is_refused_in_a_line_and_nothing_is_counted(options: Any, votes: Any, message: str) -> None:
+    monitor = Monitor(**options)
     with pytest.raises(VotesError, match=message) as caught:
-        Monitor().learn_many(votes)
+        monitor.learn_many(votes)
     assert "\n" not in str(caught.value)
+    if isinstance(votes, list) and len(votes) == 1 and len(votes[0]) > 2:
+        with pytest.raises(VotesError):
+            monitor.learn_one(*votes[0])
+    assert (monitor.items, monitor.jurors) == (0, ())
 
 
 def test_monitors_of_different_windows_are_not_merged() -> None:
     with pytest.raises(SketchError, match="different windows: 10 and 1h"):
         Monitor(10) + Monitor("1h")
-
-
-def test_more_labels_than_a_byte_holds_are_refused() -> None:
-    with pytest.raises(VotesError, match="more than 250 labels"):
-        Monitor().learn_many([(k, "ann", f"score {k}") for k in range(251)])
 
 
 # -- times and columns -----------------------------------------------------------------------------------------------
@@ -276,8 +263,8 @@ def test_more_labels_than_a_byte_holds_are_refused() -> None:
 def test_times_of_frames_are_read(kind: str) -> None:
     times = [datetime(2026, 1, 1, 0, 30, tzinfo=UTC), datetime(2026, 1, 1, 1, 30, tzinfo=UTC)]
     columns: dict[str, Any] = {"item": ["q1", "q2"], "juror": ["ann", "ann"], "label": ["yes", "no"]}
-    told = [str(time) for time in times] if kind == "text" else times
-    frame = (pl.DataFrame if kind == "polars" else pd.DataFrame)({**columns, "timestamp": told})
+    stamps = [str(time) for time in times] if kind == "text" else times
+    frame = (pl.DataFrame if kind == "polars" else pd.DataFrame)({**columns, "timestamp": stamps})
     monitor = Monitor("1h")
     monitor.learn_many(frame)
     start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -332,21 +319,90 @@ def test_a_damaged_snapshot_is_refused_in_a_line(snapshot: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_a_snapshot_of_jurors_that_there_are_not_is_refused(snapshot: Path) -> None:
-    state = json.loads(snapshot.read_text())["monitor"]
-    state["panes"]["jurors"].pop()
-    snapshot.write_text(text_of(state))
-    with pytest.raises(VotesError, match="does not fit together"):
-        Monitor.load(snapshot)
-
-
-def test_other_files_and_newer_ones_are_refused(snapshot: Path, tmp_path: Path) -> None:
+def test_a_snapshot_that_is_none_or_does_not_fit_or_is_newer_is_refused(snapshot: Path, tmp_path: Path) -> None:
     document = json.loads(snapshot.read_text())
-    snapshot.write_text(json.dumps({**document, "version": 99}))
-    with pytest.raises(VotesError, match="written by a newer jurors"):
-        Monitor.load(snapshot)
-    snapshot.write_text("{}")
-    with pytest.raises(VotesError, match="no snapshot of a monitor"):
-        Monitor.load(snapshot)
+    document["monitor"]["panes"]["jurors"].pop()
+    wrong = {
+        text_of(document["monitor"]): "does not fit together",
+        json.dumps({**document, "version": 99}): "written by a newer jurors",
+        "{}": "no snapshot of a monitor",
+    }
+    for text, message in wrong.items():
+        snapshot.write_text(text)
+        with pytest.raises(VotesError, match=message):
+            Monitor.load(snapshot)
     with pytest.raises(VotesError, match="there is no such file"):
         Monitor.load(tmp_path / "none.json")
+
+
+# -- alarms ----------------------------------------------------------------------------------------------------------
+
+
+NAMES = ("ann", "bob", "cy", "dee", "eve")
+
+
+def stream(items: int, *, bad: float, seed: int = 1, start: int = 0) -> list[tuple[str, str, str]]:
+    """Five jurors who err on a tenth of the items; dee on the share `bad`."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, items)
+    wrong = rng.random((items, 5)) < np.array([0.1, 0.1, 0.1, bad, 0.1])
+    labels = np.where(wrong, 1 - truth[:, None], truth[:, None])
+    return [(f"q{start + k}", name, ("no", "yes")[labels[k, j]]) for k in range(items) for j, name in enumerate(NAMES)]
+
+
+def test_a_juror_who_gets_worse_raises_one_alarm_which_survives_a_restart() -> None:
+    monitor = Monitor(200)
+    monitor.learn_many(stream(1_000, bad=0.1))
+    assert monitor.alarms() == []
+    monitor.learn_many(stream(1_000, bad=0.45, seed=2, start=1_000))
+    raised = monitor.alarms()
+    assert [(alarm.kind, alarm.jurors, alarm.active) for alarm in raised] == [("juror_drift", ("dee",), True)]
+    assert 950 <= raised[0].since <= 1_050
+    again = Monitor.from_dict(monitor.to_dict())
+    for other in (monitor, again, monitor.copy()):
+        assert [alarm.to_dict() for alarm in other.alarms()] == [alarm.to_dict() for alarm in raised]
+
+
+def test_drift_is_detected_against_the_reference() -> None:
+    good = Monitor(200)
+    good.learn_many(stream(1_000, bad=0.1))
+    bad = stream(600, bad=0.45, seed=2)
+    alone, referred = Monitor(200), Monitor(200, reference=good.sketch())
+    for monitor in (alone, referred):
+        monitor.learn_many(bad)
+    assert alone.alarms() == []
+    assert [(alarm.jurors, alarm.since) for alarm in referred.alarms()] == [(("dee",), 1)]
+    assert referred.sketch() == alone.sketch()
+    again = Monitor.from_dict(referred.to_dict())
+    assert [alarm.to_dict() for alarm in again.alarms()] == [alarm.to_dict() for alarm in referred.alarms()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settle", [0, 200])
+def test_jurors_who_vote_late_are_not_silent(settle: int) -> None:
+    rows = stream(1_000, bad=0.1)
+    slow = [row for row in rows if row[1] == "eve"]
+    quick = [row for row in rows if row[1] != "eve"]
+    monitor = Monitor(100, settle=settle)
+    raised = set()
+    for start in range(0, 1_000, 50):  # eve is 150 items behind
+        monitor.learn_many(quick[4 * start : 4 * (start + 50)])
+        monitor.learn_many(slow[max(start - 150, 0) : max(start - 100, 0)])
+        raised |= {(alarm.kind, alarm.jurors) for alarm in monitor.alarms()}
+    assert bool(raised) == (settle == 0)
+
+
+def test_panes_that_were_joined_are_not_new_items() -> None:
+    monitor = Monitor(100, keep=4)
+    rows = stream(2_000, bad=0.1)
+    for start in range(0, len(rows), 500):
+        monitor.learn_many(rows[start : start + 500])
+        assert monitor.alarms() == []
+    assert monitor._drift is not None
+    assert monitor._drift.items == 2_000
+
+
+def test_the_reference_of_a_monitor_may_be_anything_that_holds_votes() -> None:
+    monitor = Monitor(reference=[["yes", "no", "yes"], ["no", "no", "yes"]])
+    assert isinstance(monitor.reference, Sketch)
+    assert monitor.jurors == ("1", "2", "3")

@@ -125,10 +125,10 @@ def full(names: Sequence[str], inputs: Path, work: Path) -> bool:
         whole, _ = undisturbed(arguments, outputs, inputs, work)
         for place in ("results", *["temporary"] * (name != "inspect")):  # which tells of what it cannot read
             for size in SIZES:
-                status, wrong, said = _on_full_disk(arguments, whole, inputs, work, place, size)
+                status, wrong, line = _on_full_disk(arguments, whole, inputs, work, place, size)
                 good &= not wrong
                 print(
-                    f"{name:<16} {place:<10} {size:>6} {status:>4} {len(wrong):>12}  {said[:110]}", *wrong, flush=True
+                    f"{name:<16} {place:<10} {size:>6} {status:>4} {len(wrong):>12}  {line[:110]}", *wrong, flush=True
                 )
     return good
 
@@ -173,14 +173,14 @@ def main() -> None:
     parser.add_argument("commands", nargs="*", metavar="COMMAND", help="as in tests/robust/runs.py")
     parser.add_argument("--times", type=int, default=15, help="with each signal")
     parser.add_argument("--items", type=int, default=40_000)
-    asked = parser.parse_intermixed_args()
+    options = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="robust-") as place:
         work = Path(place)
         (work / "inputs").mkdir()
-        make_inputs(work / "inputs", asked.items)
-        names = asked.commands or list(WRITING)
+        make_inputs(work / "inputs", options.items)
+        names = options.commands or list(WRITING)
         inputs = work / "inputs"
-        good = kills(names, asked.times, inputs, work) if asked.what == "kills" else full(names, inputs, work)
+        good = kills(names, options.times, inputs, work) if options.what == "kills" else full(names, inputs, work)
     sys.exit(0 if good else 1)
 
 

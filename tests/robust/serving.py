@@ -200,7 +200,7 @@ def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[s
     with loaded(server, 2) as loads:
         for number in range(times):
             settle(loads)
-            before = _told(loads, "503")
+            before = _count(loads, "503")
             postgres.stop("fast" if number % 2 else "immediate")
             _wait_for(loads, "503", before)
             postgres.start()
@@ -208,8 +208,8 @@ def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[s
     server.end(signal.SIGTERM)
     answers = sum((load.answers for load in loads), Counter[str]())
     print(f"{times} restarts, {sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
-    clear = any(said.startswith("503") for said in answers)
-    return faults(place, loads) + ([] if clear else ["nobody was told 503"])
+    clear = any(answer.startswith("503") for answer in answers)
+    return faults(place, loads) + ([] if clear else ["there was no answer 503"])
 
 
 def full(work: Path, size: str = "3m") -> list[str]:
@@ -225,7 +225,7 @@ def full(work: Path, size: str = "3m") -> list[str]:
             with suppress(OSError):  # votes may take the rest meanwhile
                 filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
             _wait_for(loads, "507")
-            time.sleep(1.5)  # the fold meets the full disk, too
+            time.sleep(1.5)  # aggregation meets the full disk, too
             filler.unlink()
             settle(loads)
         server.end(signal.SIGTERM)
@@ -238,15 +238,15 @@ def full(work: Path, size: str = "3m") -> list[str]:
 
 def _wait_for(loads: list[Load], status: str, before: int = 0) -> None:
     deadline = time.monotonic() + 240
-    while _told(loads, status) <= before:
-        assert time.monotonic() < deadline, f"nobody was told {status}"
+    while _count(loads, status) <= before:
+        assert time.monotonic() < deadline, f"there was no answer {status}"
         time.sleep(0.05)
 
 
-def _told(loads: list[Load], status: str) -> int:
-    """How often the clients were told so."""
+def _count(loads: list[Load], status: str) -> int:
+    """How many answers had this status."""
     answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
-    return sum(times for said, times in answers if said.startswith(status))
+    return sum(times for answer, times in answers if answer.startswith(status))
 
 
 def main() -> None:
@@ -256,20 +256,20 @@ def main() -> None:
     parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--workers", type=int, default=1)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="robust-") as folder:
         work = Path(folder)
-        if asked.what == "full":
+        if options.what == "full":
             wrong = full(work)
-        elif asked.what == "kills" and asked.store == "sqlite":
-            wrong = kills(str(work / "votes.db"), work, asked.times, asked.workers)
+        elif options.what == "kills" and options.store == "sqlite":
+            wrong = kills(str(work / "votes.db"), work, options.times, options.workers)
         else:
             with own_postgres(fsync=True) as postgres:
                 place = postgres.make("votes")
-                if asked.what == "restart":
-                    wrong = restart(postgres, place, work, asked.times)
+                if options.what == "restart":
+                    wrong = restart(postgres, place, work, options.times)
                 else:
-                    wrong = kills(place, work, asked.times, asked.workers)
+                    wrong = kills(place, work, options.times, options.workers)
         if wrong:
             print(*(work / "log").read_text().splitlines()[-5:], sep="\n")
     print(*wrong or ["nothing lost, nothing twice"], sep="\n")

@@ -56,10 +56,10 @@ class Target:
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     place = tmp_path_factory.mktemp("target") / "votes.db"
-    wanted: list[tuple[str, KeyScope, str | None]] = [
+    scopes: list[tuple[str, KeyScope, str | None]] = [
         ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
     ]  # fmt: skip
-    keys = {name: _key(place, scope, project) for name, scope, project in wanted}
+    keys = {name: _key(place, scope, project) for name, scope, project in scopes}
     with running(str(place), ServerLimits(body=20_000, jurors=40, labels=20)) as url:
         target = Target(url, place, keys)
         assert target.ask("PUT", "/v1/projects/shop", json={}).status_code == 201
@@ -203,8 +203,8 @@ def test_headers_that_hide_a_request(target: Target, more: bytes) -> None:
 def test_a_formula_in_csv(target: Target) -> None:
     target.ask("PUT", "/v1/projects/sums", json={})
     votes = jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes
-    said = zip(*(part.tolist() for part in votes.triples()), strict=True)
-    rows = [{"item": f"=1+{i}", "juror": f"@{j}", "label": votes.labels[k]} for i, j, k in said]
+    triples = zip(*(part.tolist() for part in votes.triples()), strict=True)
+    rows = [{"item": f"=1+{i}", "juror": f"@{j}", "label": votes.labels[k]} for i, j, k in triples]
     target.ask("POST", "/v1/projects/sums/votes", json={"votes": rows})
     answer = target.ask("GET", "/v1/projects/sums/labels?format=csv")
     assert answer.headers["content-type"].startswith("text/csv")
@@ -231,16 +231,16 @@ def test_an_address_or_a_file_that_the_server_is_to_open(target: Target) -> None
 
 
 def test_secrets_are_in_no_log(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", heard)
+    log = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", log)
     token = target.keys["admin"]
     target.ask("GET", f"/v1/projects/{token}/grade?key={token}")
     target.ask("GET", "/v1/projects", f"{token}x")
     target.ask("PUT", "/v1/projects/shop", json={"labels": token})
     deadline = time.monotonic() + 60
-    while heard.getvalue().count('"event": "request"') < 3 and time.monotonic() < deadline:  # a line follows its answer
+    while log.getvalue().count('"event": "request"') < 3 and time.monotonic() < deadline:  # a line follows its answer
         time.sleep(0.01)
-    logged = heard.getvalue()
+    logged = log.getvalue()
     assert logged.count('"event": "request"') >= 3
     assert token[16:] not in logged
     assert all("path" in json.loads(line) for line in logged.splitlines() if '"request"' in line)

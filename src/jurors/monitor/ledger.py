@@ -143,7 +143,13 @@ def _factorized_by_arrow(series: Any) -> Any:
 
 
 def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
-    """A batch from the items, jurors and labels of votes, each a column or (distinct values, positions)."""
+    """A batch from the items, jurors and labels of votes, each a column or (distinct values, positions).
+
+    Returns
+    -------
+    VoteBatch
+        The votes, without values that mean no vote.
+    """
     if len({len(column[1] if isinstance(column, tuple) else column) for column in columns}) > 1:
         raise VotesError("item, juror and label differ in length")
     (items, item), (jurors, juror), (labels, label) = (
@@ -190,7 +196,13 @@ def _names_in_rows(values: Any, code: Integers, what: str, *, is_part: bool) -> 
 
 
 def seconds_of(times: Any) -> Floats:
-    """A column of times as seconds since 1970."""
+    """A column of times as seconds since 1970.
+
+    Returns
+    -------
+    array of float
+        Seconds, `UNTIMED` where a value is missing.
+    """
     if isinstance(times, np.ndarray) and times.dtype.kind == "f" and (np.abs(times) < LAST_TIME).all():
         return np.asarray(times, dtype=np.float64)
     distinct, code = factorize(times)
@@ -200,6 +212,13 @@ def seconds_of(times: Any) -> Floats:
 def seconds(time: Any) -> float:
     """A time as seconds since 1970: a number, a datetime (UTC unless it has a zone) or ISO 8601 text.
 
+    Returns
+    -------
+    float
+        Seconds, or `UNTIMED` for a missing value.
+
+    Examples
+    --------
     >>> seconds("1970-01-01T00:01:00Z"), seconds("1970-01-01 01:00:00+01:00"), seconds(None)
     (60.0, 0.0, -inf)
     """

@@ -242,7 +242,13 @@ def _score_text(score: float | None, interval: Interval) -> str | None:
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, from the leading evaluation; where grading is refused, the reason."""
+    """The grades of a window, from the leading evaluation; where grading is refused, the reason.
+
+    Returns
+    -------
+    WindowGrades
+        Scores and prevalence with their intervals, or `refused`.
+    """
     try:
         result = grade(sketch, **grading)
         leading = result.leading
@@ -454,33 +460,42 @@ T = TypeVar("T")
 
 
 def text_of(state: dict[str, Any]) -> str:
-    """The text of a snapshot."""
-    body = _compact(state)
-    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": _checksum(body)})
+    """The text of a snapshot.
+
+    Returns
+    -------
+    str
+        JSON with a checksum, one line for the head and one for the state.
+    """
+    body, checksum = _serialize(state)
+    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": checksum})
     return f'{head[:-1]},\n"monitor": {body}}}\n'
 
 
 def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
-    """Read a snapshot and restore its state; VotesError says in a line what is wrong with the file."""
+    """Read a snapshot and restore its state; VotesError says in a line what is wrong with the file.
+
+    Returns
+    -------
+    object
+        What `restore` makes of the state.
+    """
     try:
-        return restore(_state(_content(path)))
+        return restore(_read_state(path))
     except JurorsError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
         raise VotesError(f"this snapshot does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
 
-def _content(path: Path) -> bytes:
+def _read_state(path: Path) -> dict[str, Any]:
     try:
         raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except FileNotFoundError:
         raise VotesError("there is no such file", code="no_file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
-
-
-def _state(raw: bytes) -> dict[str, Any]:
     try:
         document = json.loads(raw)
     except ValueError:
@@ -490,14 +505,12 @@ def _state(raw: bytes) -> dict[str, Any]:
     if type(version := document.get("version")) is not int or version > SNAPSHOT:
         raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
     state = document.get("monitor")
-    if not isinstance(state, dict) or _checksum(_compact(state)) != document.get("checksum"):
+    if not isinstance(state, dict) or _serialize(state)[1] != document.get("checksum"):
         raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")
     return state
 
 
-def _compact(state: dict[str, Any]) -> str:
-    return json.dumps(state, separators=(",", ":"), allow_nan=False)
-
-
-def _checksum(body: str) -> str:
-    return f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"
+def _serialize(state: dict[str, Any]) -> tuple[str, str]:
+    """Compact JSON, and its checksum."""
+    body = json.dumps(state, separators=(",", ":"), allow_nan=False)
+    return body, f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"

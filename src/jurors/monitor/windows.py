@@ -40,6 +40,13 @@ CodedVotes: TypeAlias = NDArray[np.uint8]  #: rows x jurors: the bytes of keys
 def votes_in(key: bytes) -> int:
     r"""How many votes a decision tuple has.
 
+    Returns
+    -------
+    int
+        Votes; 0 for an empty key.
+
+    Examples
+    --------
     >>> votes_in(b"\x01\x00\x02")
     2
     """
@@ -49,6 +56,13 @@ def votes_in(key: bytes) -> int:
 def keys_of(table: CodedVotes) -> list[bytes]:
     r"""The keys of rows x jurors codes.
 
+    Returns
+    -------
+    list of bytes
+        A key per row, without trailing zeros.
+
+    Examples
+    --------
     >>> keys_of(np.array([[1, 0, 2], [1, 0, 0]], dtype=np.uint8))
     [b'\x01\x00\x02', b'\x01']
     """
@@ -96,6 +110,13 @@ def weighted_counts(counts: Integers, weights: Floats) -> Integers:
 def to_text(keys: Sequence[bytes]) -> dict[str, Any]:
     r"""Keys for JSON: padded to one length, joined and compressed, because of thousands of jurors few vote on an item.
 
+    Returns
+    -------
+    dict
+        The length of a key and all keys in base64.
+
+    Examples
+    --------
     >>> from_text(to_text([b"\x01", b"\x02\x00\x01"]), 2)
     [b'\x01', b'\x02\x00\x01']
     """
@@ -105,7 +126,13 @@ def to_text(keys: Sequence[bytes]) -> dict[str, Any]:
 
 
 def from_text(document: Mapping[str, Any], number: int) -> list[bytes]:
-    """The inverse of `to_text`; ValueError unless there are so many keys."""
+    """The inverse of `to_text`; ValueError unless there are so many keys.
+
+    Returns
+    -------
+    list of bytes
+        The keys.
+    """
     width = int(document["width"])
     unpacking = zlib.decompressobj()
     raw = unpacking.decompress(base64.b64decode(document["packed"]), width * number + 1)
@@ -547,6 +574,11 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
 
     The last one is always included, though it may lack its beginning. `now` is the last item's number, or the latest
     time.
+
+    Returns
+    -------
+    list of Span
+        With items and votes of each.
     """
     if not panes.panes:
         return []
@@ -644,6 +676,12 @@ def _in(marks: Marks, known: Marks) -> Flags:
 
 
 def fingerprints(names: Sequence[str]) -> Marks:
-    """Fingerprints of names, the same on every machine and in every run, unlike `hash`."""
+    """Fingerprints of names, the same on every machine and in every run, unlike `hash`.
+
+    Returns
+    -------
+    array of uint64
+        One per name.
+    """
     raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(raw, dtype="<u8")

@@ -1,1 +1,1 @@
-"""`jurors serve`: votes over HTTP, kept durably, graded and watched; needs the extra `jurors[serve]`."""
+"""`jurors serve`: votes over HTTP, stored durably, graded and watched; needs the extra `jurors[serve]`."""

@@ -18,6 +18,7 @@ import click
 import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
+from starlette.routing import Route
 from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import JurorsError, OptionError
@@ -48,6 +49,13 @@ class Settings:
 def duration(text: str) -> float:
     """Seconds: a number and its unit, s, m, h, d or w.
 
+    Returns
+    -------
+    float
+        Seconds, above 0.
+
+    Examples
+    --------
     >>> duration("90d"), duration("12h")
     (7776000.0, 43200.0)
     """
@@ -114,7 +122,13 @@ SETTINGS = "JURORS_SERVE_SETTINGS"  #: the environment variable by which workers
 
 
 def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAPI:
-    """The server's application. Its store, journal and settings are in `app.state`."""
+    """The server's application. Its store, journal and settings are in `app.state`.
+
+    Returns
+    -------
+    FastAPI
+        The application, whose store is opened when it starts.
+    """
     app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, openapi_url=None)
     app.state.settings, app.state.limits = settings, limits or ServerLimits()
     app.state.metrics, app.state.listeners = ServerMetrics(), 0
@@ -124,7 +138,7 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     app.add_middleware(
         ServerMiddleware,
         keys=StoredKeys(lambda: app.state.store),
-        routes=[route for router in ROUTERS for route in router.routes],
+        routes=[route for router in ROUTERS for route in router.routes if isinstance(route, Route)],
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
@@ -133,7 +147,13 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
 
 
 def from_environment() -> FastAPI:
-    """The application in a worker process."""
+    """The application in a worker process.
+
+    Returns
+    -------
+    FastAPI
+        The application.
+    """
     configure_logging()
     return create_app(Settings(**json.loads(os.environ[SETTINGS])))
 

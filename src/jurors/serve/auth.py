@@ -134,6 +134,13 @@ def _hash(token: str) -> str:
 def key_name(given: str) -> str:
     """The name of a key, even where the whole key was given by mistake.
 
+    Returns
+    -------
+    str
+        12 hexadecimal digits.
+
+    Examples
+    --------
     >>> key_name("0123456789ab"), key_name("jk_0123456789ab_secret")
     ('0123456789ab', '0123456789ab')
     """
@@ -143,6 +150,13 @@ def key_name(given: str) -> str:
 def without_secrets(text: str) -> str:
     """A line with the secret of every key in it cut out.
 
+    Returns
+    -------
+    str
+        The line, with keys cut after their name.
+
+    Examples
+    --------
     >>> without_secrets("GET /?key=jk_0123456789ab_s3cret HTTP/1.1")
     'GET /?key=jk_0123456789ab_… HTTP/1.1'
     """
@@ -188,6 +202,13 @@ class ServerLimits:
 def check_project(name: str, limits: ServerLimits) -> str:
     """The name of a project; refused where it could have a meaning elsewhere.
 
+    Returns
+    -------
+    str
+        The name, unchanged.
+
+    Examples
+    --------
     >>> check_project("checkout-judges", ServerLimits())
     'checkout-judges'
     """

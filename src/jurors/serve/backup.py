@@ -47,7 +47,13 @@ def _tables() -> list[_Table]:
 
 
 def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
-    """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before."""
+    """The lines of a backup of a store, or of one project, at one moment, with all votes acknowledged before.
+
+    Returns
+    -------
+    iterator of str
+        JSON lines, each with its line end.
+    """
     with store.reading() as session:
         projects = session.rows("SELECT id, name FROM projects ORDER BY id")
         selected = {name: number for number, name in projects if project in (None, name)}
@@ -79,11 +85,11 @@ def _documents(session: Session, selected: dict[str, int], *, is_complete: bool)
 def _rows(session: Session, table: _Table, sql: str) -> Iterator[dict[str, Any]]:
     columns, parts = session.parts(sql, _ROWS)
     for part in parts:
-        yield {"table": table.name, "columns": columns, "rows": [[_out(value) for value in row] for row in part]}
-
-
-def _out(value: Any) -> Any:
-    return {"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value
+        rows = [
+            [{"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value for value in row]
+            for row in part
+        ]
+        yield {"table": table.name, "columns": columns, "rows": rows}
 
 
 def _in(value: Any) -> Any:
@@ -94,47 +100,46 @@ def _in(value: Any) -> Any:
 
 
 def import_backup(store: SqlStore, path: Path, project: str | None = None) -> list[str]:
-    """Restore all projects of a backup, or one; nothing where something is wrong. Returns their names."""
+    """Restore all projects of a backup, or one; nothing where something is wrong.
+
+    Returns
+    -------
+    list of str
+        The names of the restored projects.
+    """
     try:
         for _ in _read_documents(path):  # to its end, before anything is written
             pass
-        return _restored(store, _read_documents(path), project)
+        documents = _read_documents(path)
+        head = next(documents, {})
+        if head.get("format") != _FORMAT:
+            raise VotesError("this is no backup of a server; `jurors export` writes one")
+        if head["version"] != len(MIGRATIONS):
+            raise VotesError(
+                f"this backup is of tables {head['version']}, this jurors has {len(MIGRATIONS)}; restore it with the "
+                "jurors that wrote it, open that store with this one, and take a backup again"
+            )
+        names: list[str] = head["projects"]
+        selected = [name for name in names if project in (None, name)]
+        if project is not None and not selected:
+            message = f"there is no project {project!r} in it, but {', '.join(names) or 'none'}"
+            raise VotesError(message, code="unknown_name")
+        tables = {table.name: table for table in _tables()}
+        numbers: dict[int, int] = {}  # of projects: in the backup -> in this store
+        with store.writing() as session:
+            for document in documents:
+                table = tables[document["table"]]
+                if table.name == "projects":
+                    _restore_projects(session, document, selected, numbers)
+                elif table.in_project or project is None:
+                    _restore_rows(session, table, document, numbers)
+        return selected
     except VotesError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, ApiError):
             raise
         raise VotesError(f"this backup does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
-
-
-def _restored(store: SqlStore, lines: Iterator[dict[str, Any]], project: str | None) -> list[str]:
-    names: list[str] = _head(next(lines, {}))["projects"]
-    selected = names if project is None else [name for name in names if name == project]
-    if project is not None and not selected:
-        raise VotesError(
-            f"there is no project {project!r} in it, but {', '.join(names) or 'none'}", code="unknown_name"
-        )
-    tables = {table.name: table for table in _tables()}
-    numbers: dict[int, int] = {}  #: of projects: in the backup -> in this store
-    with store.writing() as session:
-        for document in lines:
-            table = tables[document["table"]]
-            if table.name == "projects":
-                _restore_projects(session, document, selected, numbers)
-            elif table.in_project or project is None:
-                _restore_rows(session, table, document, numbers)
-    return selected
-
-
-def _head(document: dict[str, Any]) -> dict[str, Any]:
-    if document.get("format") != _FORMAT:
-        raise VotesError("this is no backup of a server; `jurors export` writes one")
-    if document["version"] != len(MIGRATIONS):
-        raise VotesError(
-            f"this backup is of tables {document['version']}, this jurors has {len(MIGRATIONS)}; restore it with the "
-            "jurors that wrote it, open that store with this one, and take a backup again"
-        )
-    return document
 
 
 def _restore_projects(session: Session, document: dict[str, Any], selected: list[str], numbers: dict[int, int]) -> None:

@@ -76,7 +76,7 @@ class Database(ABC):
     placeholder: ClassVar[str]
     begin_read: ClassVar[str]
     begin_write: ClassVar[str]
-    lock_project: ClassVar[str]  #: makes other folds of a project wait until the transaction ends
+    lock_project: ClassVar[str]  #: makes other aggregations of a project wait until the transaction ends
     lock_schema: ClassVar[str]
     words: ClassVar[dict[str, str]]  #: for the `{…}` of the tables
 
@@ -142,6 +142,9 @@ class Database(ABC):
         """Whether a row belongs to a project that does not exist (any more)."""
 
 
+_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+
+
 class PostgreSQL(Database):
     """PostgreSQL, for several workers and hosts on one store.
 
@@ -167,8 +170,8 @@ class PostgreSQL(Database):
         self._options: dict[str, Any] = {"autocommit": True, "connect_timeout": 10, "application_name": "jurors"}
         # It gives up at once where it cannot connect: who needs a connection next makes it try again.
         self._pool: ConnectionPool[Any] = ConnectionPool(
-            url, kwargs=self._options, configure=_make_durable, min_size=0, max_size=_CONNECTIONS, reconnect_timeout=0,
-            open=False,
+            url, kwargs=self._options, configure=lambda connection: connection.execute(_DURABLE), min_size=0,
+            max_size=_CONNECTIONS, reconnect_timeout=0, open=False,
         )  # fmt: skip
 
     def _acquire(self, *, is_retry: bool = False) -> Any:
@@ -213,12 +216,6 @@ class PostgreSQL(Database):
         import psycopg
 
         return isinstance(error, psycopg.errors.ForeignKeyViolation)
-
-
-def _make_durable(connection: Any) -> None:
-    connection.execute(
-        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-    )
 
 
 # What the pool would log comes out as `StoreUnavailable`; without a handler Python prints it on standard error.
@@ -308,8 +305,8 @@ class SQLite(Database):
 # opened. A migration is never changed once it has been released; what comes later is a migration of its own. Each
 # database spells `{serial}`, `{blob}` and `{clustered}` its own way.
 #
-# * projects   a project, its settings, and how often it was folded (`version`)
-# * inbox      batches of votes that are acknowledged and not yet folded, as JSON columns
+# * projects   a project, its settings, and how often it was aggregated (`version`)
+# * inbox      batches of votes that are acknowledged and not yet aggregated, as JSON columns
 # * jurors, labels   the code of each name within its project; codes are never given twice
 # * items      what each item's decision tuple is counted as now: `counted` holds one byte per juror (0: no vote)
 # * panes      how many items of a part of the stream have each decision tuple
@@ -374,12 +371,24 @@ Names = Literal["jurors", "labels"]  #: the tables; a label is stored as JSON, s
 
 
 def names(session: Session, project: int, kind: Names) -> list[str]:
-    """The names, in the order of their codes."""
+    """The names, in the order of their codes.
+
+    Returns
+    -------
+    list of str
+        One per code, from 0.
+    """
     return [row[0] for row in session.rows(f"SELECT name FROM {kind} WHERE project = ? ORDER BY code", project)]
 
 
 def add_names(session: Session, project: int, kind: Names, new: Iterable[str]) -> dict[str, int]:
-    """The code of every name, new ones appended after the others; the project must be locked."""
+    """The code of every name, new ones appended after the others; the project must be locked.
+
+    Returns
+    -------
+    dict
+        Name -> code, of all names of the project.
+    """
     codes = {name: code for code, name in enumerate(names(session, project, kind))}
     fresh = [name for name in dict.fromkeys(new) if name not in codes]
     rows = [(project, code, name) for code, name in enumerate(fresh, len(codes))]
@@ -392,14 +401,14 @@ WINDOW = 1_000  #: items, where a project's settings name no window
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project: a stream of votes of its own, its settings, and how much of it is folded."""
+    """A project: a stream of votes of its own, its settings, and how much of it is aggregated."""
 
     id: int
     name: str
     settings: dict[str, Any]  #: as it was PUT: labels, window, thresholds, settle; only what was given
     created: float
-    version: int  #: grows with every fold that took something: what was computed for it holds until then
-    updated: float | None  #: when the last vote arrived that is folded
+    version: int  #: grows with every aggregation that took something: what was computed for it holds until then
+    updated: float | None  #: when the last aggregated vote arrived
     items: int
     votes: int
     numbered: int  #: how many items ever came, so the number of the next
@@ -418,7 +427,13 @@ class Project:
 
 
 def window_of(settings: Mapping[str, Any]) -> Window:
-    """The window of a project's settings, by default 1,000 items; OptionError where it is no window."""
+    """The window of a project's settings, by default 1,000 items; OptionError where it is no window.
+
+    Returns
+    -------
+    Window
+        How the stream is cut.
+    """
     return Window.of(settings.get("window") or WINDOW)
 
 

@@ -33,13 +33,26 @@ class ApiError(JurorsError):
 
 
 def status_of(error: JurorsError) -> int:
-    """The HTTP status of an error about the input."""
+    """The HTTP status of an error about the input.
+
+    Returns
+    -------
+    int
+        422 where the code has no status of its own.
+    """
     return error.status if isinstance(error, ApiError) else _STATUS.get(error.code, 422)
 
 
 def error_document(code: str, message: str) -> dict[str, Any]:
     r"""The JSON of an error: the message as one line, its control characters escaped.
 
+    Returns
+    -------
+    dict
+        `{"error": {"code": …, "message": …}}`, the message at most 500 characters long.
+
+    Examples
+    --------
     >>> error_document("no_project", "there is no\nproject 'x'")
     {'error': {'code': 'no_project', 'message': "there is no project 'x'"}}
     """

@@ -1,8 +1,8 @@
 """What is known of a project: its counts, grades, labels, items to review, windows over time, alarms.
 
 Everything is computed from the counts of decision tuples in the store and cached by the project's version, which grows
-with every fold that took something and with gold. So an answer reflects every vote that was acknowledged before the
-request, unless the caller allows an older one (`max_age`), which costs nothing.
+with every aggregation that took something and with gold. So an answer reflects every vote that was acknowledged before
+the request, unless the caller allows an older one (`max_age`), which costs nothing.
 """
 
 from __future__ import annotations
@@ -435,7 +435,7 @@ def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, 
 
 
 class AlarmWatch:
-    """Drift alarms of a store's projects; each fold is examined once, by whichever worker comes first."""
+    """Drift alarms of a store's projects; each aggregation is examined once, by whichever worker comes first."""
 
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store, self._states = reader, reader.store, DriftStore(reader.store)
@@ -458,7 +458,7 @@ class AlarmWatch:
         return drift
 
     def update_all(self, is_ending: Callable[[], bool]) -> None:
-        """Update every project that was folded since its last update; deleted ones are skipped."""
+        """Update every project that was aggregated since its last update; deleted ones are skipped."""
         examined = self._states.versions()
         for project in self._store.projects():
             if not is_ending() and project.items and examined.get(project.id, -1) < project.version:

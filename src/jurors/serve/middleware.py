@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import h11
 from fastapi import Request, Security
 from fastapi.params import Security as SecurityDependency
-from starlette.routing import BaseRoute, Match
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -41,6 +41,13 @@ from jurors.serve.observability import ServerMetrics, log_event
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a host.
 
+    Returns
+    -------
+    bool
+        False for a name that is not known to be local.
+
+    Examples
+    --------
     >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
     """
@@ -65,6 +72,13 @@ def check_bind_address(host: str, keys: int) -> None:
 def host_of(header: str) -> str | None:
     """The host of a Host header, without its port; None where it is no host.
 
+    Returns
+    -------
+    str or None
+        A name or an address, without brackets.
+
+    Examples
+    --------
     >>> host_of("[::1]:8000"), host_of("localhost"), host_of("a@b"), host_of("a b")
     ('::1', 'localhost', None, None)
     """
@@ -80,6 +94,13 @@ def host_of(header: str) -> str | None:
 def is_own_origin(origin: str, host: str) -> bool:
     """Whether a page's origin is the host of the request, including the port; `null` never is.
 
+    Returns
+    -------
+    bool
+        Whether scheme, host and port are ours.
+
+    Examples
+    --------
     >>> is_own_origin("http://127.0.0.1:8000", "127.0.0.1:8000"), is_own_origin("null", "127.0.0.1:8000")
     (True, False)
     """
@@ -115,13 +136,13 @@ class RequiredAccess:
     any_project: bool = False  #: a key for one project is enough; the answer is about that one
 
 
-def declared_scopes(route: BaseRoute) -> list[str]:
+def declared_scopes(route: Route) -> list[str]:
     """The scopes that a route declares, its key scope or "open" first; empty where it declares none."""
     declared = (each for each in getattr(route, "dependencies", ()) if isinstance(each, SecurityDependency))
     return [scope for each in declared if each.dependency is accepted_key for scope in each.scopes or ()]
 
 
-def required_access(routes: Sequence[BaseRoute], scope: Scope) -> RequiredAccess:
+def required_access(routes: Sequence[Route], scope: Scope) -> RequiredAccess:
     """What a request needs: as its route declares; where no route serves it, the most that its path could need.
 
     Parameters
@@ -138,17 +159,17 @@ def required_access(routes: Sequence[BaseRoute], scope: Scope) -> RequiredAccess
         `/v1/projects/NAME/` a key of that project, `read` to GET and `admin` to do anything else.
     """
     is_reading = scope["method"] in ("GET", "HEAD")
-    sought = {**scope, "method": "GET"} if is_reading else scope
+    method, path = "GET" if is_reading else scope["method"], scope["path"]
     for route in routes:
-        match, route_scope = route.matches(sought)
-        if match is not Match.FULL or not (scopes := declared_scopes(route)):
+        match = route.path_regex.fullmatch(path)
+        if match is None or method not in (route.methods or ()) or not (scopes := declared_scopes(route)):
             continue
-        values = route_scope["path_params"]
+        values = match.groupdict()
         if scopes[0] != "open":
             return RequiredAccess(cast(KeyScope, scopes[0]), values.get("name"), "any project" in scopes)
         if all(map(_PLAIN.fullmatch, values.values())):  # an open route serves plain file names and nothing else
             return RequiredAccess("open")
-    place = _PROJECT.fullmatch(scope["path"])
+    place = _PROJECT.fullmatch(path)
     return RequiredAccess("read" if is_reading and place else "admin", place and place[1])
 
 
@@ -183,7 +204,7 @@ class ServerMiddleware:
 
     app: ASGIApp
     keys: KeyStore
-    routes: Sequence[BaseRoute]
+    routes: Sequence[Route]
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     needs_key: bool = False  #: where others than this machine can reach it, or once a key was made

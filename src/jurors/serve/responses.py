@@ -14,43 +14,40 @@ from jurors.serve.auth import without_secrets
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import log_event
 
-_CODES: dict[int, Code] = {404: "no_route", 405: "no_route", 400: "bad_body"}
-
 
 def handle_errors(app: FastAPI) -> None:
     """Answer every error of a route with one document of one form."""
-    app.add_exception_handler(JurorsError, _known_error)
-    app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unexpected_error)
 
+    @app.exception_handler(JurorsError)
+    async def known(request: Request, error: JurorsError) -> JSONResponse:
+        headers = dict(error.headers) if isinstance(error, ApiError) else None
+        return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
 
-async def _known_error(request: Request, error: Any) -> JSONResponse:
-    headers = dict(error.headers) if isinstance(error, ApiError) else None
-    return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+    @app.exception_handler(RequestValidationError)
+    async def invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
+        """A body or parameter that does not fit the route: the first mistake, and where it is."""
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            return JSONResponse(error_document("damaged", f"the body is no JSON: {first['ctx']['error']}"), 400)
+        code: Code = "bad_body" if first["loc"][:1] == ("body",) else "option"
+        place = ".".join(str(part)[:60] for part in first["loc"][1:]) or "the body"
+        return JSONResponse(error_document(code, f"{place}: {first['msg']}"), 422)
 
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        known: dict[int, tuple[Code, str]] = {
+            400: ("bad_body", str(error.detail)),
+            404: ("no_route", "there is no such route; see /docs"),
+            405: ("no_route", f"{request.method} is not for this route; see /docs"),
+        }
+        code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
+        return JSONResponse(error_document(code, message), error.status_code, error.headers)
 
-async def _invalid_request(request: Request, error: Any) -> JSONResponse:
-    """A body or parameter that does not fit the route: the first mistake, and where it is."""
-    first = error.errors()[0]
-    is_body = first["loc"][:1] == ("body",)
-    if first["type"] == "json_invalid":
-        return JSONResponse(error_document("damaged", f"the body is no JSON: {first['ctx']['error']}"), 400)
-    place = ".".join(str(part)[:60] for part in first["loc"][1:]) or "the body"
-    return JSONResponse(error_document("bad_body" if is_body else "option", f"{place}: {first['msg']}"), 422)
-
-
-async def _http_error(request: Request, error: Any) -> JSONResponse:
-    known = {404: "there is no such route; see /docs", 405: f"{request.method} is not for this route; see /docs"}
-    message = known.get(error.status_code, str(error.detail))
-    code = _CODES.get(error.status_code, "bad_request")
-    return JSONResponse(error_document(code, message), error.status_code, error.headers)
-
-
-async def _unexpected_error(request: Request, error: Any) -> JSONResponse:
-    """An error of ours: the log has it, the caller learns no more than its kind."""
-    log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
-    return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> JSONResponse:
+        """An error of ours: the log has it, the caller learns no more than its kind."""
+        log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
+        return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
 
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
@@ -105,7 +102,13 @@ _ERROR_SCHEMA = {
 
 
 def documented_responses(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route for OpenAPI: an example of its success, and of each error status."""
+    """The answers of a route for OpenAPI: an example of its success, and of each error status.
+
+    Returns
+    -------
+    dict
+        Status -> description and example.
+    """
     answers: dict[int | str, dict[str, Any]] = {
         code: _answer(
             f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}

@@ -70,6 +70,13 @@ class PostedBatch:
 def batch_of(votes: Any) -> PostedBatch:
     """The votes of a list from JSON; ApiError names the first that is not valid.
 
+    Returns
+    -------
+    PostedBatch
+        The votes as columns, in their order.
+
+    Examples
+    --------
     >>> batch_of([{"item": "q1", "juror": "ann", "label": "yes"}, {"item": 2, "juror": "bob", "label": True}])
     PostedBatch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
     """
@@ -129,7 +136,13 @@ def _check_texts(texts: Sequence[str], what: str) -> None:
 
 
 def is_text(text: str) -> bool:
-    """Whether every character can be stored: no half of a surrogate pair."""
+    """Whether every character can be stored: no half of a surrogate pair.
+
+    Returns
+    -------
+    bool
+        Whether UTF-8 can encode it.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -156,6 +169,13 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
 def label_text(label: Any) -> str:
     """A label as it is stored: JSON, in which 1.0 is 1.
 
+    Returns
+    -------
+    str
+        JSON.
+
+    Examples
+    --------
     >>> label_text("yes"), label_text(1.0), label_text(True)
     ('"yes"', '1', 'true')
     """
@@ -204,10 +224,10 @@ class SqlStore:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, is_new = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
-    ...     folded = store.aggregate(project.id)
+    ...     counted = store.aggregate(project.id)
     ...     project = store.project("qa")
     ...     store.close()
-    >>> is_new, folded, project.items, project.votes
+    >>> is_new, counted, project.items, project.votes
     (True, 1, 1, 1)
     """
 
@@ -401,7 +421,13 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_store(place: str) -> SqlStore:
-    """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
+    """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date.
+
+    Returns
+    -------
+    SqlStore
+        Ready for use; close it afterwards.
+    """
     store = SqlStore(_database(place))
     try:
         store.migrate()
@@ -420,6 +446,13 @@ def check_store_exists(place: str) -> None:
 def store_name(place: str) -> str:
     """The place without a password.
 
+    Returns
+    -------
+    str
+        For messages and logs.
+
+    Examples
+    --------
     >>> store_name("votes.db"), store_name("postgresql://me:secret@db.example/votes")
     ('votes.db', 'postgresql://db.example/votes')
     """

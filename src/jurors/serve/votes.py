@@ -169,6 +169,13 @@ _SHAPES = {
 def tool_of(document: Any) -> str | None:
     """The tool that wrote a document (OpenInference or Inspect AI); None where it is another.
 
+    Returns
+    -------
+    str or None
+        `openinference`, `inspect` or None.
+
+    Examples
+    --------
     >>> tool_of({"resourceSpans": []}), tool_of({"eval": {}, "samples": []}), tool_of({"votes": []})
     ('openinference', 'inspect', None)
     """
@@ -179,7 +186,13 @@ def tool_of(document: Any) -> str | None:
 
 
 def votes_of_log(body: bytes, tool: str) -> PostedBatch:
-    """The votes of a tool's document, read as a file of that tool is."""
+    """The votes of a tool's document, read as a file of that tool is.
+
+    Returns
+    -------
+    PostedBatch
+        The votes as columns.
+    """
     from jurors.votes import read_votes
 
     with temp_directory() as folder:
@@ -235,7 +248,13 @@ async def post_votes(name: str, request: Request) -> JSONResponse:
 
 
 def votes_in(body: bytes) -> PostedBatch:
-    """The votes of a body."""
+    """The votes of a body.
+
+    Returns
+    -------
+    PostedBatch
+        The votes as columns; ApiError where there are none.
+    """
     try:
         document: Any = from_json(body)
     except ValueError as error:

@@ -200,7 +200,13 @@ def _majority(tally: Integers) -> Integers:
 
 
 def binary_share(counts: Integers, category: int) -> float:
-    """The share of one category; NaN where nothing was counted."""
+    """The share of one category; NaN where nothing was counted.
+
+    Returns
+    -------
+    float
+        In [0, 1], or NaN.
+    """
     total = counts.sum()
     return float(counts[category] / total) if total else float("nan")
 
@@ -409,13 +415,25 @@ class Segments:
 
 
 def codes_of(keys: list[bytes], jurors: int) -> Integers:
-    """Keys as rows x jurors; labels from 1, 0 for no vote."""
+    """Keys as rows x jurors; labels from 1, 0 for no vote.
+
+    Returns
+    -------
+    array of int, rows x jurors
+        Labels from 1, 0 for no vote.
+    """
     width = max(jurors, 1)
     return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)[:, :jurors].astype(np.int64)
 
 
 def keys_from(codes: Integers) -> list[bytes]:
-    """The inverse of `codes_of`."""
+    """The inverse of `codes_of`.
+
+    Returns
+    -------
+    list of bytes
+        The key of each row.
+    """
     return keys_of(codes.astype(np.uint8))
 
 
@@ -472,6 +490,11 @@ def log_ceiling(before: Integers, after: Integers) -> Floats:
     """The logarithm of the likelihood ratio of two vectors of shares against one, which no bet exceeds.
 
     It is cheap, so that the evidence itself is computed only where it can matter.
+
+    Returns
+    -------
+    array of float
+        In nats, over the leading axes of the counts.
     """
     return best_log_chance(before) + best_log_chance(after) - best_log_chance(before + after)
 
@@ -546,7 +569,13 @@ def shares(members: int, first: int) -> Floats:
 
 
 def log_border_shares(numbers: Floats) -> Floats:
-    """ln of the share of the first border, of the second …"""
+    """ln of the share of the first border, of the second …
+
+    Returns
+    -------
+    array of float
+        In nats, one per border.
+    """
     logs: Floats = -_FALL * np.log(numbers) - np.log(zeta(_FALL))
     return logs
 
@@ -602,7 +631,7 @@ class ChangeTest:
     ) -> None:
         self.segments, self.watched = segments, segments.watched
         self.subjects = {
-            subject: _Subject(subject, segments, _needed(self.watched, subject, alpha, first), origins, resting)
+            subject: _Subject(subject, segments, alpha, first, origins, resting)
             for subject in SUBJECTS
             if self.watched.series(subject)
         }
@@ -630,26 +659,34 @@ class _Subject:
         self,
         subject: str,
         segments: Segments,
-        needed: Floats,
+        alpha: float,
+        first: int,
         origins: dict[tuple[str, int], int],
         resting: set[tuple[str, int]],
     ) -> None:
-        self.subject, self.needed = subject, needed
+        self.subject = subject
         self.parts = segments.watched.parts_of[subject]
-        series = len(needed)
+        series = len(segments.watched.series(subject))
+        members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
+        share = shares(series, members[subject]) if subject in members else np.ones(series)
+        self.needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
         begin = np.array([origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
         self.watched = np.array([(subject, each) not in resting for each in range(series)])
-        self._start = [_at_origin(part.of(segments.upto), begin, segments.numbers) for part in self.parts]
-        mask = self._counts[:, :, None, None]
-        both = list(zip(self.parts, self._start, strict=True))
-        self._upto = [np.where(mask, part.of(segments.upto), start) for part, start in both]
-        self._before = [upto - start for upto, start in zip(self._upto, self._start, strict=True)]
-        self._chance = [best_log_chance(each).sum(axis=-1) for each in self._before]
-        self._lacking: dict[
-            int, tuple[float, Floats]
-        ] = {}  # by series: what its evidence lacked, and its ceilings then
+        # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
+        self._start, self._upto, self._before, self._chance = [], [], [], []
+        for part in self.parts:
+            upto = part.of(segments.upto)
+            start = np.zeros(upto.shape[1:], dtype=np.int64)
+            for each in np.flatnonzero(begin):
+                start[each] = upto[int(np.searchsorted(segments.numbers, begin[each])), each]
+            upto = np.where(self._counts[:, :, None, None], upto, start)
+            self._start.append(start)
+            self._upto.append(upto)
+            self._before.append(upto - start)
+            self._chance.append(best_log_chance(upto - start).sum(axis=-1))
+        self._lacking: dict[int, tuple[float, Floats]] = {}  # series -> what its evidence lacked, its ceilings then
         self._ceilings: list[Floats] = []
 
     def may_change(self, now: Integers) -> Flags:
@@ -707,19 +744,3 @@ class _Subject:
         logs = np.full(len(self._log_share), -np.inf)
         logs[at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
         return logs
-
-
-def _at_origin(upto: Integers, begin: Integers, numbers: Integers) -> Integers:
-    """Series x strata x categories: the counts at the border at which each series' watch began."""
-    start = np.zeros(upto.shape[1:], dtype=np.int64)
-    for series in np.flatnonzero(begin):
-        start[series] = upto[int(np.searchsorted(numbers, begin[series])), series]
-    return start
-
-
-def _needed(watched: WatchedSeries, subject: str, alpha: float, first: int) -> Floats:
-    series = len(watched.series(subject))
-    members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
-    share = shares(series, members[subject]) if subject in members else np.ones(series)
-    needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
-    return needed
