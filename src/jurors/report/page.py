@@ -354,7 +354,12 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     scores = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
-    filters = {"name": name, "percent": percent, "range": interval_text, "bar": lambda row: bar(row, low, high)}
+    filters: dict[str, Any] = {
+        "name": name,
+        "percent": percent,
+        "range": interval_text,
+        "bar": lambda row: bar(row, low, high),
+    }
     return template("report.html.jinja", filters).render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
