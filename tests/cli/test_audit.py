@@ -7,29 +7,27 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
-from jurors.cli.main import main
+from command_line import run
 
 VOTES = "item,ann,bob,cy\n" + "".join(
     f"{k},{'yes' if k % 2 else 'no'},{'yes' if k % 3 else 'no'},{'yes' if k % 5 else 'no'}\n" for k in range(60)
 )
 
 
-def _run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, ["audit", *arguments])
+def _run(*arguments: object) -> tuple[int, str]:
+    result = run("audit", *arguments)
     return result.exit_code, result.output
 
 
 def test_plan_writes_a_blind_sheet_and_the_votes_beside(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(VOTES)
     sheet = tmp_path / "sheet.csv"
-    assert _run("plan", str(tmp_path / "votes.csv"), "-n", "8", "-o", str(sheet))[0] == 0
+    assert _run("plan", tmp_path / "votes.csv", "-n", "8", "-o", sheet)[0] == 0
     assert sheet.read_text().splitlines()[0] == "draw,of,item,label,chance,drawn_from"
     beside = (tmp_path / "sheet.votes.csv").read_text().splitlines()
     assert beside[0] == "draw,of,item,vote of ann,vote of bob,vote of cy,label,chance,drawn_from"
     assert len(beside) == 9
-    status, more = _run("plan", str(tmp_path / "votes.csv"), "-n", "2", "--after", str(sheet))
+    status, more = _run("plan", tmp_path / "votes.csv", "-n", "2", "--after", sheet)
     assert (status, more.splitlines()[1].split(",")[:2]) == (0, ["9", "10"])
 
 
@@ -39,13 +37,13 @@ ITEMS = "id,question,label\n" + "".join(f'{k},"is {k} odd,\nreally?",{k % 2}\n' 
 def test_the_sheet_shows_the_texts_of_its_items(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(VOTES)
     (tmp_path / "items.csv").write_text(ITEMS)
-    sheet, table = tmp_path / "sheet.csv", ("--items", str(tmp_path / "items.csv"))
+    sheet, table = tmp_path / "sheet.csv", ("--items", tmp_path / "items.csv")
     shown = ("--text", "question", "--text", "label")
-    assert _run("plan", str(tmp_path / "votes.csv"), "-n", "3", *table, *shown, "-o", str(sheet)) == (0, "")
+    assert _run("plan", tmp_path / "votes.csv", "-n", "3", *table, *shown, "-o", sheet) == (0, "")
     rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
     assert list(rows[0]) == ["draw", "of", "item", "question", "text of label", "label", "chance", "drawn_from"]
     assert all(row["question"] == f"is {row['item']} odd,\nreally?" for row in rows)
-    assert _run("plan", str(tmp_path / "votes.csv"), "--after", str(sheet))[0] == 0
+    assert _run("plan", tmp_path / "votes.csv", "--after", sheet)[0] == 0
 
 
 def test_bad_texts_are_one_line_each_and_nothing_is_written(tmp_path: Path) -> None:
@@ -57,8 +55,8 @@ def test_bad_texts_are_one_line_each_and_nothing_is_written(tmp_path: Path) -> N
         ("twice.csv", "question", "item '3' has two texts"),
         ("twice.csv", "quest", "there is no column 'quest'"),
     ):
-        arguments = ("plan", str(tmp_path / "votes.csv"), "--items", str(tmp_path / table), "--text", column)
-        status, output = _run(*arguments, "-o", str(tmp_path / "sheet.csv"))
+        arguments = ("plan", tmp_path / "votes.csv", "--items", str(tmp_path / table), "--text", column)
+        status, output = _run(*arguments, "-o", tmp_path / "sheet.csv")
         assert (status, output.count("\n"), said in output) == (2, 1, True), output
     assert not list(tmp_path.glob("sheet*"))
 
@@ -67,8 +65,8 @@ def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Pat
     (tmp_path / "votes.csv").write_text(VOTES)
     (tmp_path / "other.csv").write_text(VOTES.replace("59,yes", "59,no"))
     sheet = tmp_path / "sheet.csv"
-    _run("plan", str(tmp_path / "votes.csv"), "-n", "3", "-o", str(sheet))
-    status, said = _run("plan", str(tmp_path / "other.csv"), "--after", str(sheet), "-o", str(tmp_path / "next.csv"))
+    _run("plan", tmp_path / "votes.csv", "-n", "3", "-o", sheet)
+    status, said = _run("plan", tmp_path / "other.csv", "--after", sheet, "-o", tmp_path / "next.csv")
     assert (status, said.count("\n")) == (2, 1)
     assert "drawn from other votes" in said
     assert not (tmp_path / "next.csv").exists()
@@ -77,7 +75,7 @@ def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Pat
 def _answered(tmp_path: Path, n: int) -> Path:
     (tmp_path / "votes.csv").write_text(VOTES)
     sheet = tmp_path / "sheet.csv"
-    _run("plan", str(tmp_path / "votes.csv"), "-n", str(n), "-o", str(sheet))
+    _run("plan", tmp_path / "votes.csv", "-n", n, "-o", sheet)
     rows = list(csv.DictReader(sheet.read_text().splitlines()))
     for row in rows:
         row["label"] = "yes" if int(row["item"]) % 2 else "no"
@@ -91,7 +89,7 @@ def _answered(tmp_path: Path, n: int) -> Path:
 @pytest.mark.slow
 def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
     sheet = _answered(tmp_path, 40)
-    arguments = ["result", str(tmp_path / "votes.csv"), "--answers", str(sheet), "--format", "json"]
+    arguments = ["result", tmp_path / "votes.csv", "--answers", sheet, "--format", "json"]
     status, said = _run(*arguments, "--until", "score:ann >= 0.8", "--until", "score:ann ± 20%")
     document = json.loads(said)
     assert (status, document["passed"], [one["verdict"] for one in document["until"]]) == (0, True, ["pass", "pass"])
@@ -108,5 +106,5 @@ def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
 def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     sheet = _answered(tmp_path, 5)
     for goal in ("score:ann about 5", "score:an ± 0.1", "scores:ann ± 0.1", "wrong <= 12"):
-        status, said = _run("result", str(tmp_path / "votes.csv"), "--answers", str(sheet), "--until", goal)
+        status, said = _run("result", tmp_path / "votes.csv", "--answers", sheet, "--until", goal)
         assert (status, said.count("\n")) == (2, 1), said

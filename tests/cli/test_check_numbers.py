@@ -8,10 +8,9 @@ from xml.etree.ElementTree import parse
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from command_line import refused, run
 
 import jurors
-from jurors.cli.main import main
 from jurors.errors import OptionError
 
 JURORS = ("ann", "bob", "cy", "dee")
@@ -35,44 +34,40 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _write("upside_down.csv", _numbers((1, 0.9, 1.1, -1)))
 
 
-def _run(*arguments: str, text: str | None = None) -> Result:
-    return CliRunner().invoke(main, arguments, input=text)
-
-
 @pytest.mark.parametrize("scale", [(), ("--scale", "interval")])
 def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
-    fine, odd = (_run("check", name, *scale) for name in ("fine.csv", "upside_down.csv"))
+    fine, odd = (run("check", name, *scale) for name in ("fine.csv", "upside_down.csv"))
     assert (fine.exit_code, odd.exit_code) == (0, 3)
     assert fine.stdout.startswith("OK: no alarm rang (4 jurors, 300 items)")
     assert "reversed_scale: dee gives lower numbers where the truth is higher" in odd.stdout
-    assert _run("check", "-", *scale, text=Path("upside_down.csv").read_text()).stdout == odd.stdout
+    assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
 
 
 def test_it_says_what_it_took_the_votes_for() -> None:
-    assert "note    scale: taken for numbers" in _run("check", "fine.csv").stdout
-    document = json.loads(_run("check", "fine.csv", "--format", "json").stdout)
+    assert "note    scale: taken for numbers" in run("check", "fine.csv").stdout
+    document = json.loads(run("check", "fine.csv", "--format", "json").stdout)
     assert document["scale"] == "interval"
     assert document["scale_why"].endswith("numbers with decimals")
-    graded = json.loads(_run("grade", "fine.csv", "--format", "json").stdout)
+    graded = json.loads(run("grade", "fine.csv", "--format", "json").stdout)
     assert document["jurors"] == graded["jurors"]
     assert document["alarms"] == graded["alarms"]
 
 
 def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     limits = ("--min-reliability", "ann:0.001", "--min-reliability", "bob:0.5", "--min-reliability", "cy:1")
-    verdict = json.loads(_run("check", "fine.csv", *limits, "--level", "0.8", "--format", "json").stdout)
+    verdict = json.loads(run("check", "fine.csv", *limits, "--level", "0.8", "--format", "json").stdout)
     assert {gate["name"]: gate["outcome"] for gate in verdict["gates"]} == {
         "min-reliability ann": "pass",
         "min-reliability bob": "not known",
         "min-reliability cy": "fail",
     }
-    line = _run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
-    row = json.loads(_run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
+    line = run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
+    row = json.loads(run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
     assert f"{row['calibrated_reliability']:.2f} (95%: {row['calibrated_reliability_low']:.2f} to" in line
 
 
 def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:
-    _run("check", "upside_down.csv", "--junit", "out.xml")
+    run("check", "upside_down.csv", "--junit", "out.xml")
     cases = {case.get("name"): case for case in parse("out.xml").getroot().iter("testcase")}
     assert cases["reversed_scale"].find("failure") is not None
     assert "inconsistent" not in cases
@@ -80,10 +75,9 @@ def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:
 
 @pytest.mark.parametrize("option", ["--min-score=0.7", "--max-wrong=0.1", "--spec=0.6", "--max-drop=0.1"])
 def test_limits_on_labels_are_refused_in_one_line_that_names_the_one_for_numbers(option: str) -> None:
-    result = _run("check", "fine.csv", option)
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert f"{option.partition('=')[0]} is for labels, and these are numbers" in result.stderr
-    assert "--min-reliability" in result.stderr
+    message = refused("check", "fine.csv", option)
+    assert f"{option.partition('=')[0]} is for labels, and these are numbers" in message
+    assert "--min-reliability" in message
 
 
 def test_a_limit_on_reliability_is_not_for_labels() -> None:

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
-from jurors.cli.main import main
+from click.testing import Result
+from command_line import refused, run
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"
 
@@ -20,7 +19,7 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _run(*arguments: str, text: str | None = None) -> Result:
-    return CliRunner().invoke(main, [*arguments, "--scale", "interval"], input=text)
+    return run(*arguments, "--scale", "interval", stdin=text)
 
 
 def test_grade_prints_jurors_in_every_format() -> None:
@@ -55,16 +54,12 @@ def test_label_values_the_items_in_every_format() -> None:
     ],
 )
 def test_what_is_not_for_numbers_is_refused_in_one_line(arguments: tuple[str, ...], message: str) -> None:
-    result = _run(arguments[0], "scores.csv", *arguments[1:])
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert message in refused(arguments[0], "scores.csv", *arguments[1:], "--scale", "interval")
 
 
 def test_a_word_among_numbers_is_named_with_its_place() -> None:
-    result = _run("grade", "-", text=ROWS.replace("q4,2,9", "q4,2,high"))
-    assert result.exit_code == 2
-    assert "juror bob, item q4: 'high' is no number" in result.stderr
+    message = refused("grade", "-", "--scale", "interval", stdin=ROWS.replace("q4,2,9", "q4,2,high"))
+    assert "juror bob, item q4: 'high' is no number" in message
 
 
 def test_score_prints_jurors_by_the_key_in_every_format() -> None:
@@ -87,9 +82,8 @@ def test_a_column_can_be_the_key_of_numbers() -> None:
 
 def test_a_key_of_words_is_refused_in_one_line() -> None:
     Path("truth.csv").write_text("item,label\nq1,good\nq2,bad\n")
-    result = _run("score", "scores.csv", "--key", "truth.csv")
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
-    assert "says 'good' of item q1, which is no number" in result.stderr
+    message = refused("score", "scores.csv", "--key", "truth.csv", "--scale", "interval")
+    assert "says 'good' of item q1, which is no number" in message
 
 
 def _grouped() -> str:
@@ -105,7 +99,7 @@ def _grouped() -> str:
 def test_score_and_grade_take_numbers_apart_by_group() -> None:
     Path("topics.csv").write_text(_grouped())
     for scale in ((), ("--scale", "interval")):
-        shown = CliRunner().invoke(main, ["score", "topics.csv", "--key", "truth", "--by", "topic", *scale])
+        shown = run("score", "topics.csv", "--key", "truth", "--by", "topic", *scale)
         assert shown.exit_code == 0
         assert shown.stdout.splitlines()[2].split()[:4] == ["essays", "30", "ann", "30"]
         assert "note    scale" not in shown.stderr  # it is on the card

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import panels
 import pytest
-from click.testing import CliRunner
+from command_line import refused, run
 
 import jurors
-from jurors.cli.main import main
 from jurors.report.tables import find_findings, number_tables
 from jurors.votes.item_texts import ItemTexts
 
@@ -31,7 +30,7 @@ def votes(tmp_path: Path) -> Path:
 
 
 def _run(*arguments: object) -> str:
-    done = CliRunner().invoke(main, [str(one) for one in arguments])
+    done = run(*arguments)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -64,9 +63,7 @@ def test_groups_and_columns_of_the_same_file_can_be_shown(votes: Path) -> None:
 
 
 def test_texts_without_a_review_are_refused_in_a_line(votes: Path) -> None:
-    done = CliRunner().invoke(main, ["label", str(votes), "--text", "batch"])
-    assert (done.exit_code, done.output.count("\n")) == (2, 1)
-    assert "--review N" in done.output
+    assert "--review N" in refused("label", votes, "--text", "batch")
 
 
 def test_the_pages_queue_shows_votes_and_texts() -> None:

@@ -166,7 +166,8 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array (records,)
             Labels.
         """
-        return self.classes_[self._label(self.votes(X)).codes]
+        codes = self._label(self.votes(X)).codes  # first: raises if the jury is not fitted
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> Floats:
         """Estimate the share of each label among records with the same votes; NaN if majority vote had to decide.

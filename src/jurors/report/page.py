@@ -325,10 +325,18 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     """
     from markupsafe import Markup
 
-    from jurors.evaluate.card import footnotes, heading, percent, percent_range
+    from jurors.evaluate.card import footnotes, heading, percent
     from jurors.report.content import actions, people, ranking, shown_alarms, verdict
     from jurors.report.evidence import tabs
-    from jurors.report.tables import audit_lines, audit_tables, method_sentence, name, number_tables, sentences
+    from jurors.report.tables import (
+        audit_lines,
+        audit_tables,
+        interval_text,
+        method_sentence,
+        name,
+        number_tables,
+        sentences,
+    )
 
     e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
@@ -346,10 +354,10 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     scores = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
-    filters = {
+    filters: dict[str, Any] = {
         "name": name,
         "percent": percent,
-        "range": lambda ends: percent_range(ends) or "–",
+        "range": interval_text,
         "bar": lambda row: bar(row, low, high),
     }
     return template("report.html.jinja", filters).render(

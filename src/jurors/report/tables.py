@@ -238,7 +238,13 @@ def _is_covered(value: Any, ends: tuple[float, float]) -> str:
     return "yes" if ends[0] <= value <= ends[1] else "no"
 
 
-def _range(ends: tuple[float, float]) -> str:
+def interval_text(ends: tuple[float, float]) -> str:
+    """Print an interval of shares in percent, or a dash if there is none.
+
+    Returns
+    -------
+    str
+    """
     return percent_range(ends) or "–"
 
 
@@ -347,7 +353,7 @@ def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
         value = getattr(by, statistic)
         for name in names:
             value = value[name]
-        cells += [percent(value), _range(by.interval_of(statistic, *names))]
+        cells += [percent(value), interval_text(by.interval_of(statistic, *names))]
     return cells
 
 
@@ -650,7 +656,7 @@ def _audit_table(audit: Audit, statistic: str) -> PageTable:
     for name in shown:
         row = [str(part) for part in name[1:]]
         for share in (audit.guaranteed[name], (audit.calibrated or {}).get(name)):
-            row += ["–", "–"] if share is None else [percent(share.estimate), _range(share.interval)]
+            row += ["–", "–"] if share is None else [percent(share.estimate), interval_text(share.interval)]
         rows.append(tuple(row))
     return PageTable(
         (*heads, "guaranteed", sure, CALIBRATED, sure), tuple(rows), _PROVED[statistic],
