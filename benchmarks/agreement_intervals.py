@@ -18,8 +18,8 @@ from scipy.special import stdtrit
 from jurors._numeric import Integers
 from jurors.evaluate.agreement import agreement_statistics
 from jurors.evaluate.agreement_coefficients import Coefficient
-from jurors.sketch import Sketch
-from jurors.votes import Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 LEVEL = 0.95
 MANY = 200_000  # items, whose coefficient is the one to be held

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import goodness_of_fit
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])

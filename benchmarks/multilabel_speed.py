@@ -9,10 +9,11 @@ from math import lcm
 
 import numpy as np
 
-from jurors.evaluate import Solution, encode
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio import encode
 from jurors.evaluate.trio_multiclass import evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 JURORS = ("i", "j", "k")
 #: Irreducible, all roots real: 2cos of multiples of 2π/5, 2π/7, 2π/15, 2π/11

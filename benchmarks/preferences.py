@@ -22,7 +22,7 @@ from scipy.stats import spearmanr
 
 import jurors
 from jurors._numeric import Floats
-from jurors.pairwise import Preferences
+from jurors.pairwise.data import Preferences
 from jurors.pairwise.model import Answering, fit_strengths
 
 Scores = Mapping[Any, float]

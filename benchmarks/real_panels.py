@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import jurors
 from jurors import Votes
 from jurors._numeric import Floats, Integers
-from jurors.votes import as_key
+from jurors.votes.key import as_key
 
 Answer = tuple[Floats, Floats]  # label shares (items, labels), scores (jurors)
 

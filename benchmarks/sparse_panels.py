@@ -47,7 +47,7 @@ def work_on(folder: Path, run: str) -> Callable[[], Any]:
     import pandas as pd
 
     import jurors
-    from jurors.evaluate import evaluate_panel
+    from jurors.evaluate.latent.panel import evaluate_panel
 
     frame = pd.read_csv(folder / "votes.csv.gz")
     if run in (RIVAL, ALL_ROUNDS):
@@ -149,8 +149,8 @@ def errors(folder: Path) -> None:
     import numpy as np
 
     import jurors
-    from jurors.evaluate import evaluate_panel
-    from jurors.sketch import count_votes
+    from jurors.evaluate.latent.panel import evaluate_panel
+    from jurors.sketch.sketch import count_votes
     from jurors.uncertainty import intervals
 
     panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jurors._numeric import Integers
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 LEVELS = 5
 

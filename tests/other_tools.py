@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from jurors import VotesError, read_votes
-from jurors.votes import Votes
 from jurors.votes.readers import Records, find_reader, load_reader, read_records
 from jurors.votes.readers.base import Files
+from jurors.votes.table import Votes
 
 SAMPLES = Path(__file__).parent / "votes" / "readers" / "samples"
 

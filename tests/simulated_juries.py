@@ -10,8 +10,8 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.solution import Solution
-from jurors.sketch import Sketch
-from jurors.votes import Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 
 def simulate(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jurors._numeric import Floats
-from jurors.pairwise import Preferences
+from jurors.pairwise.data import Preferences
 from jurors.pairwise.model import Answering
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from jurors.evaluate import Solution
-from jurors.sketch import Sketch
+from jurors.evaluate.solution import Solution
+from jurors.sketch.sketch import Sketch
 
 shares = st.fractions(min_value=0, max_value=1, max_denominator=12)
 inner_shares = st.fractions(min_value=Fraction(1, 12), max_value=Fraction(11, 12), max_denominator=12)

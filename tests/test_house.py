@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
+import sys
 import tokenize
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 from pkgutil import resolve_name
@@ -32,6 +35,31 @@ def test_a_module_has_at_most_600_lines_of_code() -> None:
 def test_modules_import_each_other_without_a_cycle() -> None:
     graph = {name: set(_imports(tree)) - {name} for name, tree in TREES.items()}
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def test_no_public_class_name_is_given_twice() -> None:
+    classes = Counter(
+        node.name
+        for tree in TREES.values()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name[0] != "_"
+    )
+    assert {name: times for name, times in classes.items() if times > 1} == {}
+
+
+def test_help_and_grading_load_no_more_than_they_need() -> None:
+    code = (
+        "import sys; sys.modules['sklearn'] = None; import jurors, pydoc; jurors.grade; "
+        "print(*(name for name in sys.modules if name.startswith('jurors.')));"
+        "print('DisjointJury' in pydoc.render_doc(jurors))"
+    )
+    loaded, helped = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert helped == "True"
+    rooms = {name.split(".")[1] for name in loaded.split()}
+    assert not rooms & {"audit", "cli", "client", "lab", "monitor", "numeric", "pairwise", "report", "serve", "watch"}
+    assert "jurors.uncertainty.bounds_robust" not in loaded
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

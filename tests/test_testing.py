@@ -11,8 +11,8 @@ import pytest
 from jurors import METHODS, Sketch
 from jurors import testing as contract
 from jurors.errors import SketchError
-from jurors.evaluate import Fit, evaluate_majority
-from jurors.evaluate.solution import float_solution
+from jurors.evaluate.partition import evaluate_majority
+from jurors.evaluate.solution import Fit, float_solution
 
 METHODS_AND_DATA = (*METHODS, "numbers", "preferences")
 #: `make quick` leaves these out: together they take several seconds

@@ -17,8 +17,8 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.trio import OUTCOMES, DecodedTrios, evaluate_trios
-from jurors.sketch import Sketch
 from jurors.sketch.moments import TUPLE_VALUES, product_of_others, table_moments
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.bounds_trio import smallest_correlation
 from jurors.uncertainty.intervals import trio_interval_ends

@@ -10,10 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jurors.errors import DegenerateSketchError
-from jurors.evaluate import evaluate_majority, evaluate_trio
 from jurors.evaluate.evaluation import evaluate_with_key
-from jurors.evaluate.partition import partition_by_label
-from jurors.sketch import Sketch
+from jurors.evaluate.partition import evaluate_majority, partition_by_label
+from jurors.evaluate.trio import evaluate_trio
+from jurors.sketch.sketch import Sketch
 from reproduce.acs.trials import decisions, evaluate_tests, is_irrational
 
 TABLE_1 = np.array([[424, 168, 283, 129, 415, 194, 252, 135], [144, 385, 366, 939, 1398, 3413, 3282, 8073]])

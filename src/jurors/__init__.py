@@ -88,139 +88,56 @@ if TYPE_CHECKING:
     from jurors.votes.table import Votes
     from jurors.votes.write import write_votes
 
-
 __version__ = VERSION
 
 #: Module -> the public names in it. A name loads its module when it is first used, so that `import jurors` stays quick.
 _NAMES = {
-    "jurors.client": (
-        "AsyncClient",
-        "Client",
-    ),
-    "jurors.errors": (
-        "DegenerateSketchError",
-        "JurorsError",
-        "OptionError",
-        "OutputError",
-        "ServerError",
-        "SketchError",
-        "VotesError",
-    ),
-    "jurors.evaluate.alarms": ("Alarm",),
-    "jurors.evaluate.baselines.dawid_skene": ("evaluate_on_engine",),
-    "jurors.evaluate.dependence": (
-        "Dependence",
-        "dependence_with_key",
-    ),
-    "jurors.evaluate.evaluation": (
-        "Calibrated",
-        "Evaluation",
-        "KeyedEvaluation",
-    ),
-    "jurors.evaluate.partition": ("evaluate_majority",),
-    "jurors.evaluate.solution": ("Solution",),
-    "jurors.evaluate.trio": (
-        "encode",
-        "evaluate_all_trios",
-        "evaluate_trio",
-        "evaluate_trios",
-        "independence_invariants",
-    ),
-    "jurors.evaluate.trio_multiclass": ("evaluate_trio_labels",),
-    "jurors.exact.surd": ("Surd",),
-    "jurors.inspection": ("inspect",),
-    "jurors.inspection.result": ("Inspection",),
-    "jurors.jury.check": (
-        "Verdict",
-        "check",
-    ),
-    "jurors.jury.compare": (
-        "Comparison",
-        "agreement",
-        "bounds",
-        "compare",
-        "score",
-        "score_labels",
-    ),
-    "jurors.jury.estimator": ("Jury",),
-    "jurors.jury.gates": ("gate",),
-    "jurors.jury.grade": (
-        "METHODS",
-        "grade",
-    ),
-    "jurors.jury.groups": (
-        "ByGroup",
-        "grade_by",
-        "label_by",
-        "score_by",
-    ),
-    "jurors.jury.label": (
-        "Labelling",
-        "label",
-    ),
-    "jurors.jury.reference": ("fit_reference",),
-    "jurors.lab": ("load_example",),
-    "jurors.lab.independence": ("DisjointJury",),
-    "jurors.lab.plan": (
-        "Plan",
-        "plan",
-    ),
-    "jurors.lab.simulate": (
-        "Simulation",
-        "simulate",
-    ),
-    "jurors.monitor.monitor": ("Monitor",),
-    "jurors.numeric.data": (
-        "Numbers",
-        "read_numbers",
-    ),
-    "jurors.numeric.grade": (
-        "ItemValues",
-        "NumberGrades",
-        "grade_numbers",
-        "value_items",
-    ),
-    "jurors.numeric.score": (
-        "NumberScores",
-        "score_numbers",
-    ),
-    "jurors.pairwise.data": (
-        "Preferences",
-        "read_pairs",
-    ),
-    "jurors.pairwise.grade": (
-        "PairGrades",
-        "Ranking",
-        "grade_pairs",
-        "rank",
-    ),
-    "jurors.report.page": (
-        "report_html",
-        "write_report",
-    ),
-    "jurors.sketch.count": ("read_sketch",),
-    "jurors.sketch.moments": ("moments",),
-    "jurors.sketch.sketch": ("Sketch",),
-    "jurors.uncertainty.bounds_logical": ("highest_floor",),
-    "jurors.uncertainty.bounds_robust": (
-        "correlation_curve",
-        "sensitivities",
-    ),
-    "jurors.uncertainty.bounds_trio": ("Bounds",),
-    "jurors.uncertainty.reference": (
-        "ReferenceJuries",
-        "reference_juries",
-    ),
-    "jurors.uncertainty.trio_alarms": ("goodness_of_fit",),
-    "jurors.votes.key": (
-        "Key",
-        "read_key",
-    ),
-    "jurors.votes.read": ("read_votes",),
-    "jurors.votes.table": ("Votes",),
-    "jurors.votes.write": ("write_votes",),
+    "jurors.client": "AsyncClient Client",
+    "jurors.errors": "DegenerateSketchError JurorsError OptionError OutputError ServerError SketchError VotesError",
+    "jurors.evaluate.alarms": "Alarm",
+    "jurors.evaluate.baselines.dawid_skene": "evaluate_on_engine",
+    "jurors.evaluate.dependence": "Dependence dependence_with_key",
+    "jurors.evaluate.evaluation": "Calibrated Evaluation KeyedEvaluation",
+    "jurors.evaluate.partition": "evaluate_majority",
+    "jurors.evaluate.solution": "Solution",
+    "jurors.evaluate.trio": "encode evaluate_all_trios evaluate_trio evaluate_trios independence_invariants",
+    "jurors.evaluate.trio_multiclass": "evaluate_trio_labels",
+    "jurors.exact.surd": "Surd",
+    "jurors.inspection": "inspect",
+    "jurors.inspection.result": "Inspection",
+    "jurors.jury.check": "Verdict check",
+    "jurors.jury.compare": "Comparison agreement bounds compare score score_labels",
+    "jurors.jury.estimator": "Jury",
+    "jurors.jury.gates": "gate",
+    "jurors.jury.grade": "METHODS grade",
+    "jurors.jury.groups": "ByGroup grade_by label_by score_by",
+    "jurors.jury.label": "Labelling label",
+    "jurors.jury.reference": "fit_reference",
+    "jurors.lab": "load_example",
+    "jurors.lab.independence": "DisjointJury",
+    "jurors.lab.plan": "Plan plan",
+    "jurors.lab.simulate": "Simulation simulate",
+    "jurors.monitor.monitor": "Monitor",
+    "jurors.numeric.data": "Numbers read_numbers",
+    "jurors.numeric.grade": "ItemValues NumberGrades grade_numbers value_items",
+    "jurors.numeric.score": "NumberScores score_numbers",
+    "jurors.pairwise.data": "Preferences read_pairs",
+    "jurors.pairwise.grade": "PairGrades Ranking grade_pairs rank",
+    "jurors.report.page": "report_html write_report",
+    "jurors.sketch.count": "read_sketch",
+    "jurors.sketch.moments": "moments",
+    "jurors.sketch.sketch": "Sketch",
+    "jurors.uncertainty.bounds_logical": "highest_floor",
+    "jurors.uncertainty.bounds_robust": "correlation_curve sensitivities",
+    "jurors.uncertainty.bounds_trio": "Bounds",
+    "jurors.uncertainty.reference": "ReferenceJuries reference_juries",
+    "jurors.uncertainty.trio_alarms": "goodness_of_fit",
+    "jurors.votes.key": "Key read_key",
+    "jurors.votes.read": "read_votes",
+    "jurors.votes.table": "Votes",
+    "jurors.votes.write": "write_votes",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 #: Public names that are modules themselves.
 _MODULES = {
@@ -319,7 +236,7 @@ __all__ = [
     "value_items",
     "write_report",
     "write_votes",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -21,13 +21,12 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import OptionError, check_choice, match_name
-from jurors.evaluate import Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import joint_counts
-from jurors.jury import grade
 from jurors.jury.compare import score_labels
+from jurors.jury.grade import grade
 from jurors.jury.inputs import read_input
-from jurors.options import GradeOptions, split_options
-from jurors.votes import Label
+from jurors.options import GradeOptions, Label, split_options
 
 Average: TypeAlias = Literal["binary", "macro", "weighted"] | None
 Scorer: TypeAlias = Callable[..., float]

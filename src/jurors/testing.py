@@ -26,16 +26,17 @@ import numpy as np
 
 from jurors._numeric import Integers
 from jurors.errors import JurorsError, check_choice
-from jurors.evaluate import Evaluation, Fit
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.solution import Fit
 from jurors.jury.compare import compare
 from jurors.jury.grade import METHODS, _by_estimator, grade
 from jurors.numeric.data import Numbers
 from jurors.numeric.grade import NumberGrades, grade_numbers
-from jurors.options import KnownScale
+from jurors.options import KnownScale, Label
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import grade_pairs
-from jurors.sketch import Sketch
-from jurors.votes import Label, Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 #: A name in `jurors.METHODS`, "numbers" or "preferences"; or an estimator, from counts of decision tuples to a `Fit`.
 Method: TypeAlias = str | Callable[[Sketch], Fit]
@@ -512,7 +513,7 @@ def check_method(method: Method, *, kinds: Iterable[str] | None = None, seed: in
     An estimator that works for one order of the jurors only:
 
     >>> from jurors.errors import SketchError
-    >>> from jurors.evaluate import evaluate_majority
+    >>> from jurors.evaluate.partition import evaluate_majority
     >>> def ann_first(sketch):
     ...     if sketch.jurors[0] != "ann":
     ...         raise SketchError("ann comes first")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from jurors.audit import compare, plan, result, systems
 from jurors.cli.main import main
 from jurors.errors import OptionError, VotesError
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 pytestmark = pytest.mark.slow  # each test audits a jury, or several
 

@@ -16,7 +16,7 @@ from jurors.audit.export import label_page, label_studio_interface, label_studio
 from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.results import digest
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 SAMPLES = Path(__file__).parents[1] / "votes" / "readers" / "samples"
 EVIL = "</script><img src=x onerror=window.__pwned=1> & ${x} $title"

@@ -17,7 +17,7 @@ from jurors.audit.confidence import error_statistic, prevalence_statistic, score
 from jurors.audit.result import AuditedVotes
 from jurors.audit.sheet import as_sheet
 from jurors.errors import VotesError
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 pytestmark = pytest.mark.slow  # each example audits a jury, or several
 JURORS, LABELS = ("x", "y", "z"), ("a", "b")

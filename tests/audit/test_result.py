@@ -26,7 +26,7 @@ from jurors.audit.confidence import (
 from jurors.audit.result import AuditedVotes, audit_statistics
 from jurors.audit.sheet import SequentialDraw
 from jurors.errors import OptionError, VotesError
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 LABELS = ("a", "b", "c")
 

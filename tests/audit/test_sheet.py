@@ -9,7 +9,7 @@ import pytest
 from jurors.audit import plan
 from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, checksum, replay_draws
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 _random = np.random.default_rng(5)
 CODES = _random.choice(3, (90, 4), p=(0.5, 0.3, 0.2)) - (_random.random((90, 4)) < 0.2) * 9

@@ -44,7 +44,7 @@ def test_control_c_while_reading_is_one_word(error: Any, counts: Path, monkeypat
     def interrupted(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr("jurors.votes.read_votes", interrupted)
+    monkeypatch.setattr("jurors.votes.read.read_votes", interrupted)
     result = run("convert", counts)
     assert (result.exit_code, result.stderr) == (130, "Aborted!\n")
 

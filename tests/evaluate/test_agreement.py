@@ -21,8 +21,8 @@ import jurors
 from jurors.errors import SketchError
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.agreement_coefficients import Coefficient
-from jurors.sketch import Sketch
-from jurors.votes import Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 # -- agreement statistics --------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from jurors.evaluate.consistency import (
     self_agreement,
 )
 from jurors.evaluate.partition import Partition
-from jurors.votes import as_key
+from jurors.votes.key import as_key
 from jurors.votes.repeats import merge_numbered_jurors
 from jurors.votes.table import with_abstentions
 

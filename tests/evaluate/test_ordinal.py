@@ -17,8 +17,8 @@ from jurors.evaluate.consistency import ORDINAL_MODELS, item_levels, juror_level
 from jurors.evaluate.latent.panel import evaluate_panel
 from jurors.evaluate.ordinal import Responses, _height, climb_responses, ease, fit_trait, level_bands
 from jurors.evaluate.partition import Partition
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.reference import ON_A_LINE, shipped_juries
 
 # -- How jurors answer on a line, and what levels mean: who follows the items says it --------------

@@ -16,7 +16,7 @@ from fuzz.tables import Jury
 from other_tools import SAMPLES
 
 from jurors.sketch import file as sketch_file
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 Files = dict[str, bytes]
 _DATA = (".json", ".jsonl", ".parquet", ".npy", ".npz", ".csv")

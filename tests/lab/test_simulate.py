@@ -67,7 +67,7 @@ def test_a_drawn_test_has_them_within_sampling_error(model: JuryModel, seed: int
 
 def _drawn(model: JuryModel, items: int, seed: int) -> Simulation:
     from jurors.lab.simulate import _draw
-    from jurors.votes import Votes
+    from jurors.votes.table import Votes
 
     codes, truth = _draw(model, model, items, np.random.default_rng(seed))
     return Simulation(model, Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels), truth)

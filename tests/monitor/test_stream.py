@@ -15,7 +15,7 @@ from strategies import examples
 
 from jurors import Monitor, Sketch
 from jurors.monitor.windows import Window
-from jurors.votes import Label
+from jurors.options import Label
 
 Vote = tuple[str, str, str, float]
 

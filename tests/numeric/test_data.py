@@ -18,9 +18,8 @@ import jurors
 from jurors import OptionError, Sketch, VotesError
 from jurors._numeric import Floats
 from jurors.cli.main import main
-from jurors.numeric import read_numbers
-from jurors.numeric.data import Repeatability, RepeatedNumbers, repeatability
-from jurors.votes import Votes
+from jurors.numeric.data import Repeatability, RepeatedNumbers, read_numbers, repeatability
+from jurors.votes.table import Votes
 
 
 def test_wide_and_long_tables_and_frames_hold_the_same_numbers() -> None:

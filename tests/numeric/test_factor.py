@@ -13,8 +13,8 @@ from strategies import examples
 
 from jurors._numeric import Floats
 from jurors.evaluate.alarms import Alarm
-from jurors.numeric import NumberGrades, Numbers, grade_numbers
 from jurors.numeric import factor as shared_errors
+from jurors.numeric.data import Numbers
 from jurors.numeric.factor import (
     Covariances,
     Factor,
@@ -26,6 +26,7 @@ from jurors.numeric.factor import (
     solve_trio,
     standard_error,
 )
+from jurors.numeric.grade import NumberGrades, grade_numbers
 
 
 def quarters(low: int, high: int) -> st.SearchStrategy[tuple[Fraction, ...]]:

@@ -15,9 +15,16 @@ from strategies import examples
 import jurors
 from jurors import DegenerateSketchError, SketchError, VotesError
 from jurors._numeric import Floats
-from jurors.numeric import NumberGrades, grade_numbers, value_items
 from jurors.numeric.data import find_outliers
-from jurors.numeric.grade import VALUES_HELD, Validities, about_values, reference_validities
+from jurors.numeric.grade import (
+    VALUES_HELD,
+    NumberGrades,
+    Validities,
+    about_values,
+    grade_numbers,
+    reference_validities,
+    value_items,
+)
 
 RELIABILITY = np.array([0.9, 0.75, 0.6, 0.5, 0.4])
 seeds = st.integers(0, 1000)

@@ -10,6 +10,7 @@ import pytest
 
 import jurors
 from jurors import Preferences, VotesError, read_pairs
+from jurors.votes.key import read_votes_with_key
 
 ARENA = "question_id,model_a,model_b,winner,judge\n1,x,y,model_a,u1\n1,y,x,model_b,u1\n2,x,z,tie (bothbad),u2\n"
 
@@ -89,7 +90,7 @@ def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
         with pytest.raises(jurors.OptionError, match="grade_pairs"):
             jurors.grade(source, scale="pairs")
     with pytest.raises(VotesError, match="which of two objects is better"):
-        jurors.votes.read_votes_with_key(tmp_path / "pairs.csv", "winner")
+        read_votes_with_key(tmp_path / "pairs.csv", "winner")
     assert jurors.read_votes(tmp_path / "pairs.csv", ignore=["winner"], layout="wide").jurors
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from jurors.evaluate import Solution, encode
-from jurors.evaluate.trio import evaluate_trio, trio_invariants
-from jurors.sketch import Sketch, moments
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio import encode, evaluate_trio, trio_invariants
+from jurors.sketch.moments import moments
+from jurors.sketch.sketch import Sketch
 
 pytestmark = pytest.mark.slow  # sympy takes seconds to import
 

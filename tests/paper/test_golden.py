@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from jurors.evaluate import Solution, encode, evaluate_trio
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio import encode, evaluate_trio
 from jurors.exact.surd import Surd
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 NAMES = ["acs_table1", "uci_adult_single", "bigbench", "online_consumer", *(f"uci_adult_100[{k}]" for k in range(100))]
 _FILES = {

@@ -20,7 +20,7 @@ from jurors.report.content import actions, ranking, verdict
 from jurors.report.page import report_html
 from jurors.report.tables import find_findings, label_advice
 from jurors.uncertainty.gold import Labels, check_with_key
-from jurors.votes import as_key
+from jurors.votes.key import as_key
 
 
 def _plain(text: Any) -> str:

@@ -23,7 +23,7 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.report import page as page_module
 from jurors.report import page as shell
 from jurors.report.page import report_html, write_report
-from jurors.votes import read_votes_with_key
+from jurors.votes.key import read_votes_with_key
 
 pytestmark = pytest.mark.slow  # each test makes a page or several
 MOST_BYTES = 1_500_000

@@ -12,8 +12,7 @@ import panels
 import pytest
 
 import jurors
-from jurors.evaluate import Alarm
-from jurors.evaluate.alarms import AlarmPair
+from jurors.evaluate.alarms import Alarm, AlarmPair
 from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms, verdict
 from jurors.report.page import _title
 from jurors.report.tables import name, names, of_which

@@ -16,7 +16,7 @@ from jurors.audit import plan
 from jurors.cli import main
 from jurors.lab.simulate import simulate
 from jurors.results import csv_text
-from jurors.votes import read_votes
+from jurors.votes.read import read_votes
 from jurors.votes.write import write_votes
 
 #: command -> its arguments, and the files that it writes

@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.errors import OptionError, VotesError
-from jurors.sketch import Sketch, read_sketch
 from jurors.sketch import count as count_files
-from jurors.sketch.count import _pairs, _Panel, _tail
-from jurors.votes import read_votes
+from jurors.sketch.count import _pairs, _Panel, _tail, read_sketch
+from jurors.sketch.sketch import Sketch
 from jurors.votes.io.duckdb_table import TablePart
+from jurors.votes.read import read_votes
 
 FORMATS = ("csv", "jsonl", "json", "parquet")
 slow = examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -28,7 +28,7 @@ from jurors import Monitor, Sketch, VotesError
 from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
 from jurors.options import Label
 from jurors.sketch.engines import Pivot
-from jurors.votes import votes_from_frame
+from jurors.votes.frame import votes_from_frame
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the engines about each other

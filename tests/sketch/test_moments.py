@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 panel_moments = import_module("jurors.sketch.moments")  # the package has a function of this name
 

@@ -12,13 +12,14 @@ import pytest
 from jurors.evaluate.dependence import fit_factor
 from jurors.evaluate.latent.panel import merge_copies
 from jurors.evaluate.partition import joint_counts
-from jurors.sketch import Sketch, pairs
+from jurors.sketch import pairs
 from jurors.sketch import pairs as incidence
 from jurors.sketch.connectivity import juror_groups
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs, parts_of
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import compare_with_peers, default_answers
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 RNG = np.random.default_rng(5)
 POSTERIOR = RNG.dirichlet((1, 1), 200)

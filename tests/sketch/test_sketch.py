@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import sketches
 
 from jurors import Sketch, SketchError, Votes, VotesError, moments
-from jurors.sketch import count_votes
+from jurors.sketch.sketch import count_votes
 
 
 @given(sketches(jurors=4, missing=True))

@@ -13,7 +13,7 @@ import pytest
 import jurors
 from jurors import Sketch, Solution
 from jurors._numeric import Floats
-from jurors.evaluate import Alarm
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.partition import Partition, majority_partition
 from jurors.uncertainty import alarms as standing
 from jurors.uncertainty.alarms import (

@@ -18,7 +18,8 @@ from strategies import examples, juries, sketches
 from jurors import Sketch, Solution, Votes, encode
 from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import NamedMapping, evaluate_with_key
+from jurors.evaluate.evaluation import evaluate_with_key
+from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.uncertainty import bounds_robust as robust_panel

@@ -15,9 +15,8 @@ from scipy.sparse import csr_array
 
 from jurors import Sketch, Solution, encode, evaluate_trios, grade
 from jurors._numeric import Floats
-from jurors.evaluate import evaluate_panel
 from jurors.evaluate.latent.models import drop_abstentions
-from jurors.evaluate.latent.panel import PanelFit
+from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.evaluate.latent.sensitivity import NEGLIGIBLE
 from jurors.options import Target
 from jurors.sketch.pairs import Incidence
@@ -32,7 +31,7 @@ from jurors.uncertainty.intervals import (
     trio_intervals,
     trio_standard_errors,
 )
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 TABLE1 = np.array([568, 553, 649, 1068, 1813, 3607, 3534, 8208]).reshape(2, 2, 2)
 

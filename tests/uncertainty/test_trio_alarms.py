@@ -15,7 +15,6 @@ from jurors import Sketch, SketchError, Solution, encode, evaluate_trio, grade
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.trio import evaluate_trios
 from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode
-from jurors.uncertainty import trio_alarms
 from jurors.uncertainty.trio_alarms import (
     UNEXPLAINED,
     GoodnessOfFit,
@@ -30,6 +29,7 @@ from jurors.uncertainty.trio_alarms import (
     outcome_alarms,
     repeated_juror_alarms,
     too_few_juror_alarms,
+    trio_alarms,
 )
 
 

@@ -15,7 +15,8 @@ import pytest
 
 import jurors
 from jurors import OptionError, VotesError, read_votes
-from jurors.sketch import Sketch, read_sketch
+from jurors.sketch.count import read_sketch
+from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import profile_columns
 
 # -- the profile of columns ------------------------------------------------------------------------------------

@@ -25,7 +25,11 @@ from jurors import Sketch
 from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.jury.groups import votes_and_groups
-from jurors.votes import Votes, data_frame, read_key, read_votes, read_votes_with_key, votes_from_frame
+from jurors.results import data_frame
+from jurors.votes.frame import votes_from_frame
+from jurors.votes.key import read_key, read_votes_with_key
+from jurors.votes.read import read_votes
+from jurors.votes.table import Votes
 
 # -- Dataframes of every engine give the votes a file of the same table gives ----------------------------------
 

@@ -19,7 +19,8 @@ from votes.panels import panel
 import jurors
 from jurors.cli import main
 from jurors.errors import VotesError
-from jurors.votes import Key, Votes, as_key, read_key, read_votes_with_key
+from jurors.votes.key import Key, as_key, read_key, read_votes_with_key
+from jurors.votes.table import Votes
 
 # -- Answer keys: matched by item or by position, from files, frames and mappings ------------------------------
 

@@ -19,8 +19,9 @@ from strategies import examples
 
 from jurors.errors import JurorsError, VotesError
 from jurors.options import Reading
-from jurors.votes import Votes, read_votes
 from jurors.votes.io.duckdb_table import open_table
+from jurors.votes.read import read_votes
+from jurors.votes.table import Votes
 
 FORMATS = ("csv", "tsv", "semicolon.csv", "crlf.csv", "bom.csv", "csv.gz", "jsonl", "jsonl.gz", "json", "parquet")
 JURORS = ("ann", "bob", "cy")

@@ -18,7 +18,7 @@ from jurors import Sketch, Votes, read_votes
 from jurors.errors import OptionError, VotesError
 from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
-from jurors.sketch import read_sketch
+from jurors.sketch.count import read_sketch
 from jurors.votes.recode import Recoding, bin_order, numerals
 
 WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]

@@ -25,7 +25,7 @@ from jurors.cli.main import main
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.consistency import level_values
 from jurors.options import Reading
-from jurors.sketch import read_sketch
+from jurors.sketch.count import read_sketch
 from jurors.votes.findings import find_findings
 from jurors.votes.scale import closeness, detect_scale, word_order
 from jurors.watch.sources import Rows

@@ -48,15 +48,15 @@ from jurors.audit.sheet import (
     replay_draws,
 )
 from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
-from jurors.evaluate import Evaluation
 from jurors.evaluate.card import CALIBRATED, percent, percent_range
+from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
 from jurors.options import Grading, Label, SourceOptions, text_columns
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
-from jurors.votes import Votes
+from jurors.votes.table import Votes
 
 
 @dataclass(frozen=True)

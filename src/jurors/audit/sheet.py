@@ -29,14 +29,14 @@ from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
 from jurors.options import Label, Reading, SourceOptions
 from jurors.results import Columns, Result, Table
-from jurors.sketch import count_votes
-from jurors.votes import Votes
+from jurors.sketch.sketch import count_votes
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.duckdb_table import ToolLog, open_source
 from jurors.votes.io.sources import Source
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.layout import quoted_names
 from jurors.votes.read import cells, clean_cells
+from jurors.votes.table import Votes
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
 

@@ -71,7 +71,7 @@ def sketch(source: Source, target: OutputTarget) -> None:
 def merge(source: Source, union_labels: bool, target: OutputTarget) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
     from jurors._files import temporary_folder
-    from jurors.sketch import Sketch
+    from jurors.sketch.sketch import Sketch
     from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
 
     files: list[str] = []

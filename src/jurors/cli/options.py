@@ -50,20 +50,20 @@ class Source:
 
     def read(self, bar: ProgressBar | None = None) -> Any:
         """Read the `Votes` of FILE."""
-        from jurors.votes import read_votes
+        from jurors.votes.read import read_votes
 
         return self._read(read_votes, bar)
 
     def count(self, bar: ProgressBar | None = None) -> Any:
         """Count FILE into a `Sketch`, for commands that need not know which item is which."""
-        from jurors.sketch import read_sketch
+        from jurors.sketch.count import read_sketch
 
         return self._read(read_sketch, bar)
 
     def read_with_key(self, key: KeySource, bar: ProgressBar | None = None) -> tuple[Any, Any]:
         """Read the votes of FILE and the answer key: another file, or a column of FILE itself."""
-        from jurors.votes import read_key, read_votes_with_key
         from jurors.votes.io.sources import is_there
+        from jurors.votes.key import read_key, read_votes_with_key
 
         if key.path is None:
             return self.read(bar), None
@@ -80,7 +80,7 @@ class Source:
 
     def read_with_groups(self, by: str, bar: ProgressBar | None = None) -> tuple[Any, Any]:
         """Read the votes of FILE, and the group of each item from one of its columns."""
-        from jurors.votes import read_votes_with_key
+        from jurors.votes.key import read_votes_with_key
         from jurors.votes.layout import COUNT_WORDS, guess_column
 
         if self.options["layout"] in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
@@ -160,7 +160,7 @@ class Source:
         if self.options["scale"] != "interval" and getattr(tuples, "scale", None) != "interval":
             return None
         from jurors.numeric.data import numbers_of
-        from jurors.votes import read_votes
+        from jurors.votes.read import read_votes
 
         if tuples is not None and tuples is votes:
             return numbers_of(tuples)
@@ -170,7 +170,7 @@ class Source:
 
     def compared(self, duplicates: Any) -> Any:
         """Read FILE, which holds pairs, as `Votes`: first, second or tie."""
-        from jurors.pairwise import read_pairs
+        from jurors.pairwise.data import read_pairs
 
         return read_pairs(self.files, **self.options).to_votes(duplicates=duplicates)
 

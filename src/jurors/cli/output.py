@@ -246,7 +246,7 @@ class Output:
     def warn_of(self, votes: Any) -> None:
         """Print the alarms of the votes (or a sketch) on stderr, for results that carry none about votes."""
         from jurors.jury.inputs import input_alarms
-        from jurors.sketch import Sketch
+        from jurors.sketch.sketch import Sketch
 
         is_sketch = isinstance(votes, Sketch)
         self.warn(input_alarms(votes.tuples if is_sketch else votes, weighted=is_sketch or votes.counts is not None))

@@ -152,7 +152,7 @@ def _one_row_per_item(votes: Any, codes: Any) -> tuple[Any, Any]:
     """Expand counts into the items that they stand for, each on its own row."""
     import numpy as np
 
-    from jurors.votes import Votes
+    from jurors.votes.table import Votes
 
     if votes.total > _MAX_ROWS:
         raise SketchError(

@@ -63,10 +63,12 @@ def report(
 
     Numbers and preferences (see `jurors grade`) have a page, too.
     """
-    from jurors.pairwise import read_pairs
-    from jurors.report.page import make_page, make_pairs_page
-    from jurors.report.tables import is_large_panel
+    from jurors.pairwise.data import read_pairs
+    from jurors.report.page import check_drawable, make_page, make_pairs_page
     from jurors.votes.io.sources import is_there
+
+    check_drawable()
+    from jurors.report.tables import is_large_panel
 
     output = Output("html", path, quiet, fail_on)
     key_file = key.path if key.path is not None and is_there(key.path) else None

@@ -166,8 +166,8 @@ def vote_documents(votes: Any) -> Iterator[Document]:
     iterator of dict
         One vote each.
     """
-    from jurors.votes import Votes
     from jurors.votes.frame import collect_frame, is_frame
+    from jurors.votes.table import Votes
 
     rows: Iterable[Any] = votes
     if isinstance(votes, Votes):

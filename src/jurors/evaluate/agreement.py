@@ -39,10 +39,10 @@ from jurors.evaluate.agreement_coefficients import (
     two_way,
 )
 from jurors.evaluate.partition import vote_counts
+from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
-from jurors.votes import Label
+from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
 
 _SHOWN_PAIRS = 30

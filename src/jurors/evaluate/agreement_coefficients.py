@@ -65,7 +65,7 @@ from scipy import sparse, special
 
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.partition import vote_counts
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 _NOTHING = 1e-12  # rounding, where no item has influence
 _MOST_WORK = 2_000_000_000  # votes x values of ratios, which have no shortcut

@@ -13,8 +13,8 @@ from html import escape
 from typing import Any, Literal, TypeAlias
 
 from jurors.errors import SketchError
+from jurors.options import Label
 from jurors.results import Table, json_ready
-from jurors.votes import Label
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")

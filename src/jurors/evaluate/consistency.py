@@ -39,10 +39,10 @@ from numpy.typing import NDArray
 from jurors._numeric import Codes, Floats, Integers
 from jurors.evaluate.partition import Partition, joint_counts
 from jurors.evaluate.solution import NamedMapping
-from jurors.sketch import Sketch
-from jurors.votes import Label, Votes
+from jurors.options import Label
+from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
-from jurors.votes.table import aggregate_rows
+from jurors.votes.table import Votes, aggregate_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
 MAJORITY_SIZES = (1, 3, 5, 11)  #: how many answers a majority is taken of
@@ -82,10 +82,10 @@ def abstention_rates(partition: Partition | None, target: str, level: float) -> 
 
     Examples
     --------
-    >>> from jurors.evaluate import evaluate_majority
+    >>> from jurors.evaluate.partition import evaluate_majority
     >>> from jurors.evaluate.partition import partition_by_label
-    >>> from jurors.sketch import Sketch
-    >>> from jurors.votes import Votes
+    >>> from jurors.sketch.sketch import Sketch
+    >>> from jurors.votes.table import Votes
     >>> from jurors.votes.table import with_abstentions
     >>> rows = [["a", "a", "a"], ["b", "b", "?"], ["b", "b", "b"], ["a", "a", "a"]]
     >>> sketch = Sketch.from_votes(with_abstentions(Votes.from_matrix(rows, jurors=("ann", "bob", "cy")), "?"))

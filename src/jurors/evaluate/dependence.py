@@ -40,10 +40,10 @@ from jurors.errors import SketchError
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.results import Columns, Drawable, Notes, Table, columns_of
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
+from jurors.sketch.sketch import Sketch
 
 # Every threshold that the alarm `correlated_errors` depends on.
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor

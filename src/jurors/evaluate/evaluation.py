@@ -48,9 +48,9 @@ from jurors.evaluate.partition import (
     solution_from_joint,
 )
 from jurors.evaluate.solution import GoldTest, Island, NamedMapping, Solution, WeakestPair
+from jurors.options import Label
 from jurors.results import Block, Columns, Drawable, Table
-from jurors.sketch import Sketch
-from jurors.votes import Label
+from jurors.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
     from jurors.evaluate.dependence import Dependence

@@ -46,9 +46,9 @@ from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_proble
 from jurors.evaluate.latent.models import LatentFit, fit_latent
 from jurors.evaluate.latent.selection import FOLDS, LARGE, HeldOut, ModelChoice, hold_out, sample_rows
 from jurors.progress import report_progress
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.pairs import Incidence
+from jurors.sketch.sketch import Sketch
 from jurors.votes.scale import FEWEST_LEVELS
 
 _LEAST_PROBABILITY = 1e-12  # so that the logarithm exists

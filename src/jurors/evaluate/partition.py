@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.solution import ZERO, Solution, exact_total
+from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import parts_of, votes_by_juror
-from jurors.votes import Label
+from jurors.sketch.sketch import Sketch
 
 _FEW_CELLS = 1 << 20  # of a table of votes, up to which they are listed: one count instead of one per label
 _ROUNDING = 1e-9
@@ -241,7 +241,7 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | N
 
     Examples
     --------
-    >>> from jurors.evaluate import evaluate_trio
+    >>> from jurors.evaluate.trio import evaluate_trio
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> partition = partition_by_label(sketch, evaluate_trio(sketch)[0])

@@ -22,9 +22,9 @@ from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.exact.algebraic import Algebraic, exact_sum
 from jurors.exact.surd import Surd
+from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch import Sketch
-from jurors.votes import Label
+from jurors.sketch.sketch import Sketch
 
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
 _ROOTS = (Surd, Algebraic)

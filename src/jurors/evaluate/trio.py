@@ -56,8 +56,8 @@ from jurors.evaluate.solution import Number, Solution
 from jurors.exact.algebraic import exact_sum
 from jurors.exact.surd import Surd
 from jurors.results import Columns, Result, Table, data_frame
-from jurors.sketch import Sketch, moments
-from jurors.sketch.moments import TrioMoments, WholeMoments, table_moments, trio_moments
+from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments, trio_moments
+from jurors.sketch.sketch import Sketch
 
 _ZERO = fmpq(0)
 _MOST_CELLS = 1 << 20  # decision tuples that `encode` lists

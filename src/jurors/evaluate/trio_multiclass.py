@@ -38,8 +38,8 @@ from jurors.evaluate.solution import Number, Solution
 from jurors.evaluate.trio_decomposition import Algebra, Decomposition, Slicing, decompose
 from jurors.exact.algebraic import Algebraic, exact_sum
 from jurors.exact.surd import Surd
-from jurors.sketch import Sketch
-from jurors.votes import Label
+from jurors.options import Label
+from jurors.sketch.sketch import Sketch
 
 _Numeric = Surd | Algebraic
 _BITS = 64
@@ -449,7 +449,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from jurors.evaluate import encode
+    >>> from jurors.evaluate.trio import encode
     >>> shares = [[Fraction(x, 10) for x in row] for row in ((8, 1, 1), (2, 7, 1), (1, 3, 6))]
     >>> confusion = dict(zip("ABC", (dict(zip("ABC", row)) for row in shares)))
     >>> truth = {"prevalence": {"A": Fraction(1, 2), "B": Fraction(3, 10), "C": Fraction(1, 5)},

@@ -56,7 +56,7 @@ from jurors.options import (
 )
 from jurors.pairwise.data import Preferences, holds_pairs, preferences_of, read_pairs
 from jurors.results import without_secrets
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms
 from jurors.votes.codes import Finding
 from jurors.votes.findings import find_findings

@@ -21,8 +21,8 @@ from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
 from jurors.options import Label, Reading, ReadingOptions, spell_option, text_columns
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding
 from jurors.votes.io.sources import ENDINGS, PACKED

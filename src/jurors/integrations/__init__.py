@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jurors.evaluate import Evaluation
+    from jurors.evaluate.evaluation import Evaluation
 
 
 def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:

@@ -29,8 +29,8 @@ from jurors.errors import JurorsError, OptionError
 from jurors.integrations import key_figures
 
 if TYPE_CHECKING:
-    from jurors.evaluate import Evaluation
-    from jurors.jury import Jury
+    from jurors.evaluate.evaluation import Evaluation
+    from jurors.jury.estimator import Jury
 
 
 _LOGGER = getLogger(__name__)

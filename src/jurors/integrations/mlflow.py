@@ -12,9 +12,9 @@ import re
 from typing import Any, Unpack
 
 from jurors.errors import JurorsError, OutputError
-from jurors.evaluate import Evaluation
+from jurors.evaluate.evaluation import Evaluation
 from jurors.integrations import key_figures
-from jurors.jury import grade
+from jurors.jury.grade import grade
 from jurors.options import GradeOptions
 
 __all__ = ["log", "metrics"]

@@ -17,17 +17,18 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate import Alarm, Evaluation, NamedMapping, Partition
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
-from jurors.evaluate.evaluation import Calibrated, SharedError
+from jurors.evaluate.evaluation import Calibrated, Evaluation, SharedError
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
-from jurors.evaluate.partition import DEFAULT_RULE, majority_partition
+from jurors.evaluate.partition import DEFAULT_RULE, Partition, majority_partition
+from jurors.evaluate.solution import NamedMapping
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
-from jurors.sketch import Sketch
-from jurors.uncertainty import panel_intervals
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
 from jurors.uncertainty.gold import LabelInformation, forecast_half_widths, label_information, labelling_errors
+from jurors.uncertainty.intervals import panel_intervals
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from jurors.evaluate import Alarm, Evaluation
-from jurors.evaluate.alarms import KINDS, LEVELS, Level
+from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
 from jurors.evaluate.card import alarm_lines
+from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
-from jurors.numeric import NumberGrades
+from jurors.numeric.grade import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.results import Block, Columns, Notes, Result, escape_text
 

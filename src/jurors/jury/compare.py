@@ -17,11 +17,11 @@ import numpy as np
 
 from jurors._numeric import single_threaded
 from jurors.errors import OptionError, SketchError, check_choice
-from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
-from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import CALIBRATED, percent
 from jurors.evaluate.consistency import self_agreement
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.jury.grade import METHODS, default_method, grade_counted
 from jurors.jury.inputs import (
     CountedVotes,
@@ -34,10 +34,11 @@ from jurors.jury.inputs import (
     label_refusals,
     read_input,
 )
-from jurors.numeric import Numbers, NumberScores, score_numbers
+from jurors.numeric.data import Numbers
+from jurors.numeric.score import NumberScores, score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, columns_of
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
 from jurors.uncertainty.bounds_logical import logical_bounds
 from jurors.uncertainty.bounds_robust import robust_bounds

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError
-from jurors.evaluate import Evaluation
+from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import partition_by_label, tuple_posterior
 from jurors.jury.grade import grade
-from jurors.sketch import Sketch, count_votes
-from jurors.votes import Label, Votes
+from jurors.options import Label
+from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import as_cells, is_missing
+from jurors.votes.table import Votes
 
 FEWEST = 3
 """The fewest jurors that can be graded without an answer key."""

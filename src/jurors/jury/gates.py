@@ -28,21 +28,21 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, match_name
-from jurors.evaluate import Alarm, Calibrated, Evaluation
-from jurors.evaluate.alarms import Level
+from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.card import percent
 from jurors.evaluate.dependence import FEWEST_JURORS
+from jurors.evaluate.evaluation import Calibrated, Evaluation
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
 from jurors.jury.inputs import count_gradable, read_input
-from jurors.numeric import NumberGrades
-from jurors.options import LimitOptions, Limits
-from jurors.sketch import Sketch
+from jurors.numeric.grade import NumberGrades
+from jurors.options import Label, LimitOptions, Limits
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_logical import logical_bounds
 from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
 from jurors.uncertainty.scenarios import answer_spread, log_odds
 from jurors.versions import DOCUMENT
-from jurors.votes import Label, Votes
+from jurors.votes.table import Votes
 
 Outcome: TypeAlias = Literal["pass", "fail", "not known"]
 Ends: TypeAlias = tuple[float, float]

@@ -19,26 +19,24 @@ import numpy as np
 from jurors._lazy import is_computed
 from jurors._numeric import Integers, single_threaded
 from jurors.errors import SketchError, check_choice
-from jurors.evaluate import Alarm, Choice, Evaluation, Fit, evaluate_majority
-from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
-from jurors.evaluate.evaluation import replace_evaluation
+from jurors.evaluate.evaluation import Evaluation, replace_evaluation
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
-from jurors.evaluate.partition import majority_partition, tuple_posterior
-from jurors.evaluate.solution import float_solution
+from jurors.evaluate.partition import Choice, evaluate_majority, majority_partition, tuple_posterior
+from jurors.evaluate.solution import Fit, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import CountedVotes, count_gradable, count_rows, drop_silent_jurors, label_refusals, read_input
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options
-from jurors.sketch import Sketch
-from jurors.uncertainty import check_gold
-from jurors.uncertainty.alarms import outlier_alarms
+from jurors.sketch.sketch import Sketch
+from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
-from jurors.votes import Votes
 from jurors.votes.codes import NO_VOTE
+from jurors.votes.table import Votes
 
 
 def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:

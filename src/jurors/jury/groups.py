@@ -16,20 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError, match_name
-from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
-from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import CALIBRATED, alarm_lines, percent, percent_range
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import NamedMapping
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column
 from jurors.jury.label import Labelling, label, label_rows
-from jurors.numeric import NumberGrades, NumberScores, grade_numbers, score_numbers
+from jurors.numeric.grade import NumberGrades, grade_numbers
+from jurors.numeric.score import NumberScores, score_numbers
 from jurors.options import (
     GradeOptions,
     Grading,
     GradingOptions,
+    Label,
     SourceOptions,
     check_known,
     column_names,
@@ -37,15 +39,14 @@ from jurors.options import (
     split_options,
 )
 from jurors.results import Block, Columns, Notes, Result, Table
-from jurors.sketch import Sketch, count_votes
-from jurors.votes import Key, Label, Votes, as_key
+from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
 from jurors.votes.findings import scale_finding
-from jurors.votes.key import series_key
+from jurors.votes.key import Key, as_key, series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
 from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
-from jurors.votes.table import select_abstentions, select_repeats
+from jurors.votes.table import Votes, select_abstentions, select_repeats
 
 # -- how grades by group are printed: one row per group and juror, then the decision tuples whose label differs --------
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names, match_name
-from jurors.evaluate import Alarm
+from jurors.evaluate.alarms import Alarm
 from jurors.options import (
     Reading,
     ReadingOptions,
@@ -28,16 +28,19 @@ from jurors.options import (
     column_names,
     text_columns,
 )
-from jurors.sketch import Sketch, count_votes, read_sketch
 from jurors.sketch.connectivity import MIN_JURORS
-from jurors.votes import Key, Votes, as_key, read_votes, read_votes_with_key
+from jurors.sketch.count import read_sketch
+from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.findings import find_findings, similar_names
 from jurors.votes.frame import collect_frame, is_frame, open_frame
 from jurors.votes.io.sources import are_files
+from jurors.votes.key import Key, as_key, read_votes_with_key
 from jurors.votes.layout import find_column
+from jurors.votes.read import read_votes
 from jurors.votes.recode import Recoding, midpoint, numerals
 from jurors.votes.repeats import collapse_repeats, merge_numbered_jurors
 from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
+from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them

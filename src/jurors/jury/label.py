@@ -19,17 +19,18 @@ from numpy.typing import NDArray
 from jurors._lazy import lazy_fields
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Alarm, Evaluation, Partition
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.consistency import ItemLevels, item_levels
-from jurors.evaluate.partition import majority_partition
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.partition import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
-from jurors.options import GradeOptions, split_options
+from jurors.options import GradeOptions, Label, split_options
 from jurors.results import Columns, Drawable, Table, row_documents
-from jurors.votes import Label, Votes
 from jurors.votes.codes import code_type
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.table import Votes
 
 _LITTLE = 0.05  # wrong labels fewer among others: less is not mentioned
 VOTE_OF = "vote of "

@@ -22,45 +22,31 @@ from numpy.typing import NDArray
 
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
-from jurors.evaluate import (
-    Alarm,
-    Choice,
-    Evaluation,
-    Fit,
-    NamedMapping,
-    Solution,
-    choose_solution,
-    evaluate_panel,
-    evaluate_trio,
-)
-from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
-from jurors.evaluate.evaluation import replace_evaluation
-from jurors.evaluate.latent.panel import PanelFit
-from jurors.evaluate.partition import Partition, majority_partition, partition_by_label
-from jurors.evaluate.solution import Island, WeakestPair
-from jurors.evaluate.trio import DecodedTrios, evaluate_trios
+from jurors.evaluate.evaluation import Evaluation, replace_evaluation
+from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
+from jurors.evaluate.partition import Choice, Partition, choose_solution, majority_partition, partition_by_label
+from jurors.evaluate.solution import Fit, Island, NamedMapping, Solution, WeakestPair
+from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
 from jurors.options import Target
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.moments import MOST_FOR_PAIRS
-from jurors.uncertainty import (
-    agreement_alarms,
+from jurors.sketch.sketch import Sketch
+from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
+from jurors.uncertainty.bounds_trio import smallest_correlation
+from jurors.uncertainty.intervals import DependenceSpread, interval_around, panel_intervals, trio_intervals
+from jurors.uncertainty.trio_alarms import (
+    CONTRADICTIONS,
+    WEAK_PAIR,
     contradiction_alarm,
     goodness_alarms,
-    interval_around,
-    juror_alarms,
+    goodness_or_none,
     outcome_alarms,
-    panel_intervals,
-    residual_alarms,
+    too_few_juror_alarms,
     trio_alarms,
-    trio_intervals,
 )
-from jurors.uncertainty.alarms import default_alarms, degenerate_alarms
-from jurors.uncertainty.bounds_trio import smallest_correlation
-from jurors.uncertainty.intervals import DependenceSpread
-from jurors.uncertainty.trio_alarms import CONTRADICTIONS, WEAK_PAIR, goodness_or_none, too_few_juror_alarms
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation
+from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, drop_unanswered, has_too_few_jurors, jury_votes
 from jurors.jury.grade import grade_counted
 from jurors.jury.inputs import count_gradable, read_input
 from jurors.options import Grading, SourceOptions
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.calibrate import OneHot, ratio_variance
 from jurors.uncertainty.reference import ReferenceJury
 from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, answer_spread, laplace, log_odds, temper_posteriors

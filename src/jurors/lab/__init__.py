@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from jurors.errors import check_choice
 from jurors.lab.plan import Plan, plan
 from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
-from jurors.votes import Key, Votes, read_votes_with_key
+from jurors.votes.key import Key, read_votes_with_key
+from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
     from jurors.lab.independence import DisjointJury

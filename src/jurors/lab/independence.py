@@ -29,23 +29,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_partition
-from jurors.jury import grade, label, score_labels
-from jurors.jury.label import Labelling, label_rows
+from jurors.jury.compare import score_labels
+from jurors.jury.grade import grade
+from jurors.jury.label import Labelling, label, label_rows
 from jurors.results import Block, Columns, Result, Table, row_documents
-from jurors.sketch import count_votes
-from jurors.votes import Votes
+from jurors.sketch.sketch import count_votes
 from jurors.votes.codes import is_missing
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.local_files import INTERRUPTED_FIT, is_interrupt
+from jurors.votes.table import Votes
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
-except ImportError:  # pragma: no cover
-    raise ImportError("this part of the lab needs scikit-learn: pip install 'jurors[lab]'") from None
+except ImportError:  # `help(jurors)` shows the class all the same; making one says what is missing
+    BaseEstimator, ClassifierMixin, clone = object, type("ClassifierMixin", (), {}), None
 
 Feature: TypeAlias = str | int
+
+
+def _check_sklearn() -> None:
+    if clone is None:
+        raise ImportError("this part of the lab needs scikit-learn: pip install 'jurors[lab]'")
 
 
 class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,6 +102,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         balanced: bool = False,
         method: str = "auto",
     ) -> None:
+        _check_sklearn()
         self.estimators = estimators
         self.features = features
         self.seed = seed
@@ -434,6 +442,7 @@ def find_independent_jury(
     >>> len(search.jury.predict(X[:500]))
     500
     """
+    _check_sklearn()
     records = _Records(collect_frame(X).to_native() if is_frame(X) else X)
     names = records.columns
     values = np.asarray(y)

@@ -25,16 +25,16 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Solution, encode
-from jurors.evaluate.trio import evaluate_trios
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio import encode, evaluate_trios
 from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
-from jurors.options import Target
+from jurors.options import Label, Target
 from jurors.results import Columns, Notes, Result, Table, field_values
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
-from jurors.votes import Label, Votes
+from jurors.votes.table import Votes
 
 # -- the information of one item --
 

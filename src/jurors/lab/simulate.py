@@ -26,12 +26,14 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, format_names
-from jurors.evaluate import KeyedEvaluation
-from jurors.jury import score_labels
-from jurors.sketch import Sketch
+from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.jury.compare import score_labels
+from jurors.options import Label
 from jurors.sketch.moments import covariances, pair_sums
-from jurors.votes import Key, Label, Votes
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import NO_VOTE, code_type
+from jurors.votes.key import Key
+from jurors.votes.table import Votes
 
 # -- numbers as written --
 

@@ -31,11 +31,12 @@ from jurors.monitor.windows import (
     to_text,
     votes_in,
 )
-from jurors.votes import Label, Votes
+from jurors.options import Label
 from jurors.votes.codes import factorize, is_missing, python_value
 from jurors.votes.frame import Frame, collect, is_frame, open_frame
 from jurors.votes.layout import Layout, find_column, guess_column, named_long, quoted_names
 from jurors.votes.read import clean_cells
+from jurors.votes.table import Votes
 
 TIME_WORDS = ("time", "timestamp", "date", "datetime", "created", "createdat")
 LAST_TIME = 253_402_300_800.0  #: the end of the year 9999, in seconds

@@ -21,16 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate import Evaluation
-from jurors.jury import Verdict, check, grade
+from jurors.evaluate.evaluation import Evaluation
+from jurors.jury.check import Verdict, check
+from jurors.jury.grade import grade
 from jurors.jury.inputs import as_sketch
 from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
 from jurors.monitor.windows import Panes, Span, Window, spans
-from jurors.options import GradingOptions, LimitOptions
+from jurors.options import GradingOptions, Label, LimitOptions
 from jurors.results import Block, Columns, Result, Table, columns_of
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.versions import SNAPSHOT
-from jurors.votes import Label
 
 if TYPE_CHECKING:
     from jurors.monitor.drift.detector import Drift, StreamAlarm

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, VotesError
-from jurors.options import Reading
-from jurors.sketch import Sketch
-from jurors.votes import Label, Votes
+from jurors.options import Label, Reading
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels, recode
 from jurors.votes.findings import repeated_rows, with_findings
 from jurors.votes.read import in_natural_order, spelled_labels
 from jurors.votes.scale import as_labels
+from jurors.votes.table import Votes
 
 # -- keys -------------------------------------------------------------------------------------------------------------
 

@@ -23,8 +23,9 @@ from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
 from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Notes, Table, row_documents
-from jurors.votes import Votes, as_key
+from jurors.votes.key import as_key
 from jurors.votes.recode import midpoint, numerals
+from jurors.votes.table import Votes
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Columns of numbers against the truth

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats
 from jurors.errors import VotesError, match_name
 from jurors.options import Duplicates, PairOptions, PairReading, Reading
-from jurors.votes import Votes
 from jurors.votes.codes import NO_VOTE_WORDS, factorize
 from jurors.votes.frame import collect, column, is_frame, open_frame
 from jurors.votes.io.duckdb_table import SourceTable, open_table
@@ -42,6 +41,7 @@ from jurors.votes.pair_columns import (
     sides_of,
 )
 from jurors.votes.read import Column, clean_cells, factorized, in_natural_order
+from jurors.votes.table import Votes
 
 Ints = NDArray[np.int64]
 

@@ -14,11 +14,10 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names
-from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, dependence_with_key
-from jurors.evaluate.alarms import KINDS, MERGED_KINDS, highest_level, sort_by_severity
+from jurors.evaluate.alarms import KINDS, MERGED_KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import percent, percent_range, verdict_sentences
-from jurors.evaluate.dependence import linked_jurors
-from jurors.evaluate.evaluation import TOO_WIDE
+from jurors.evaluate.dependence import dependence_with_key, linked_jurors
+from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
 from jurors.report.tables import IntervalRow, key_lines, label_advice, names, of_which

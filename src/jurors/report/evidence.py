@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jurors.errors import SketchError
-from jurors.evaluate import dependence_with_key
 from jurors.evaluate.card import percent, percent_range
+from jurors.evaluate.dependence import dependence_with_key
 from jurors.report import charts
 from jurors.report.charts.partition import is_joined
 from jurors.report.content import ranking

@@ -34,8 +34,8 @@ from jurors.report.content import shown_alarms, verdict_by_alarms
 from jurors.report.page import bar, style, template
 from jurors.report.tables import IntervalRow, PageTable, name
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
-from jurors.sketch import Sketch
-from jurors.votes import Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
     from jurors.report.page import Provenance

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-    from jurors.evaluate import Alarm, Evaluation
-    from jurors.pairwise import Preferences
+    from jurors.evaluate.alarms import Alarm
+    from jurors.evaluate.evaluation import Evaluation
+    from jurors.pairwise.data import Preferences
     from jurors.report.evidence import ChartSection, Tab
     from jurors.report.tables import IntervalRow, ReportFindings
-    from jurors.sketch import Sketch
-    from jurors.votes import Key, Votes
+    from jurors.sketch.sketch import Sketch
     from jurors.votes.item_texts import ItemTexts
+    from jurors.votes.key import Key
+    from jurors.votes.table import Votes
 
 
 # -- what the pages of all kinds of answers share --
@@ -196,7 +198,8 @@ def report_html(
     >>> page.startswith("<!doctype html>"), len(page) < 1_500_000
     (True, True)
     """
-    from jurors.pairwise import Preferences
+    check_drawable()
+    from jurors.pairwise.data import Preferences
     from jurors.report import tables as findings
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
@@ -205,7 +208,7 @@ def report_html(
               ("answers", answers)]  # fmt: skip
 
     def pairs_page() -> str:
-        from jurors.pairwise import read_pairs
+        from jurors.pairwise.data import read_pairs
         from jurors.report.other_kinds import only_level
 
         reading = {name: value for name, value in options.items() if name != "scale"}
@@ -268,7 +271,7 @@ def make_page(
     check_drawable()
     from jurors.report.other_kinds import numbers_page, only_level, render_kind
     from jurors.report.tables import find_findings
-    from jurors.sketch import Sketch
+    from jurors.sketch.sketch import Sketch
 
     maker = RuntimeMaker()
     try:

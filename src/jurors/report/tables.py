@@ -19,20 +19,22 @@ from markupsafe import Markup
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
 from jurors.audit.sheet import as_sheet, auditable_votes
 from jurors.errors import JurorsError, OptionError
-from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
 from jurors.evaluate.card import CALIBRATED, abstention_tables, level_tables, percent, percent_range, repeat_tables
-from jurors.jury import Comparison
-from jurors.jury.compare import compare_counted, default_methods, score_counted, skipped_methods
+from jurors.evaluate.dependence import dependence_with_key
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.solution import Solution
+from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted, skipped_methods
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input
 from jurors.jury.label import Labelling, information_gain, label_rows, short_vote
 from jurors.results import Table, count_noun, escape_text, interval_name
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import actual_scores
 from jurors.uncertainty.gold import KeyCheck, Labels
-from jurors.votes import Key, Votes, as_key, read_votes_with_key
 from jurors.votes.io.sources import is_there
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.key import Key, as_key, read_votes_with_key
+from jurors.votes.table import Votes
 
 # -- findings: the evaluation, and what else can be computed in reasonable time --
 
@@ -142,7 +144,7 @@ def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluati
 
 
 def _correlation_curve(evaluation: Evaluation) -> dict[str, Any] | None:
-    from jurors.uncertainty import correlation_curve
+    from jurors.uncertainty.bounds_robust import correlation_curve
 
     sketch = evaluation.sketch
     if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MAX_CURVED:

@@ -22,18 +22,20 @@ import numpy as np
 
 from jurors._numeric import Integers
 from jurors.errors import JurorsError, OptionError
-from jurors.evaluate import Evaluation
-from jurors.jury import Labelling, check, grade, label
-from jurors.jury.label import InformationGain
+from jurors.evaluate.evaluation import Evaluation
+from jurors.jury.check import check
+from jurors.jury.grade import grade
+from jurors.jury.label import InformationGain, Labelling, label
 from jurors.monitor.drift.detector import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
+from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import NoProject
 from jurors.serve.store import DriftStore, GoldStore, SqlStore
-from jurors.sketch import Sketch
-from jurors.votes import Label, Votes
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes
 
 # -- counts -----------------------------------------------------------------------------------------------------------
 

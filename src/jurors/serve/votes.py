@@ -193,7 +193,7 @@ def votes_of_log(body: bytes, tool: str) -> PostedBatch:
     PostedBatch
         The votes as columns.
     """
-    from jurors.votes import read_votes
+    from jurors.votes.read import read_votes
 
     with temp_directory() as folder:
         path = folder / "body.json"

@@ -34,7 +34,6 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import format_first_names
-from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.alarms import Alarm, AlarmPair, Level
 from jurors.evaluate.dependence import (
     ENOUGH_BY_LABEL,
@@ -45,11 +44,11 @@ from jurors.evaluate.dependence import (
     AgreementTest,
     ResidualTest,
 )
-from jurors.evaluate.evaluation import Calibrated
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import Partition, joint_counts, vote_counts
 from jurors.evaluate.solution import GoldTest, Solution, is_number
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import is_best_dense, parts_of, votes_by_juror, votes_cast
+from jurors.sketch.sketch import Sketch
 
 # -- degenerate fits ---------------------------------------------------------------------------------------------------
 # Maximum likelihood can make one juror (or one group) the truth: its accuracies go to 1 and every item is certain,

@@ -41,9 +41,9 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import NamedMapping
-from jurors.sketch import Sketch
+from jurors.options import Label
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_trio import Bounds, Share, Specification
-from jurors.votes import Label
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7

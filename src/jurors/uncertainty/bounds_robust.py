@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Codes, Floats
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Alarm, NamedMapping
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import percent
+from jurors.evaluate.solution import NamedMapping
 from jurors.evaluate.trio import DecodedTrios, evaluate_trios
 from jurors.options import Progress
 from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import are_connected
+from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search_hull
 from jurors.uncertainty.bounds_trio import (
     Bounds,

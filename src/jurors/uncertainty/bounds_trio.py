@@ -39,13 +39,14 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats
 from jurors.errors import DegenerateSketchError, OptionError, match_name
-from jurors.evaluate import Alarm, NamedMapping
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import alarm_lines, percent
+from jurors.evaluate.solution import NamedMapping
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
+from jurors.options import Label
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
-from jurors.sketch import Sketch
 from jurors.sketch.moments import TrioMoments, WholeMoments, product_of_others
-from jurors.votes import Label
+from jurors.sketch.sketch import Sketch
 
 Share: TypeAlias = Fraction | float | str
 _TERM = re.compile(r"^(?:(?P<name>.*?)\s*(?P<sign>>=|≥|<=|≤|=|:))?\s*(?P<share>[0-9.eE+/-]+\s*%?)$", re.DOTALL)

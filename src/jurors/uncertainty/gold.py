@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
-from jurors.evaluate.evaluation import Calibrated
+from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_shares
 from jurors.evaluate.solution import is_number
 from jurors.uncertainty.alarms import actual_scores, binomial_error, votes_of

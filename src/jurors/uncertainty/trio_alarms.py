@@ -55,9 +55,9 @@ from jurors.evaluate.trio_multiclass import (
     start_from_votes,
 )
 from jurors.results import Columns, Result, Table
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
+from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import shell_quoted
 from jurors.votes.repeats import common_stem
 

@@ -152,7 +152,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: WriteLayo
     Examples
     --------
     >>> import tempfile
-    >>> from jurors.votes import read_votes
+    >>> from jurors.votes.read import read_votes
     >>> votes = Votes.from_matrix([["yes", "no"], ["no", None]], items=["q", "r"], jurors=("ann", "bob"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_votes(votes, f"{folder}/votes.csv", layout="wide")

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS
-from jurors.jury import Verdict
+from jurors.jury.check import Verdict
 from jurors.results import escape_text
 
 Event = dict[str, Any]  #: an alarm that was raised or cleared, JSON-serialisable

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 from jurors._files import atomic_write
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.evaluate import Evaluation
-from jurors.jury import Verdict, check
+from jurors.evaluate.evaluation import Evaluation
+from jurors.jury.check import Verdict, check
 from jurors.monitor import Monitor
 from jurors.monitor.monitor import read_snapshot, text_of
 from jurors.results import escape_text, json_ready

@@ -11,7 +11,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.trio import encode
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
 

@@ -18,7 +18,7 @@ from jurors import Votes
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.baselines.dawid_skene import EngineFit, evaluate_dawid_skene, evaluate_on_engine
 from jurors.evaluate.trio import encode
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 # -- dawid skene -----------------------------------------------------------------------------------
 

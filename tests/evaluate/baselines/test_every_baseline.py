@@ -16,7 +16,7 @@ from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.solution import Fit
-from jurors.sketch import Sketch
+from jurors.sketch.sketch import Sketch
 
 GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
 EVEN = [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.85, 0.85)]

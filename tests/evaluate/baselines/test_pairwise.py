@@ -27,8 +27,8 @@ from jurors.evaluate.baselines.pairwise import (
 )
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import encode, evaluate_trio
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, Pairs
+from jurors.sketch.sketch import Sketch
 
 # -- One number per juror from one number per pair, by hand and by laws of least squares -----------
 

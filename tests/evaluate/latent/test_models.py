@@ -30,8 +30,8 @@ from jurors.evaluate.latent.models import (
     repeated_name,
     restrict_to_answered,
 )
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence
+from jurors.sketch.sketch import Sketch
 
 # -- latent ----------------------------------------------------------------------------------------
 

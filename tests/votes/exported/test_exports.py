@@ -15,7 +15,7 @@ from votes.exported.program_exports import program_exports, workbook
 
 import jurors
 from jurors.cli import main
-from jurors.numeric import read_numbers
+from jurors.numeric.data import read_numbers
 
 EXPORTS = text_exports() | program_exports()
 

@@ -18,10 +18,14 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import main
 from jurors.errors import JurorsError, VotesError
-from jurors.sketch import Sketch, read_sketch
-from jurors.votes import Votes, read_votes, read_votes_with_key, readers
+from jurors.sketch.count import read_sketch
+from jurors.sketch.sketch import Sketch
+from jurors.votes import readers
 from jurors.votes.io import sources as locate
+from jurors.votes.key import read_votes_with_key
+from jurors.votes.read import read_votes
 from jurors.votes.readers import Records
+from jurors.votes.table import Votes
 
 
 def fails(source: Any, **options: Any) -> str:

@@ -29,8 +29,8 @@ from jurors.evaluate.baselines.dawid_skene import (
 from jurors.evaluate.latent.em import class_likelihoods, iterate_em
 from jurors.evaluate.latent.models import juror_scores
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, incidence_of
+from jurors.sketch.sketch import Sketch
 
 _PRECISE, _ENOUGH = 1e-10, 1e-6  # of the lower bound; of a sparse panel, whose jurors with few votes take long
 

@@ -35,8 +35,8 @@ from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, itera
 from jurors.evaluate.latent.models import right_shares
 from jurors.evaluate.partition import vote_counts
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
+from jurors.sketch.sketch import Sketch
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
 _PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood: of dense panels, and of sparse ones and engines

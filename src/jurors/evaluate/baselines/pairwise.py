@@ -49,9 +49,9 @@ from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
-from jurors.sketch import Sketch
 from jurors.sketch.connectivity import are_connected
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of
+from jurors.sketch.sketch import Sketch
 
 _LIMIT, _FREE_LIMIT = 20_000, 2_000
 _RUNAWAY = 10.0  # so many times the bound, a free fit is on its way to infinity
@@ -89,7 +89,7 @@ def fit_rank_one(pairs: Pairs, values: Floats, weights: Floats, bound: Floats) -
 
     Examples
     --------
-    >>> from jurors.sketch import Sketch
+    >>> from jurors.sketch.sketch import Sketch
     >>> pairs = Pairs(Sketch.from_counts({"AAB": 3, "ABB": 2}, jurors=("ann", "bob", "cy")))
     >>> fit_rank_one(pairs, np.array([0.2, -0.4, -0.8]), np.ones(3), np.ones(3)).vector.round(3).tolist()
     [-0.316, -0.632, 1.265]

@@ -50,10 +50,10 @@ from jurors.evaluate.latent.em import (
     iterate_em,
     run_em,
 )
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, Pairs
-from jurors.votes import Votes
+from jurors.sketch.sketch import Sketch
 from jurors.votes.repeats import REPEAT_WORDS, stem_and_number
+from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

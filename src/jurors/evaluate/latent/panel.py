@@ -39,10 +39,9 @@ from jurors.evaluate.latent.models import (
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
 from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
 from jurors.evaluate.solution import Fit, LazyNamed, Solution, convergence_alarm, float_solution
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
-from jurors.votes import Votes
-from jurors.votes.table import abstentions_as_label
+from jurors.sketch.sketch import Sketch
+from jurors.votes.table import Votes, abstentions_as_label
 
 STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
@@ -361,7 +360,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
 
     Examples
     --------
-    >>> from jurors.evaluate import evaluate_trio
+    >>> from jurors.evaluate.trio import evaluate_trio
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> panel = fit_trio(sketch, evaluate_trio(sketch)[0].to_float())

@@ -31,8 +31,8 @@ from jurors.monitor.drift.evidence import (
     log_ceiling,
 )  # fmt: skip
 from jurors.monitor.windows import Panes
-from jurors.sketch import Sketch
-from jurors.votes import Label
+from jurors.options import Label
+from jurors.sketch.sketch import Sketch
 
 # -- what panes hold more than at the last update ---------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import CALIBRATED, percent
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.report.charts.base import (
     BLUE,
     GREY,

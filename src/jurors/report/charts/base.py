@@ -22,12 +22,11 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
-from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent_range
-from jurors.evaluate.evaluation import Calibrated
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+from jurors.options import Label
 from jurors.report.page import RuntimeMaker
 from jurors.results import escape_text
-from jurors.votes import Label
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
 Row: TypeAlias = dict[str, Any]

@@ -9,11 +9,12 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import CALIBRATED
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.trio import evaluate_trios
 from jurors.monitor.monitor import History
-from jurors.numeric import NumberGrades, NumberScores
+from jurors.numeric.grade import NumberGrades
+from jurors.numeric.score import NumberScores
 from jurors.report.charts.base import (
     BLUE,
     GREY,

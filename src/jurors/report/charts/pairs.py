@@ -13,9 +13,9 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import SketchError
-from jurors.evaluate import Dependence, Evaluation, KeyedEvaluation, dependence_with_key
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
-from jurors.evaluate.dependence import dependence_of
+from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.report.charts.base import (
     DIVERGING,
     PERCENT,

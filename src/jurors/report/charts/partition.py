@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation, Partition
-from jurors.evaluate.partition import majority_partition, majority_shares, vote_counts
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.partition import Partition, majority_partition, majority_shares, vote_counts
 from jurors.jury.label import Labelling
 from jurors.report.charts.base import (
     BLUE,

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent
-from jurors.jury import Comparison
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.jury.compare import Comparison
 from jurors.report.charts.base import (
     BLUE,
     ORANGE,
@@ -33,7 +33,8 @@ from jurors.report.charts.base import (
     tip,
 )
 from jurors.results import count_noun
-from jurors.uncertainty import Bounds, correlation_curve
+from jurors.uncertainty.bounds_robust import correlation_curve
+from jurors.uncertainty.bounds_trio import Bounds
 
 
 def prevalence(
