@@ -159,7 +159,7 @@ def test_three_voices_are_seen_at_a_glance_or_one_by_one(seed: int, monkeypatch:
         for sketch in (sketch_of(codes_now), sketch_of(codes_now[:, :3])):
             glance = too_few_jurors(sketch)
             with monkeypatch.context() as patched:
-                patched.setattr(islands, "_differ", lambda _: False)
+                patched.setattr(islands, "_first_three_differ", lambda _: False)
                 assert too_few_jurors(sketch) == glance
 
 

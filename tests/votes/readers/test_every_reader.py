@@ -308,7 +308,7 @@ def test_a_label_of_many_digits_is_a_label(tmp_path: Path) -> None:
     assert "line 1 is broken or cut short (a number has too many digits)" in refusal(path)
 
 
-def test_doubles_of_one_juror_on_one_item_are_noticed(tmp_path: Path) -> None:
+def test_two_votes_differ(tmp_path: Path) -> None:
     name, records = SMALL["mlflow"]
     twice = records[0]["assessments"] * 2
     write(tmp_path / name, [records[0] | {"assessments": [twice[0], twice[1] | {"feedback": {"value": False}}]}])
