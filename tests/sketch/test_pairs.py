@@ -38,7 +38,7 @@ def test_votes_listed_side_by_side_count_as_sparse_products_do(twice: bool, monk
         np.testing.assert_array_equal(getattr(listed, name), getattr(multiplied, name))
     for pair in [(0, 1), (2, None), (None, 2), (None, None)]:
         np.testing.assert_array_equal(listed.count(*pair), multiplied.count(*pair))
-    np.testing.assert_array_equal(listed.said(1), multiplied.said(1))
+    np.testing.assert_array_equal(listed.label_counts(1), multiplied.label_counts(1))
 
 
 @pytest.mark.parametrize("way", ["listed", "multiplied", "dense"])

@@ -123,7 +123,7 @@ def test_a_column_numbers_the_repeats(how: str) -> None:
     votes = table_votes(how, repeat="epoch")
     assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
     assert votes.repeats is not None
-    assert votes.repeats.said.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
+    assert votes.repeats.answers.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
     assert [finding.kind for finding in votes.findings] == ["repeats"]
     assert "a tie, which is no vote" in votes.findings[0].message
 
@@ -243,7 +243,7 @@ def test_repeats_stay_with_their_rows_jurors_and_labels() -> None:
     turned = Sketch.from_votes(votes).relabel({"fail": "z"})
     assert turned.labels == ("pass", "z")
     assert turned.tuples.repeats is not None
-    times = Counter(label for row in turned.tuples.repeats.said.tolist() for label in row if label >= 0)
+    times = Counter(label for row in turned.tuples.repeats.answers.tolist() for label in row if label >= 0)
     assert times == {1: 5, 0: 3}  # as often as gpt said fail and pass
     parts = {name: part.repeats for name, _, part in split_votes(votes, np.array(["x", "y", "y"]), ["x", "y"])}
     assert {name: len(own.row) for name, own in parts.items() if own is not None} == {"x": 1, "y": 2}
@@ -257,7 +257,7 @@ def test_sketches_that_are_merged_keep_what_was_said_each_time() -> None:
     own = merged.tuples.repeats
     assert own is not None
     times: Counter[tuple[int, ...]] = Counter()
-    for said_here, items in zip(own.said.tolist(), own.items.tolist(), strict=True):
+    for said_here, items in zip(own.answers.tolist(), own.items.tolist(), strict=True):
         times[tuple(said_here)] += items
     assert times == {(0, 1, 1): 2, (0, 0, 1): 1, (-1, 0, 1): 3, (0, 0, 0): 2, (1, 1, 1): 1}
 

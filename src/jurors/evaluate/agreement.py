@@ -185,7 +185,7 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
     if scale != "interval":
         by_chance = np.zeros(len(pairs.first))
         for label in range(len(sketch.labels)):
-            by_chance += np.multiply(*pairs.said(label))
+            by_chance += np.multiply(*pairs.label_counts(label))
         room = pairs.items**2 - by_chance
         np.divide(pairs.agreed * pairs.items - by_chance, room, out=cohen, where=room > 0)
     return AgreementStatistics(

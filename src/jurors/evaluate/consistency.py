@@ -283,7 +283,7 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
         here = repeats.juror == k
         known = None if truth is None else truth[repeats.row[here]]
         ties = int(repeats.items[here & tied].sum())
-        table[votes.jurors[k]] = {"ties": ties, **_figures(repeats.said[here], repeats.items[here], known, level)}
+        table[votes.jurors[k]] = {"ties": ties, **_figures(repeats.answers[here], repeats.items[here], known, level)}
     names = table[next(iter(table))]
     parts: dict[str, Any] = {name: NamedMapping((juror, row[name]) for juror, row in table.items()) for name in names}
     return SelfAgreement(level=level, **parts)

@@ -98,7 +98,7 @@ class Calibrated:
     score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what all scores share
     score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that jurors do not share
     #: widths with gold; see `with_gold`
-    foretold: Callable[[int], NamedMapping] | None = field(default=None, repr=False)
+    forecast: Callable[[int], NamedMapping] | None = field(default=None, repr=False)
     wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
 
     @property
@@ -118,7 +118,7 @@ class Calibrated:
 
         None where gold would say nothing about shared error, because none is estimated.
         """
-        return None if self.foretold is None else self.foretold(items)
+        return None if self.forecast is None else self.forecast(items)
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""

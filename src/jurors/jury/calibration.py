@@ -88,7 +88,7 @@ class Calibration:
                 **named, interval=ends, wrong_labels=shares.wrong_labels, shared_error=shared_error, basis=basis,
                 level=level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
                 partition=_partition(sketch, shares.posterior, shares.labels, jury),
-                foretold=partial(_named_half_widths, sketch.jurors, half_widths),
+                forecast=partial(_named_half_widths, sketch.jurors, half_widths),
                 wrong_labels_of=partial(labelling_errors, jury, population, self._rho, gold, rivals, noise, level),
             )  # fmt: skip
 

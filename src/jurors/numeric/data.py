@@ -303,7 +303,7 @@ def with_means(
     if is_counted:
         raise VotesError("numbers that were given several times and are counted already have no mean; read the votes")
     known = np.array([*map(float, texts), np.nan])  # abstaining is the last code, and -1
-    values = known[np.minimum(repeats.said, len(texts))]
+    values = known[np.minimum(repeats.answers, len(texts))]
     count = (~np.isnan(values)).sum(axis=1)
     means = np.divide(np.nansum(values, axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
     short = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]

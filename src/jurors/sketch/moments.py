@@ -239,7 +239,7 @@ def pair_moments(pairs: Pairs) -> PairMoments:
         raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_FOR_PAIRS:,}")
     known = pairs.items > 1
     at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
-    n, first, second, both = (x[known] for x in (pairs.items, *pairs.said(1), pairs.count(1, 1)))
+    n, first, second, both = (x[known] for x in (pairs.items, *pairs.label_counts(1), pairs.count(1, 1)))
     items, covariance = np.zeros((width, width)), np.zeros((width, width))
     items[at] = items[back] = n
     covariance[at] = covariance[back] = (both - first * second / n) / (n - 1)

@@ -429,7 +429,7 @@ class Pairs:
             return self._of_list(self._listed.where(first, second))
         return self._of_pairs(self._product(first, second))
 
-    def said(self, label: int) -> tuple[Floats, Floats]:
+    def label_counts(self, label: int) -> tuple[Floats, Floats]:
         """On how many of a pair's items its first juror voted a label, and on how many its second did."""
         if self._listed is not None:
             return self.count(label, None), self.count(None, label)

@@ -90,7 +90,7 @@ def chance_of_contradiction(tables: ArrayLike) -> Floats:
     Examples
     --------
     The 281 items that three language models graded: one accuracy decodes to 1.036, which is nothing to chance. Three
-    jurors of whom two pairs agree and the third pair does not are another matter:
+    jurors where two pairs agree and the third pair does not are another matter:
 
     >>> graders = np.array([2, 0, 19, 6, 24, 1, 189, 40]).reshape(2, 2, 2)
     >>> odd = np.array([30, 10, 10, 0, 0, 10, 10, 30]).reshape(2, 2, 2)

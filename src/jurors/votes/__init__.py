@@ -1,1 +1,1 @@
-"""Who said what: files, frames and arrays come in, a `Votes` table goes out."""
+"""Votes: files, frames and arrays come in, a `Votes` table goes out."""

@@ -181,7 +181,7 @@ def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
     >>> rows = [["a", "a", "b", "a"], ["b", "a", "b", "a"]]
     >>> votes = Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "judge_3", "ann"))
     >>> votes = merge_numbered_jurors(votes, ["judge"])
-    >>> votes.jurors, votes.codes.tolist(), votes.repeats.said.tolist()
+    >>> votes.jurors, votes.codes.tolist(), votes.repeats.answers.tolist()
     (('judge', 'ann'), [[0, 0], [1, 0]], [[0, 0, 1], [0, 1, 1]])
     """
     if not (named := text_columns(names)):
@@ -204,9 +204,9 @@ def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -
     if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
         width = len(answers.jurors)
         single = ~np.isin(row * width + col, known.row * width + known.juror)
-        case, time = np.nonzero(known.said >= 0)
+        case, time = np.nonzero(known.answers >= 0)
         row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
-        code = np.append(code[single], known.said[case, time]).astype(code.dtype)
+        code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
     once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, _levels(votes))
     bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
     return label_as_abstentions(bare._with_triples(*once))

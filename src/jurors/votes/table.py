@@ -65,7 +65,7 @@ class Repeats:
 
     row: NDArray[np.int64]  #: of the votes
     juror: NDArray[np.int32]
-    said: Codes  #: cases x times: the answers, sorted; -1 (in front) where a juror answered less often
+    answers: Codes  #: cases x times: the answers, sorted; -1 (in front) where a juror answered less often
     items: NDArray[np.int64]  #: how many items each case stands for
 
     def one_vote(self, levels: int | None = None) -> Codes:
@@ -88,7 +88,7 @@ class Repeats:
         >>> repeats.one_vote().tolist(), repeats.one_vote(levels=4).tolist()
         ([0, -1, -1], [0, -1, 1])
         """
-        answers, (cases, width) = self.said, self.said.shape
+        answers, (cases, width) = self.answers, self.answers.shape
         if levels is not None:  # the median level, or abstaining where that is most of the answers
             abstained = (answers >= levels).sum(axis=1)
             graded = np.sort(np.where(answers >= levels, -1, answers), axis=1)
@@ -112,7 +112,7 @@ class Repeats:
 
     def times(self) -> NDArray[np.int64]:
         """How often the juror answered, case by case."""
-        return np.asarray((self.said >= 0).sum(axis=1))
+        return np.asarray((self.answers >= 0).sum(axis=1))
 
     def of_jurors(self, place: NDArray[np.int64]) -> Repeats | None:
         """The cases of jurors who have a new position (not -1), by these; None where there are none."""
@@ -124,20 +124,20 @@ class Repeats:
 
     def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
         """By the tuples that the rows were aggregated to; equal cases become one."""
-        keys = np.column_stack([tuple_of_row[self.row], self.juror, self.said])
+        keys = np.column_stack([tuple_of_row[self.row], self.juror, self.answers])
         distinct, items = aggregate_rows(keys, self.items)
-        answers = distinct[:, 2:].astype(self.said.dtype)
+        answers = distinct[:, 2:].astype(self.answers.dtype)
         return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), answers, items)
 
     def recoded(self, place: NDArray[Any]) -> Repeats | None:
         """With other codes: `place` has one for every label, then that of abstaining; -1 is no vote any more."""
-        answers = np.sort(np.append(place, -1)[self.said], axis=1)  # code -1 is the last
-        return replace(self, said=answers)._select((answers >= 0).sum(axis=1) > 1)
+        answers = np.sort(np.append(place, -1)[self.answers], axis=1)  # code -1 is the last
+        return replace(self, answers=answers)._select((answers >= 0).sum(axis=1) > 1)
 
     def _select(self, cases: NDArray[np.bool_], **changed: Any) -> Repeats | None:
         if not cases.any():
             return None
-        parts = {"row": self.row, "juror": self.juror, "said": self.said, "items": self.items, **changed}
+        parts = {"row": self.row, "juror": self.juror, "answers": self.answers, "items": self.items, **changed}
         return Repeats(**{name: part[cases] for name, part in parts.items()})
 
 
@@ -186,8 +186,8 @@ def concatenate_repeats(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats 
     known = [replace(repeats, row=repeats.row + start) for start, repeats in parts if repeats is not None]
     if not known:
         return None
-    width = max(repeats.said.shape[1] for repeats in known)
-    answers = [np.pad(r.said, ((0, 0), (width - r.said.shape[1], 0)), constant_values=-1) for r in known]
+    width = max(repeats.answers.shape[1] for repeats in known)
+    answers = [np.pad(r.answers, ((0, 0), (width - r.answers.shape[1], 0)), constant_values=-1) for r in known]
     row, juror, items = (np.concatenate([getattr(r, name) for r in known]) for name in ("row", "juror", "items"))
     return Repeats(row, juror, np.concatenate(answers), items)
 
@@ -223,7 +223,7 @@ def collect_votes(
     Examples
     --------
     >>> votes, repeats = collect_votes(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
-    >>> [part.tolist() for part in votes], repeats.said.tolist()
+    >>> [part.tolist() for part in votes], repeats.answers.tolist()
     ([[0, 0, 1], [0, 1, 0], [1, 1, 0]], [[1, 1]])
     """
     key = row.astype(np.int64) * max(width, 1) + juror

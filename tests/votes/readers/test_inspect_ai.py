@@ -147,7 +147,7 @@ def test_an_epoch_is_an_item_to_scorers_and_a_repetition_where_models_are_the_ju
     votes = read_votes(tmp_path)
     assert votes.to_frame().to_numpy().tolist() == [["q", "match:m", "C"], ["q", "match:n", "I"]]
     assert votes.repeats is not None
-    assert votes.repeats.said.tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert votes.repeats.answers.tolist() == [[0, 0, 1], [0, 1, 1]]
     (tmp_path / "m.json").write_text(json.dumps(log_of("m", epochs["m"], "match", "polite")))
     (tmp_path / "n.json").unlink()
     assert said(tmp_path, "inspect")["polite"] == {"q_epoch_1": "C", "q_epoch_2": "I", "q_epoch_3": "C"}

@@ -70,7 +70,7 @@ def test_several_texts_of_a_document_are_repeats_of_one_juror(tmp_path: Path) ->
     said = {(juror, item): label for item, juror, label in frame.itertuples(index=False)}
     assert said == {("a", "t/0"): "yes", ("a", "t/1"): "no", ("b", "t/0"): "no", ("b", "t/1"): "yes"}
     assert votes.repeats is not None
-    assert votes.repeats.said.tolist() == [[0, 1, 1], [-1, 0, 0]]
+    assert votes.repeats.answers.tolist() == [[0, 1, 1], [-1, 0, 0]]
 
 
 def test_choices_that_differ_by_document_are_told_by_their_place(tmp_path: Path) -> None:

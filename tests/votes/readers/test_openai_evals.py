@@ -87,7 +87,7 @@ def test_runs_of_one_model_are_repeats_and_those_of_a_grader_are_not(tmp_path: P
     votes = read_votes(tmp_path)
     assert votes.to_frame().to_numpy().tolist() == [["e.0", "gpt", 1]]
     assert votes.repeats is not None
-    assert votes.repeats.said.tolist() == [[0, 1, 1]]
+    assert votes.repeats.answers.tolist() == [[0, 1, 1]]
     for name, choice in (("a", "Y"), ("b", "N"), ("c", "Y")):
         write(tmp_path / f"{name}.jsonl", spec("gpt", "judge", run=name), metrics("e.0", choice=choice))
     assert said(tmp_path, "openai-evals") == {"a": {"e.0": "Y"}, "b": {"e.0": "N"}, "c": {"e.0": "Y"}}

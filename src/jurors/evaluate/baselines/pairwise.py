@@ -296,7 +296,7 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
 def _covariances(pairs: Pairs, mean: Floats) -> Floats:
     """C_ij over the items both voted on, about the jurors' own means over all their votes."""
     left, right = mean[pairs.first], mean[pairs.second]
-    of_left, of_right = pairs.said(1)
+    of_left, of_right = pairs.label_counts(1)
     total = pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items
     values = total / pairs.items
     # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
