@@ -28,8 +28,8 @@ def test_answer(item, jurors_votes):
 #: instead of the gate, which is tried above: what it would be asked
 SHOWING = """
 from pathlib import Path
-from jurors.integrations import pytest_gate
-pytest_gate.run_jurors = lambda *words: pytest_gate.Ran(3, " ".join(words) + "\\n" + Path(words[-1]).read_text())
+from jurors.integrations import CompletedRun, pytest as gate
+gate.run_jurors = lambda *words: CompletedRun(3, " ".join(words) + "\\n" + Path(words[-1]).read_text())
 """
 
 
