@@ -46,18 +46,18 @@ class _NamedPath:
 
 
 class PathType(_ParamType):
-    """The name of a file that is read, of one that is written, or of a folder that is written into."""
+    """The name of a file that is read or written."""
 
     name = "path"
 
-    def __init__(self, *, is_written: bool, is_folder: bool = False) -> None:
-        self.is_written, self.is_folder = is_written, is_folder
+    def __init__(self, *, is_written: bool) -> None:
+        self.is_written = is_written
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Give the path; OutputError if it cannot or must not be written."""
         path = "/dev/stdout" if self.is_written and value == "-" else str(value)
         _check_conflicts(_NamedPath(param.opts[0] if param is not None else "", path, self.is_written), ctx)
-        if self.is_written and not self.is_folder:
+        if self.is_written:
             check_writable(Path(path))
         return path
 
@@ -73,7 +73,6 @@ class StoreType(PathType):
 STORE_PATH = StoreType(is_written=False)
 INPUT_PATH = PathType(is_written=False)
 OUTPUT_PATH = PathType(is_written=True)
-OUTPUT_FOLDER = PathType(is_written=True, is_folder=True)
 
 
 def register_output(option: str, path: Path) -> None:

@@ -179,7 +179,20 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
     if len(sketch.jurors) < 2:
         raise SketchError(f"agreement needs at least 2 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors)}")
     scale, pairs = sketch.tuples.scale, Pairs(sketch)
-    kappas, correlation, left_out = _pairwise(sketch, pairs, level)
+    kappas: tuple[PairKappa, ...] = ()
+    correlation: Floats | None = None
+    left_out: tuple[str, ...] = ()  # of so many votes
+    if sketch.tuples.n_votes > _MOST_VOTES:
+        left_out = {
+            "interval": ("mean_kappa", "quadratic_kappa", "correlation"),
+            "ordinal": ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high", "linear_kappa", "quadratic_kappa"),
+        }.get(scale, ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high"))
+    elif scale == "interval":
+        numbers = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
+        kappas, correlation = (numbers.kappa,), numbers.correlation
+    else:
+        weights: tuple[Weights, ...] = tuple(_KAPPAS) if scale == "ordinal" else ("nominal",)
+        kappas = tuple(pair_kappas(sketch, pairs.first, pairs.second, weights, level))
     exact = ExactAgreement() if scale == "interval" else ExactAgreement.of(sketch)
     cohen = np.full(len(pairs.first), np.nan)
     if scale != "interval":
@@ -237,23 +250,6 @@ def _coefficients(
         coefficients += two_way(codes, values, full.counts, level)
         coefficients.append(kendall_w(codes, len(values), full.counts, level))
     return tuple(coefficients)
-
-
-def _pairwise(
-    sketch: Sketch, pairs: Pairs, level: float
-) -> tuple[tuple[PairKappa, ...], Floats | None, tuple[str, ...]]:
-    """Kappas of all pairs, correlations of numbers, and the names of what is left out of so many votes."""
-    scale, is_many = sketch.tuples.scale, sketch.tuples.n_votes > _MOST_VOTES
-    if scale == "interval":
-        if is_many:
-            return (), None, ("mean_kappa", "quadratic_kappa", "correlation")
-        numbers = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
-        return (numbers.kappa,), numbers.correlation, ()
-    if is_many:
-        weighted = ("linear_kappa", "quadratic_kappa") if scale == "ordinal" else ()
-        return (), None, ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high", *weighted)
-    weights: tuple[Weights, ...] = tuple(_KAPPAS) if scale == "ordinal" else ("nominal",)
-    return tuple(pair_kappas(sketch, pairs.first, pairs.second, weights, level)), None, ()
 
 
 def _numbers(labels: tuple[Label, ...]) -> Floats:

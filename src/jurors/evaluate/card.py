@@ -442,20 +442,19 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
         ("best possible from these tuples", f"{least:,}", percent(least / keyed.items)),
     )
     errors = Table(("labels wrong", "items", "share"), wrong_labels, right=(1, 2))
-    again = repeat_tables(keyed.repeats)
-    return [prevalence, jurors, *level_tables(keyed), *again, errors, _correlation_table(keyed)]
-
-
-def _correlation_table(keyed: KeyedEvaluation) -> Table:
-    """One row per pair or trio, the most correlated first: its error correlation on each label."""
-    rows: list[tuple[Any, ...]] = []
+    # One row per pair or trio, the most correlated first: its error correlation on each label.
+    groups: list[tuple[Any, ...]] = []
     for size in (2, 3) if len(keyed.jurors) <= 12 else (2,):
         by_label = keyed.correlations(size)
-        for group in by_label[keyed.labels[0]]:
-            values = [by_label[a][group] for a in keyed.labels]
-            rows.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
-    rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
-    shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
-    more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
-    headers = ("jurors", *(f"on {a}" for a in keyed.labels))
-    return Table(headers, shown, title=f"error correlations{more}", right=tuple(range(1, len(headers))))
+        for group in by_label[labels[0]]:
+            values = [by_label[a][group] for a in labels]
+            groups.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
+    groups.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
+    correlations = Table(
+        ("jurors", *(f"on {a}" for a in labels)),
+        tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in groups[:_MOST_PAIRS]),
+        title="error correlations" + (f" (the {_MOST_PAIRS} largest of {len(groups)})" * (len(groups) > _MOST_PAIRS)),
+        right=tuple(range(1, 1 + len(labels))),
+    )
+    again = repeat_tables(keyed.repeats)
+    return [prevalence, jurors, *level_tables(keyed), *again, errors, correlations]

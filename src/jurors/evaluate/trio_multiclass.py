@@ -486,7 +486,17 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
         share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
         candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
     relabeling = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
-    solution = _solution(sketch, decomposition, candidates, relabeling, cut.slicer)
+    # The components under their labels; None for what a blind juror leaves open and for labels that do not show.
+    nothing: tuple[Number, ...] = (None,) * len(sketch.labels)
+    prevalences: list[Number] = [Surd(0)] * len(sketch.labels)
+    tables: list[list[tuple[Number, ...]]] = [[nothing] * len(sketch.labels) for _ in sketch.jurors]
+    for candidate, label in zip(candidates, relabeling.places, strict=True):
+        fixed = decomposition.components[candidate.group].multiplicity == 1
+        prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
+        for juror, row in enumerate(candidate.rows):
+            if fixed or juror == cut.slicer:
+                tables[juror][label] = cast("tuple[Number, ...]", row)
+    solution = Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
     outcomes = _outcomes(sketch, decomposition, relabeling, cut)
     return MultilabelDecode(outcomes, solution, relabeling.rule, relabeling.gap, cut.rank, sketch)
 
@@ -531,23 +541,6 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> De
         f"no {cut.rank} labels explain the counts, and {labels} would not be fixed by this decode"
     )
     return DecodeOutcome("unidentifiable", message, size)
-
-
-def _solution(
-    sketch: Sketch, decomposition: Decomposition, candidates: Sequence[Candidate], relabeling: Relabeling, slicer: int
-) -> Solution:
-    """The components under their labels; None for what a blind juror leaves open and for labels that do not show."""
-    size = len(sketch.labels)
-    nothing: tuple[Number, ...] = (None,) * size
-    prevalences: list[Number] = [Surd(0)] * size
-    tables: list[list[tuple[Number, ...]]] = [[nothing] * size for _ in sketch.jurors]
-    for candidate, label in zip(candidates, relabeling.places, strict=True):
-        fixed = decomposition.components[candidate.group].multiplicity == 1
-        prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
-        for juror, row in enumerate(candidate.rows):
-            if fixed or juror == slicer:
-                tables[juror][label] = cast("tuple[Number, ...]", row)
-    return Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
 
 
 def _outcomes(

@@ -56,17 +56,16 @@ class RootSet:
         bits = BITS if bits <= BITS else 1 << (bits - 1).bit_length()
         balls = self._balls.get(bits)
         if balls is None:
-            balls = self._balls[bits] = self._isolated(bits)
+            with flint.ctx.workprec(bits):
+                pairs: list[Any] = list(fmpz_poly(list(self.coefficients)).complex_roots())
+                isolated = [acb(root) for root, _ in pairs]
+            if bits == BITS:  # the real roots first
+                balls = tuple(sorted(isolated, key=lambda z: not z.imag.is_zero()))
+            else:  # in the order of the first enclosures
+                first = [self.ball(k, BITS) for k in range(self.degree)]
+                balls = tuple(next(z for z in isolated if z.overlaps(old)) for old in first)
+            self._balls[bits] = balls
         return balls[index]
-
-    def _isolated(self, bits: int) -> tuple[acb, ...]:
-        with flint.ctx.workprec(bits):
-            pairs: list[Any] = list(fmpz_poly(list(self.coefficients)).complex_roots())
-            balls = [acb(root) for root, _ in pairs]
-        if bits == BITS:
-            return tuple(sorted(balls, key=lambda z: not z.imag.is_zero()))
-        first = [self.ball(k, BITS) for k in range(self.degree)]
-        return tuple(next(z for z in balls if z.overlaps(old)) for old in first)
 
     def is_real(self, index: int) -> bool:
         """Whether this root is real: proved, not measured."""
@@ -294,7 +293,14 @@ class Algebraic(SignedExact):
             terms[root] = terms[root] + p if root in terms else p
         terms = {root: p for root, p in terms.items() if p}
         constant = self._constant + right._constant
-        return _build(constant, terms) if len(terms) < 2 else _build(*_collapsed(constant, terms))
+        # Where every conjugate has a term, take the last one's polynomial off all of them: its trace is rational.
+        for roots in {roots for roots, _ in terms} if len(terms) > 1 else ():
+            places = [(roots, k) for k in range(roots.degree)]
+            if all(place in terms for place in places):
+                common = terms[places[-1]]
+                constant += trace_of(roots, common)
+                terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
+        return _build(constant, terms)
 
     def __neg__(self) -> Algebraic:
         return _build(-self._constant, {root: -p for root, p in self._terms.items()})
@@ -440,17 +446,6 @@ def _build(constant: fmpq, terms: Mapping[Root, fmpq_poly]) -> Algebraic:
     new = Algebraic.__new__(Algebraic)
     new._constant, new._terms = constant, dict(terms)
     return new
-
-
-def _collapsed(constant: fmpq, terms: dict[Root, fmpq_poly]) -> tuple[fmpq, dict[Root, fmpq_poly]]:
-    """Where every conjugate has a term, take the last one's polynomial off all of them: its trace is rational."""
-    for roots in {roots for roots, _ in terms}:
-        places = [(roots, k) for k in range(roots.degree)]
-        if all(place in terms for place in places):
-            common = terms[places[-1]]
-            constant += trace_of(roots, common)
-            terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
-    return constant, terms
 
 
 def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:

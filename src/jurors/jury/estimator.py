@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -117,7 +117,11 @@ class Jury:
 
     def _partition(self, X: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if not hasattr(self, "evaluation_"):
-            raise _not_fitted()
+            sklearn: Any = sys.modules.get("sklearn.exceptions")
+            kind: Any = SketchError
+            if sklearn is not None:  # in use: then it is scikit-learn's NotFittedError too
+                kind = type("NotFittedError", (SketchError, sklearn.NotFittedError), {})
+            raise kind("this Jury is not fitted yet; call fit(X) first")
         if self.evaluation_.solution is None:
             raise SketchError("no real evaluation explains the votes it was fitted on; see evaluation_.alarms")
         sketch, inverse = count_votes(self._known_votes(X))
@@ -256,13 +260,3 @@ def _coded(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> NDArray[Any
     if unknown.any():
         raise SketchError(f"label {values[unknown][0]} was not there when the jury was fitted: {labels}")
     return np.where(known, order[place], -1)
-
-
-def _not_fitted() -> SketchError:
-    """A SketchError that is also scikit-learn's NotFittedError where scikit-learn is in use."""
-    message = "this Jury is not fitted yet; call fit(X) first"
-    sklearn: Any = sys.modules.get("sklearn.exceptions")
-    if sklearn is None:
-        return SketchError(message)
-    kind = type("NotFittedError", (SketchError, sklearn.NotFittedError), {})
-    return cast(SketchError, kind(message))

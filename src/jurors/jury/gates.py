@@ -31,7 +31,7 @@ from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.card import percent
 from jurors.evaluate.dependence import FEWEST_JURORS
-from jurors.evaluate.evaluation import Calibrated, Evaluation
+from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
 from jurors.jury.inputs import count_gradable, read_input
@@ -372,8 +372,8 @@ def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tup
 
 
 def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target: LimitTarget, limit: float) -> Gate:
-    value: float | None
-    ends: Ends | None
+    value: float | None = None
+    ends: Ends | None = None
     reason = advice = ""
     if isinstance(evaluation, NumberGrades):
         k = evaluation.jurors.index(str(target.juror))
@@ -384,7 +384,14 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         )
         reason = "the numbers fix no grade" if ends is None else ""
     else:
-        value, ends = _calibrated_share(evaluation.calibrated, kind.statistic, target)
+        if evaluation.calibrated is not None:
+            share: Any = getattr(evaluation.calibrated, kind.statistic)
+            interval: Any = evaluation.calibrated.interval[kind.statistic]
+            for name in (target.juror, target.label):
+                if name is not None:
+                    share, interval = share[name], interval[name]
+            if share is not None and interval is not None and None not in interval and interval[0] == interval[0]:
+                value, ends = float(share), (float(interval[0]), float(interval[1]))
         if ends is None:
             reason = _why_unknown(evaluation, target)
     outcome = judge(ends, limit, at_least=kind.at_least)
@@ -400,21 +407,6 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         interval=ends, level=evaluation.level, juror=target.juror, label=target.label, reason=reason, advice=advice,
         in_percent=not kind.of_numbers,
     )  # fmt: skip
-
-
-def _calibrated_share(
-    calibrated: Calibrated | None, statistic: str, target: LimitTarget
-) -> tuple[float | None, Ends | None]:
-    """A calibrated share and its interval; None where there is none."""
-    if calibrated is None:
-        return None, None
-    value: Any = getattr(calibrated, statistic)
-    ends: Any = calibrated.interval[statistic]
-    for name in (target.juror, target.label):
-        if name is not None:
-            value, ends = value[name], ends[name]
-    is_known = value is not None and ends is not None and None not in ends and ends[0] == ends[0]
-    return (float(value), (float(ends[0]), float(ends[1]))) if is_known else (None, None)
 
 
 def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:

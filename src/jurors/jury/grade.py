@@ -225,7 +225,13 @@ def grade_counted(
         exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
     )  # fmt: skip
     if gold is not None and result.partition is not None:
-        result = _test_on_gold(result, name, gold, grading)
+        blind = result  # an evaluation that was made without the gold items, which test it
+        if name != "algebraic":
+            blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
+        test, of_gold = check_gold(blind.partition or result.partition, gold)
+        calibration = Calibration(grading.errors, grading.reference, gold, blind)
+        alarms = sort_by_severity([*of_gold, *result.alarms])
+        result = replace(result, gold=test, alarms=alarms, calibration=calibration)
     # Without intervals chance is not known, so no juror is beyond it.
     outliers = [] if result.interval is None else outlier_alarms(result)
     if not outliers:
@@ -245,19 +251,6 @@ def _all_alarms(
     for more in (possible_repeat_alarms(counted.sketch), repeats, counted.alarms):
         alarms = sort_by_severity([*alarms, *more]) if more else alarms
     return alarms
-
-
-def _test_on_gold(result: Evaluation, name: str, gold: Integers, grading: Grading) -> Evaluation:
-    """Test the grades on the gold items, by an evaluation that was made without these."""
-    blind = result
-    if name != "algebraic" and result.sketch is not None:
-        blind = METHODS[name](result.sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-    partition = blind.partition or result.partition
-    if partition is None:
-        return result
-    test, alarms = check_gold(partition, gold)
-    calibration = Calibration(grading.errors, grading.reference, gold, blind)
-    return replace(result, gold=test, alarms=sort_by_severity([*alarms, *result.alarms]), calibration=calibration)
 
 
 def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:

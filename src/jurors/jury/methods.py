@@ -26,7 +26,7 @@ from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
 from jurors.evaluate.evaluation import Evaluation, replace_evaluation
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
-from jurors.evaluate.partition import Choice, Partition, choose_solution, majority_partition, partition_by_label
+from jurors.evaluate.partition import Choice, choose_solution, majority_partition, partition_by_label
 from jurors.evaluate.solution import Fit, Island, NamedMapping, Solution, WeakestPair
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
@@ -185,10 +185,20 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalence.tolist()), confusions, scores)
     place = {juror: k for k, juror in enumerate(sketch.jurors)}
     original = {j: card.jurors[k] for card in cards for j, k in zip(card.jurors, card.voices, strict=True)}
+    # Each group's items as the group labels them: by majority vote where its distinct jurors are too few.
+    posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
+    by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
+    for (part, rows), card in zip(parts, cards, strict=True):
+        if card.partition is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
+            by_majority[rows] = card.partition.is_sure_of_itself
+    partition = partition_by_label(sketch, solution, np.nan_to_num(posterior))
+    partition = replace(partition, by_majority=by_majority if by_majority.any() else None)
     result = replace(
         cards[0], items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
         solutions=(solution,), interval=None, standard_error=None,
-        partition=_joint_partition(sketch, parts, cards, solution), alarms=tuple(alarms),
+        partition=partition, alarms=tuple(alarms),
         islands=tuple(Island(card.jurors, card.items, card.prevalence, card.model) for card in cards),
         voices=tuple(place[original[juror]] for juror in sketch.jurors),
         notes=(), dependence=None, model=None, iterations=None, converged=None, measured={},
@@ -206,19 +216,6 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         interval=_joint_statistics(sketch, zip(*(end.tolist() for end in ends), strict=True), intervals),
         standard_error=_joint_statistics(sketch, spread.tolist(), errors),
     )
-
-
-def _joint_partition(sketch: Sketch, parts: list[Any], cards: list[Evaluation], solution: Solution) -> Partition:
-    """Each group's items as the group labels them: by majority vote where its distinct jurors are too few."""
-    posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
-    by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
-    for (part, rows), card in zip(parts, cards, strict=True):
-        if card.partition is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
-            by_majority[rows] = card.partition.is_sure_of_itself
-    whole = partition_by_label(sketch, solution, np.nan_to_num(posterior))
-    return replace(whole, by_majority=by_majority if by_majority.any() else None)
 
 
 def _joint_statistics(sketch: Sketch, prevalence: Iterable[Any], groups: list[NamedMapping]) -> NamedMapping:

@@ -153,10 +153,14 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
     """
     if len({len(column[1] if isinstance(column, tuple) else column) for column in columns}) > 1:
         raise VotesError("item, juror and label differ in length")
-    (items, item), (jurors, juror), (labels, label) = (
-        column if isinstance(column, tuple) else _factorized(column, what)
-        for column, what in zip(columns, ("item", "juror", "label"), strict=True)
-    )
+    factorized: list[tuple[list[Any], Integers]] = []
+    for column, what in zip(columns, ("item", "juror", "label"), strict=True):
+        try:
+            factorized.append(column if isinstance(column, tuple) else factorize(column))
+        except TypeError:  # values that cannot even be compared
+            clean_cells(column, column=what)
+            raise VotesError(f"a {what} must be text or a number") from None
+    (items, item), (jurors, juror), (labels, label) = factorized
     item, juror, label = np.asarray(item), np.asarray(juror), np.asarray(label)
     # Each label by itself, whatever other labels there are: batches must not differ.
     cells = [
@@ -170,14 +174,6 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
     items, item = _names_in_rows(items, item, "item", is_part=is_part)
     jurors, juror = _names_in_rows(jurors, juror, "juror", is_part=is_part)
     return VoteBatch(items, jurors, cells, item, juror, label, time)
-
-
-def _factorized(column: Any, what: str) -> tuple[list[Any], Integers]:
-    try:
-        return factorize(column)
-    except TypeError:  # values that cannot even be compared
-        clean_cells(column, column=what)
-        raise VotesError(f"a {what} must be text or a number") from None
 
 
 def _names_in_rows(values: Any, code: Integers, what: str, *, is_part: bool) -> tuple[list[str], Integers]:
@@ -357,7 +353,16 @@ class Ledger:
         keys, times, begin = self._updated(old, batch)
         if batch.first is not None:
             begin = np.minimum(begin, batch.first)
-        panes = self._panes_of(old, is_new, begin, batch.pane)
+        # The pane of each item: of its first vote by its own time, or of its place in the order of items.
+        if self.window.by_time:
+            numbers = np.floor(begin / self.window.step).astype(np.int64)
+        else:
+            numbers = np.array([entry[0] for entry in old])
+            places = self.begun + np.arange(int(is_new.sum()))
+            numbers[is_new] = np.floor(places / self.window.step)
+            self.begun += len(places)
+            numbers = numbers if batch.pane is None else np.minimum(numbers, batch.pane)
+        panes: list[int] = numbers.tolist()
 
         # Every item whose tuple or pane has changed is taken back where it was counted, and counted anew.
         changes: Counter[tuple[int, bytes]] = Counter(zip(panes, keys, strict=True))
@@ -365,7 +370,15 @@ class Ledger:
         for (number, key), count in sorted(changes.items(), key=lambda change: -change[1]):
             if count:
                 self.panes.add(number, key, count)
-        self._note_times(panes, begin, batch)
+        if batch.time is not None:
+            last = np.full(len(panes), UNTIMED)
+            np.maximum.at(last, batch.item, batch.time)
+            self.latest = max(self.latest, float(last.max(initial=UNTIMED)))
+            for number in np.unique(numbers[last > UNTIMED]).tolist():
+                here = (numbers == number) & (last > UNTIMED)
+                starts = begin[here & (begin > UNTIMED)]
+                start = float(starts.min()) if len(starts) else None
+                self.panes.pane(number).note_times(start, float(last[here].max()))
         self.entries.update(zip(batch.items, zip(panes, begin.tolist(), keys, times, strict=True), strict=True))
 
     def _updated(self, old: Sequence[Entry], batch: _CodedBatch) -> tuple[list[bytes], list[bytes], Floats]:
@@ -385,28 +398,6 @@ class Ledger:
         table[item[stands], juror[stands]] = code[stands]  # in order of time: of several the last one stands
         stamps[item[stands], juror[stands]] = time[stands]
         return keys_of(table), _packed(stamps, table), begin
-
-    def _panes_of(self, old: Sequence[Entry], is_new: Flags, begin: Floats, other: Integers | None) -> list[int]:
-        """The pane of each item: of its first vote by its own time, or of its place in the order of items."""
-        if self.window.by_time:
-            return list(np.floor(begin / self.window.step).astype(np.int64).tolist())
-        panes = np.array([entry[0] for entry in old])
-        places = self.begun + np.arange(int(is_new.sum()))
-        panes[is_new] = np.floor(places / self.window.step)
-        self.begun += len(places)
-        return list((panes if other is None else np.minimum(panes, other)).tolist())
-
-    def _note_times(self, panes: Sequence[int], begin: Floats, batch: _CodedBatch) -> None:
-        if batch.time is None:
-            return
-        last = np.full(len(panes), UNTIMED)
-        np.maximum.at(last, batch.item, batch.time)
-        self.latest = max(self.latest, float(last.max(initial=UNTIMED)))
-        numbers = np.array(panes)
-        for number in np.unique(numbers[last > UNTIMED]).tolist():
-            here = (numbers == number) & (last > UNTIMED)
-            starts = begin[here & (begin > UNTIMED)]
-            self.panes.pane(number).note_times(float(starts.min()) if len(starts) else None, float(last[here].max()))
 
     def close_oldest(self) -> None:
         """Close the oldest items where more than `remember` are open."""

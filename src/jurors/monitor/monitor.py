@@ -228,17 +228,13 @@ class History(Result):
         for window in self.windows:
             end = window.span.end
             until = f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
-            scores = [
-                _score_text(window.score.get(juror), window.interval.get("score", {}).get(juror)) for juror in jurors
-            ]
+            scores: list[str | None] = []
+            for juror in jurors:
+                score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
+                interval = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+                scores.append(None if score is None else f"{score:.2f}{interval}")
             rows.append((until, f"{window.span.items:,}", *scores, window.refused or ", ".join(window.alarms)))
         return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
-
-
-def _score_text(score: float | None, interval: Interval) -> str | None:
-    if score is None:
-        return None
-    return f"{score:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
@@ -325,7 +321,14 @@ class Monitor(Counting):
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
         result = grade(self.sketch(window), **grading)
-        return replace(result, notes=(*result.notes, *self._notes()))
+        notes = [*result.notes]
+        if self.late:
+            votes = "1 vote" if self.late == 1 else f"{self.late:,} votes"
+            limit = f"remember={self._ledger.remember:,}"
+            notes.append(f"{votes} for items that were closed already: not counted ({limit})")
+        if self.forgotten:
+            notes.append(f"{self.forgotten:,} items of long ago are not counted any more (keep={self.keep:,})")
+        return replace(result, notes=tuple(notes))
 
     def check(self, window: int | str | None = None, **limits: Unpack[LimitOptions]) -> Verdict:
         """The verdict on a window: every limit passes, fails, or is not known (see `jurors.check`)."""
@@ -364,16 +367,6 @@ class Monitor(Counting):
             panes = panes.without(Counter((number, key) for number, _, key, _ in newest))
         self._drift.update(panes)
         return list(self._drift.alarms)
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if self.late:
-            limit = f"remember={self._ledger.remember:,}"
-            votes = "1 vote" if self.late == 1 else f"{self.late:,} votes"
-            notes.append(f"{votes} for items that were closed already: not counted ({limit})")
-        if self.forgotten:
-            notes.append(f"{self.forgotten:,} items of long ago are not counted any more (keep={self.keep:,})")
-        return notes
 
     # -- merging --------------------------------------------------------------------------------------------------
 

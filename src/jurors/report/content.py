@@ -69,8 +69,14 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
         else:
             tone, headline = "warning", "With care: the answer key contradicts the intervals."
     lines[:0] = verdict_sentences(e)
-    if tone != "alarm" or e.as_real is not None:
-        lines += _expected_errors(e)
+    if e.as_real is not None and not e.exam:
+        low, high = e.as_real.interval_of("wrong_labels")
+        share = of_which(e.as_real.wrong_labels * e.items, e.items)
+        ends = f"between {low:.0%} and {high:.0%}"
+        lines.append(f"With the best label for every item, {share} expected to be wrong as real juries go, {ends}.")
+    elif tone != "alarm" and not e.exam and e.partition is not None and e.partition.expected_errors >= 0:
+        share = of_which(e.partition.expected_errors, e.partition.sketch.items)
+        lines.append(f"With the best label for every item, {share} expected to be wrong.")
     if e.as_real is None and any(a.kind == "correlated_errors" for a in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if check is None:
@@ -94,20 +100,6 @@ def verdict_by_alarms(alarms: tuple[Alarm, ...], quiet: str) -> ReportVerdict:
     if level == "warning":
         return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {many} did.",))
     return ReportVerdict("quiet", "No alarm rang.", (quiet,))
-
-
-def _expected_errors(e: Evaluation) -> list[str]:
-    if e.exam:
-        return []
-    if e.as_real is not None:
-        low, high = e.as_real.interval_of("wrong_labels")
-        share = of_which(e.as_real.wrong_labels * e.items, e.items)
-        ends = f"between {low:.0%} and {high:.0%}"
-        return [f"With the best label for every item, {share} expected to be wrong as real juries go, {ends}."]
-    if e.partition is None or not e.partition.expected_errors >= 0:
-        return []
-    share = of_which(e.partition.expected_errors, e.partition.sketch.items)
-    return [f"With the best label for every item, {share} expected to be wrong."]
 
 
 @dataclass(frozen=True)
@@ -436,7 +428,16 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
             line += Markup("; the {} of {} overlap{}, so the order among them is open").format(
                 "interval" if len(level) == 1 else "intervals", names(level, most=3), "s" if len(level) == 1 else ""
             )
-        lines = [line + Markup("."), *([_weakest(known)] if len(known) > 1 else [])]
+        lines = [line + Markup(".")]
+        if len(known) > 1:
+            last = known[-1]
+            line = Markup("Weakest: {}, {}").format(names([last.juror]), _with_range(last))
+            level = [row.juror for row in known[-2::-1] if row.ends[0] <= last.ends[1]]
+            if level and len(level) == len(known) - 1:
+                line += Markup("; no interval sets it apart from the others")
+            elif level:
+                line += Markup("; not clearly below {}").format(names(level, most=3))
+            lines.append(line + Markup("."))
     elif rows:
         lines = [Markup("Nobody can be called best: no score is known well enough.")]
     if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
@@ -451,17 +452,6 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         basis = "as far as the intervals go" if e.as_real is None else "if errors were independent"
         lines.append(Markup("All are told apart from coin flips, {}.").format(basis))
     return lines
-
-
-def _weakest(known: list[RankedJuror]) -> Markup:
-    last = known[-1]
-    line = Markup("Weakest: {}, {}").format(names([last.juror]), _with_range(last))
-    level = [row.juror for row in known[-2::-1] if row.ends[0] <= last.ends[1]]
-    if level and len(level) == len(known) - 1:
-        line += Markup("; no interval sets it apart from the others")
-    elif level:
-        line += Markup("; not clearly below {}").format(names(level, most=3))
-    return line + Markup(".")
 
 
 def _with_range(row: RankedJuror) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jurors.evaluate.alarms import Alarm
     from jurors.evaluate.evaluation import Evaluation
     from jurors.pairwise.data import Preferences
-    from jurors.report.evidence import ChartSection, Tab
+    from jurors.report.evidence import ChartSection
     from jurors.report.tables import IntervalRow, ReportFindings
     from jurors.sketch.sketch import Sketch
     from jurors.votes.item_texts import ItemTexts
@@ -344,7 +344,17 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
     alarms = shown_alarms(e.alarms)
-    shown_tabs, specs, unshown = _fitting(tabs(findings))
+    # Charts too large for a page are named, not drawn.
+    all_tabs = tabs(findings)
+    exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
+    unshown: list[ChartSection] = []
+    specs = _packed({id_: x.spec for id_, x in exhibits.items()})
+    while len(specs) > _MAX_PACKED:
+        largest = max(exhibits, key=lambda id_: len(compact_json(exhibits[id_].spec)))
+        unshown.append(exhibits.pop(largest))
+        specs = _packed({id_: x.spec for id_, x in exhibits.items()})
+    fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
+    shown_tabs = [tab for tab in fitting if tab.exhibits]
     numbers, numbers_type, numbers_note = _numbers(e)
     script = resource("report.js")
     runtime = maker.result()
@@ -379,19 +389,6 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed, unshown=unshown,
     )  # fmt: skip
-
-
-def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[ChartSection]]:
-    """Pack the charts of the tabs; those too large for a page are named, not drawn."""
-    exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
-    unshown: list[ChartSection] = []
-    packed = _packed({name: x.spec for name, x in exhibits.items()})
-    while len(packed) > _MAX_PACKED:
-        largest = max(exhibits, key=lambda name: len(compact_json(exhibits[name].spec)))
-        unshown.append(exhibits.pop(largest))
-        packed = _packed({name: x.spec for name, x in exhibits.items()})
-    fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
-    return [tab for tab in fitting if tab.exhibits], packed, unshown
 
 
 def _file_name(source: Any) -> str | None:

@@ -97,7 +97,13 @@ def find_findings(
         )  # fmt: skip
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
-    comparison, curve = _compare(evaluation, counted, keyed), _correlation_curve(evaluation)
+    comparison = _compare(evaluation, counted, keyed)
+    curve, sketch = None, evaluation.sketch
+    if sketch is not None and not evaluation.exam and len(sketch.labels) == 2 and len(sketch.jurors) <= _MAX_CURVED:
+        from jurors.uncertainty.bounds_robust import correlation_curve
+
+        with suppress(JurorsError):
+            curve = correlation_curve(sketch)
     return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit)
 
 
@@ -140,17 +146,6 @@ def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluati
     with suppress(JurorsError):
         compared = compare_counted(counted, others)
         return Comparison((evaluation, *compared.evaluations), compared.refused | skipped_methods(sketch), keyed)
-    return None
-
-
-def _correlation_curve(evaluation: Evaluation) -> dict[str, Any] | None:
-    from jurors.uncertainty.bounds_robust import correlation_curve
-
-    sketch = evaluation.sketch
-    if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MAX_CURVED:
-        return None
-    with suppress(JurorsError):
-        return correlation_curve(sketch)
     return None
 
 
@@ -282,7 +277,10 @@ def _grade_table(
         if majority is not None:
             row.append(percent(majority.get(key[0])))
         if findings.keyed is not None:
-            row += _key_cells(e, actual.get(key), statistic, *key)
+            true = actual.get(key)
+            row += [percent(true), _is_covered(true, e.leading.interval_of(statistic, *key))]
+            if e.as_real is not None and e.solution is not None:
+                row.append(_is_covered(true, e.interval_of(statistic, *key)))
         rows.append(tuple(row))
     return replace(table, columns=(*columns, *_key_columns(e, findings.keyed)), rows=tuple(rows))
 
@@ -364,14 +362,6 @@ def _key_columns(e: Evaluation, actual: Any) -> list[str]:
         return []
     both = e.as_real is not None and e.solution is not None
     return ["actual", "held", *(["held if independent"] if both else [])]
-
-
-def _key_cells(e: Evaluation, true: Any, statistic: str, *names: Any) -> list[str]:
-    """Print the true value, and whether the intervals contain it."""
-    cells = [percent(true), _is_covered(true, e.leading.interval_of(statistic, *names))]
-    if e.as_real is not None and e.solution is not None:
-        cells.append(_is_covered(true, e.interval_of(statistic, *names)))
-    return cells
 
 
 def _exact(findings: ReportFindings) -> PageTable | None:
@@ -646,22 +636,20 @@ def audit_tables(audit: Audit) -> list[PageTable]:
     -------
     list of PageTable
     """
-    return [_audit_table(audit, statistic) for statistic in _PROVED]
-
-
-def _audit_table(audit: Audit, statistic: str) -> PageTable:
-    sure, heads = interval_name(audit.level), _HEADS[statistic]
-    names = [name for name in audit.guaranteed if name[0] == statistic]
-    shown = names[:_MAX_ROWS]
-    left = len(names) - len(shown)
-    rows = []
-    for name in shown:
-        row = [str(part) for part in name[1:]]
-        for share in (audit.guaranteed[name], (audit.calibrated or {}).get(name)):
-            row += ["–", "–"] if share is None else [percent(share.estimate), interval_text(share.interval)]
-        rows.append(tuple(row))
-    return PageTable(
-        (*heads, "guaranteed", sure, CALIBRATED, sure), tuple(rows), _PROVED[statistic],
-        id=f"audit-{statistic.replace('_', '-')}", named=tuple(range(len(heads))),
-        note=f"{left:,} more rows are in the embedded numbers." if left else "",
-    )  # fmt: skip
+    tables, sure = [], interval_name(audit.level)
+    for statistic, caption in _PROVED.items():
+        names = [name for name in audit.guaranteed if name[0] == statistic]
+        rows = []
+        for name in names[:_MAX_ROWS]:
+            row = [str(part) for part in name[1:]]
+            for share in (audit.guaranteed[name], (audit.calibrated or {}).get(name)):
+                row += ["–", "–"] if share is None else [percent(share.estimate), interval_text(share.interval)]
+            rows.append(tuple(row))
+        heads, left = _HEADS[statistic], len(names) - len(rows)
+        table = PageTable(
+            (*heads, "guaranteed", sure, CALIBRATED, sure), tuple(rows), caption,
+            id=f"audit-{statistic.replace('_', '-')}", named=tuple(range(len(heads))),
+            note=f"{left:,} more rows are in the embedded numbers." if left else "",
+        )  # fmt: skip
+        tables.append(table)
+    return tables

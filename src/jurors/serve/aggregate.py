@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any
 
 from jurors.monitor.ledger import UNTIMED, supersedes
 from jurors.monitor.windows import MOST_LABELS, Window, fingerprints, votes_in
@@ -57,7 +55,16 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
         How many votes were taken out of the inbox; 0 where none wait or the project is gone.
     """
     row = session.one("SELECT settings, version, numbered, closed FROM projects WHERE id = ?", project)
-    batches = _oldest_batches(session, project, most)
+    # The oldest batches: at least one, then until they hold `most` votes.
+    taken: list[int] = []
+    for seq, votes in session.rows(
+        "SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT ?", project, most
+    ):
+        taken.append(seq)
+        if (most := most - votes) <= 0:
+            break
+    sql = "SELECT seq, arrived, votes, batch FROM inbox WHERE project = ? AND seq IN ({names}) ORDER BY seq"
+    batches = session.rows_in(sql, project, taken)
     if row is None or not batches:
         return 0
     settings, version, numbered, closed = row
@@ -67,10 +74,17 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
     jurors = add_names(session, project, "jurors", (name for _, _, names, _, _ in columns for name in names))
     labels = add_names(session, project, "labels", (text for _, _, _, texts, _ in columns for text in texts))
     names = list(dict.fromkeys(name for _, names, *_ in columns for name in names))
-    items = _stored_items(session, project, names)
+    sql = "SELECT item, number, pane, counted, times, first_time FROM items WHERE project = ? AND item IN ({names})"
+    items = {}
+    for name, number, pane, counted, text, first in session.rows_in(sql, project, names):
+        voted = {} if text is None else {int(juror): time for juror, time in json.loads(text).items()}
+        items[name] = _Item(number, pane, bytes(counted), voted, first, 0.0, bytearray(counted), is_new=False)
     new = [name for name in names if name not in items]
-    if closed:
-        new = _not_closed(session, project, new)
+    if closed:  # votes on items past their retention are late
+        marks = fingerprints(new).view("<i8").tolist()
+        sql = "SELECT mark FROM closed WHERE project = ? AND mark IN ({names})"
+        past = {mark for (mark,) in session.rows_in(sql, project, marks)}
+        new = [name for name, mark in zip(new, marks, strict=True) if mark not in past]
     for number, name in enumerate(new, numbered):
         items[name] = _Item(number, -1, b"", {}, None)
 
@@ -94,38 +108,6 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
         numbered + len(new), late, project,
     )  # fmt: skip
     return sum(votes for _, _, votes, _ in batches)
-
-
-def _oldest_batches(session: Session, project: int, most: int) -> list[tuple[Any, ...]]:
-    """The oldest batches (seq, arrived, votes, batch): at least one, then until they hold `most` votes."""
-    sizes = session.rows("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT ?", project, most)
-    taken: list[int] = []
-    for seq, votes in sizes:
-        taken.append(seq)
-        if (most := most - votes) <= 0:
-            break
-    sql = "SELECT seq, arrived, votes, batch FROM inbox WHERE project = ? AND seq IN ({names}) ORDER BY seq"
-    return session.rows_in(sql, project, taken)
-
-
-def _stored_items(session: Session, project: int, names: Sequence[str]) -> dict[str, _Item]:
-    rows = session.rows_in(
-        "SELECT item, number, pane, counted, times, first_time FROM items WHERE project = ? AND item IN ({names})",
-        project, names,
-    )  # fmt: skip
-    items = {}
-    for name, number, pane, counted, text, first in rows:
-        times = {} if text is None else {int(juror): time for juror, time in json.loads(text).items()}
-        items[name] = _Item(number, pane, bytes(counted), times, first, 0.0, bytearray(counted), is_new=False)
-    return items
-
-
-def _not_closed(session: Session, project: int, names: Sequence[str]) -> list[str]:
-    """The names that are no item past its retention; votes on those are late."""
-    marks = fingerprints(names).view("<i8").tolist()
-    sql = "SELECT mark FROM closed WHERE project = ? AND mark IN ({names})"
-    closed = {row[0] for row in session.rows_in(sql, project, marks)}
-    return [name for name, mark in zip(names, marks, strict=True) if mark not in closed]
 
 
 def _record(session: Session, project: int, version: int, window: Window, items: dict[str, _Item]) -> tuple[int, int]:

@@ -20,7 +20,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from jurors._numeric import Integers
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
@@ -218,7 +217,17 @@ class Labelled:
 
     def for_review(self, limit: int, store: SqlStore) -> list[dict[str, Any]]:
         """The items to label first: label, probability, information gain and its reason, and the votes."""
-        rows, reasons = self._review_rows(limit)
+        # A row for each item to list, as often as it has items, and the reasons.
+        often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
+        at = np.repeat(np.arange(len(self.rows)), often)
+        gain, reasons = self.labelling.taught, {}
+        if gain is None:
+            chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
+            rows = at[np.argsort(chances, kind="stable")[:limit]]
+        else:
+            each = InformationGain(gain.own[at], gain.others[at], gain.alike[at], gain.kind[at])
+            first, bits = each.first(limit)
+            rows, reasons = at[first], {"teaches": bits.tolist(), "why": each.why(first)}
         needed = Counter(self.rows[row][0] for row in rows.tolist())
         unlabelled = GoldStore(store).open_items(self.counts.project.id, needed)
         listed = []
@@ -230,18 +239,6 @@ class Labelled:
             item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
             listed.append({"item": item, **self._row_labels[row], **about, "votes": votes})
         return listed
-
-    def _review_rows(self, limit: int) -> tuple[Integers, dict[str, Any]]:
-        """A row for each item to list, and the reasons; a row occurs as often as it has items."""
-        often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
-        at = np.repeat(np.arange(len(self.rows)), often)
-        gain = self.labelling.taught
-        if gain is None:
-            chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
-            return at[np.argsort(chances, kind="stable")[:limit]], {}
-        each = InformationGain(gain.own[at], gain.others[at], gain.alike[at], gain.kind[at])
-        first, bits = each.first(limit)
-        return at[first], {"teaches": bits.tolist(), "why": each.why(first)}
 
 
 # -- grades -----------------------------------------------------------------------------------------------------------

@@ -257,7 +257,14 @@ class ServerMiddleware:
             self.needs_key = await asyncio.to_thread(self.keys.any_key)
             self._checked = time.monotonic()
         if not self.needs_key:
-            _check_address(headers)
+            host = host_of(headers.get(b"host", ""))
+            if host is None or not is_loopback(host):
+                message = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
+                raise ApiError(403, "wrong_host", message)
+            origin = headers.get(b"origin")
+            is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
+            if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
+                raise ApiError(403, "wrong_origin", "a page of another origin may not ask this server")
         if access.scope == "open" or not self.needs_key:
             self._limit_rate(address)
             return None
@@ -324,17 +331,6 @@ def _check_path(scope: Scope) -> None:
     is_ambiguous = any(part in raw for part in _AMBIGUOUS) or raw.endswith((b"/..", b"/."))
     if is_ambiguous or any(ord(mark) < 32 for mark in scope["path"]):
         raise ApiError(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
-
-
-def _check_address(headers: dict[bytes, str]) -> None:
-    host = host_of(headers.get(b"host", ""))
-    if host is None or not is_loopback(host):
-        message = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
-        raise ApiError(403, "wrong_host", message)
-    origin = headers.get(b"origin")
-    is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
-    if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
-        raise ApiError(403, "wrong_origin", "a page of another origin may not ask this server")
 
 
 def _check_content_type(method: str, headers: dict[bytes, str]) -> None:

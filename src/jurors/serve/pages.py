@@ -117,11 +117,12 @@ def docs(request: Request) -> HTMLResponse:
 @cache
 def _page(description: str) -> str:
     document = json.loads(description)
-    routes = "".join(
-        _section(method, path, route)
-        for path, methods in document["paths"].items()
-        for method, route in methods.items()
-    )
+    routes = ""
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            head = f"<h2><b>{method.upper()}</b> {escape(path)}</h2>"
+            about = escape(route.get("description", route["summary"]))
+            routes += f"<section>{head}<p>{about}</p>{''.join(_parts(route))}</section>"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -133,12 +134,6 @@ def _page(description: str) -> str:
         'For programs: <a href="/openapi.json">openapi.json</a>.</p>'
         f"{routes}</main></body></html>"
     )
-
-
-def _section(method: str, path: str, route: dict[str, Any]) -> str:
-    about = escape(route.get("description", route["summary"]))
-    parts = "".join(_parts(route))
-    return f"<section><h2><b>{method.upper()}</b> {escape(path)}</h2><p>{about}</p>{parts}</section>"
 
 
 def _parts(route: dict[str, Any]) -> Iterator[str]:

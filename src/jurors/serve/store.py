@@ -474,21 +474,15 @@ def _database(place: str) -> Database:
         scheme = place.partition("://")[0]
         raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
     path = Path(place).absolute()  # SQLite has its own idea of some names, such as :memory:
-    _refuse_other_files(path)
-    return SQLite(str(path), place)
-
-
-def _refuse_other_files(path: Path) -> None:
-    """Refuse a folder, and a file that is no database, such as one of votes."""
     if path.is_dir() or not path.parent.is_dir():
         raise OptionError(f"--store {path}: name a file in a folder that is there", name="store")
-    if not path.exists() or not path.stat().st_size:
-        return
-    with path.open("rb") as file:
-        is_sqlite = file.read(16) == b"SQLite format 3\0"
-    if not is_sqlite:
-        kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
-        raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
+    if path.exists() and path.stat().st_size:
+        with path.open("rb") as file:
+            is_sqlite = file.read(16) == b"SQLite format 3\0"
+        if not is_sqlite:  # but a file of votes, for example
+            kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
+            raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
+    return SQLite(str(path), place)
 
 
 class DriftStore:

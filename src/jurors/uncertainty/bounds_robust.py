@@ -464,7 +464,17 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
                 "label: nothing is bounded. Assume less correlation, or add jurors who see more"
             )
             return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
-        return (_too_large(work),)
+        # No trio is separated: name the pair that comes closest to being, in the trio that does.
+        weakest = [(min(abs(c) for c in trio.covariances), place, trio) for _, place, trio in work.open]
+        size, place, trio = max(weakest, key=lambda entry: entry[0])
+        out = [abs(c) for c in trio.covariances].index(size)
+        i, j = (jurors[k] for at, k in enumerate(place) if at != out)
+        message = (
+            f"an error correlation of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
+            f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
+            f"{float(size):.2g}, or add jurors who see more"
+        )
+        return (Alarm("epsilon_too_large", "warning", message, float(size), (i, j)),)
     left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)
     if left:
         message = (
@@ -473,20 +483,6 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         )
         return (Alarm("epsilon_too_large", "warning", message, work.epsilon, left),)
     return ()
-
-
-def _too_large(work: TrioWork) -> Alarm:
-    """No trio is separated: name the pair that comes closest to being, in the trio that does."""
-    weakest = [(min(abs(c) for c in trio.covariances), place, trio) for _, place, trio in work.open]
-    size, place, trio = max(weakest, key=lambda entry: entry[0])
-    out = [abs(c) for c in trio.covariances].index(size)
-    i, j = (work.sketch.jurors[k] for at, k in enumerate(place) if at != out)
-    message = (
-        f"an error correlation of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
-        f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
-        f"{float(size):.2g}, or add jurors who see more"
-    )
-    return Alarm("epsilon_too_large", "warning", message, float(size), (i, j))
 
 
 class CorrelationCurve(Result, dict[str, Column]):

@@ -184,7 +184,13 @@ class Separated:
         r_low = np.maximum(r[0], (b_low / self.m[1]).max(axis=1, keepdims=True) * LESS)
         r_high = np.minimum(r[1], (self.n[1] / b_low).min(axis=1, keepdims=True) * MORE)
         tau = self._tau((r_low, r_high), c, (b_low, b_high))
-        bottom, top = _quotient(tau, c)
+        # r - 1/r = τ/√(c_12 c_13 c_23)
+        least, most = (
+            np.sqrt(c[0].prod(axis=1, keepdims=True)) * LESS,
+            np.sqrt(c[1].prod(axis=1, keepdims=True)) * MORE,
+        )
+        bottom = np.where(tau[0] > 0, tau[0] / most * LESS, tau[0] / least * MORE)
+        top = np.where(tau[1] > 0, tau[1] / least * MORE, tau[1] / most * LESS)
         r_low = np.maximum(r_low, _ratio_of(bottom) * LESS)
         r_high = np.minimum(r_high, _ratio_of(top) * MORE)
         alive = (r_low <= r_high)[:, 0] & (b_low <= b_high).all(axis=1) & (c[0] <= c[1]).all(axis=1)
@@ -306,13 +312,6 @@ def _times(x: Ends, y: Ends) -> Ends:
     products = x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]
     low = np.minimum(np.minimum(products[0], products[1]), np.minimum(products[2], products[3]))
     return low, np.maximum(np.maximum(products[0], products[1]), np.maximum(products[2], products[3]))
-
-
-def _quotient(tau: Ends, c: Ends) -> Ends:
-    """r - 1/r = τ/√(c_12 c_13 c_23)."""
-    least, most = np.sqrt(c[0].prod(axis=1, keepdims=True)) * LESS, np.sqrt(c[1].prod(axis=1, keepdims=True)) * MORE
-    bottom = np.where(tau[0] > 0, tau[0] / most * LESS, tau[0] / least * MORE)
-    return bottom, np.where(tau[1] > 0, tau[1] / least * MORE, tau[1] / most * LESS)
 
 
 def _root(c: Floats, tau: Floats, product: Floats) -> Floats:

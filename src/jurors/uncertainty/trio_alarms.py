@@ -421,7 +421,24 @@ def trio_alarms(
             message = "the exact answer is irrational, which proves some error correlation, however small"
             alarms.append(Alarm("irrational", "note", message))
         elif not outside:
-            alarms.append(_rational_note(sketch, solution))
+            # Is it a whole number of items in every cell too, as on an exactly independent test?
+            by_label = []
+            for label in range(len(solution.labels)):
+                prevalences = tuple(p if k == label else 0 for k, p in enumerate(solution.prevalences))
+                only = Solution(solution.jurors, solution.labels, prevalences, solution.confusions)
+                by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
+            if all(count.denominator == 1 and count >= 0 for count in by_label):
+                message = (
+                    "the counts are exactly those of an independent trio: a rational answer, as expected, which proves "
+                    "nothing"
+                )
+                alarms.append(Alarm("exactly_independent", "note", message))
+            else:
+                message = (
+                    "the exact answer is rational, but splits items into fractions: the errors were not exactly "
+                    "independent"
+                )
+                alarms.append(Alarm("rational_non_integral", "note", message))
     if empty:  # where every tuple occurred, no juror is a copy of another
         alarms += too_few_juror_alarms(sketch)
     alarms += _weak_pair(sketch.jurors, z)
@@ -453,30 +470,6 @@ def _is_outside(exact: Any, rounded: Any) -> bool:
     if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
         return bool(rounded < 0 or rounded > 1)
     return bool(exact < 0 or exact > 1)
-
-
-def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
-    """Rational: is it a whole number of items in every cell too, as on an exactly independent test?"""
-    by_label = []
-    for label in range(len(solution.labels)):
-        only = Solution(
-            solution.jurors,
-            solution.labels,
-            tuple(p if k == label else 0 for k, p in enumerate(solution.prevalences)),
-            solution.confusions,
-        )
-        by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
-    if all(count.denominator == 1 and count >= 0 for count in by_label):
-        return Alarm(
-            "exactly_independent",
-            "note",
-            "the counts are exactly those of an independent trio: a rational answer, as expected, which proves nothing",
-        )
-    return Alarm(
-        "rational_non_integral",
-        "note",
-        "the exact answer is rational, but splits items into fractions: the errors were not exactly independent",
-    )
 
 
 def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
@@ -547,21 +540,6 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     """
     from scipy.special import chdtrc
 
-    counts = _used(sketch)
-    size = len(counts)
-    shares = counts / counts.sum()
-    tolerance = 0.005 / (2 * counts.sum())  # of the log-likelihood per item
-    starts = [_Fit.at(shares, *start) for start in (decode_floats(counts), start_from_votes(counts))]
-    fit = max((start.maximise(shares, 10, tolerance)[0] for start in starts), key=lambda f: f.height)
-    fit, converged = fit.maximise(shares, max_iterations, tolerance)
-    seen = shares > 0
-    statistic = max(0.0, 2 * float(counts.sum() * (shares[seen] @ np.log(shares[seen]) - fit.height)))
-    dof = size**3 - 1 - (size - 1) - 3 * size * (size - 1)
-    return GoodnessOfFit(statistic, dof, float(chdtrc(dof, statistic)), converged)
-
-
-def _used(sketch: Sketch) -> Floats:
-    """The counts as an array, without labels that no juror uses."""
     if len(sketch.jurors) != 3:
         raise SketchError(
             f"the goodness of fit needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
@@ -572,9 +550,19 @@ def _used(sketch: Sketch) -> Floats:
     check_few_labels(sketch)
     table = sketch.table()
     used = np.flatnonzero([table[k].sum() + table[:, k].sum() + table[:, :, k].sum() for k in range(len(table))])
-    if len(used) < 3:
-        raise SketchError(f"three jurors with {len(used)} labels fit any counts; three labels are needed to test")
-    return table[np.ix_(used, used, used)].astype(float)
+    size = len(used)
+    if size < 3:
+        raise SketchError(f"three jurors with {size} labels fit any counts; three labels are needed to test")
+    counts = table[np.ix_(used, used, used)].astype(float)
+    shares = counts / counts.sum()
+    tolerance = 0.005 / (2 * counts.sum())  # of the log-likelihood per item
+    starts = [_Fit.at(shares, *start) for start in (decode_floats(counts), start_from_votes(counts))]
+    fit = max((start.maximise(shares, 10, tolerance)[0] for start in starts), key=lambda f: f.height)
+    fit, converged = fit.maximise(shares, max_iterations, tolerance)
+    seen = shares > 0
+    statistic = max(0.0, 2 * float(counts.sum() * (shares[seen] @ np.log(shares[seen]) - fit.height)))
+    dof = size**3 - 1 - (size - 1) - 3 * size * (size - 1)
+    return GoodnessOfFit(statistic, dof, float(chdtrc(dof, statistic)), converged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,13 +160,21 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     names = sketch.jurors
+    # Which model it is: of ordered levels the ordered comparison, and the latent classes if selected.
+    notes = [] if ordered is None else [ordered.note]
+    if coupling is not None:
+        coupled = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
+        notes.append(f"Model: a confusion matrix per juror, jurors who err together heard as one: {coupled}.")
+    elif ordered is None or ordered.trait is None:
+        weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
+        notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
         details=_details(sketch, choice, answered, representative, coupling, ordered),
-        notes=_model_notes(sketch, choice, coupling, ordered),
+        notes=tuple(notes),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
             *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
@@ -242,20 +250,6 @@ _PLAIN = {
     "confusion": "a confusion matrix per juror",
     "strata": "a confusion matrix per juror, items easy or hard",
 }
-
-
-def _model_notes(
-    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrdinalChoice | None
-) -> tuple[str, ...]:
-    """Which model it is, as sentences: of ordered levels the ordered comparison, and the latent classes if selected."""
-    notes = [] if ordered is None else [ordered.note]
-    if coupling is not None:
-        groups = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
-        notes.append(f"Model: a confusion matrix per juror, jurors who err together heard as one: {groups}.")
-    elif ordered is None or ordered.trait is None:
-        weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
-        notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
-    return tuple(notes)
 
 
 def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:

@@ -407,7 +407,12 @@ class Drift:
             segments = self._segments
             cells = segments.watched.size * (len(segments.closed) + 1)
             rows = keys[start : start + max(1, min(segments.room, _AT_ONCE // max(cells, 1)))]
-            event = self._first_event(segments.now + segments.cells_of(rows).cumsum(axis=0))
+            now = segments.now + segments.cells_of(rows).cumsum(axis=0)
+            # The first row at which a change is detected or an alarm may be cleared.
+            back = [np.flatnonzero(alarm.back.is_back(segments, now)) for alarm in self.active if alarm.back]
+            events = [int(places[0]) for places in back if len(places)]
+            events += [row for row, _ in islice(self._current_test().detections(now), 1)]
+            event = min(events, default=None)
             taken = len(rows) if event is None else event + 1
             segments.add(Counter(rows[:taken]))
             if event is not None:
@@ -467,13 +472,6 @@ class Drift:
                     resting |= {("panel", series) for series in watched.series("panel")}
             self._test = ChangeTest(self._segments, self.alpha, self._first, self._origins, resting)
         return self._test
-
-    def _first_event(self, now: Integers) -> int | None:
-        """The first row at which a change is detected or an alarm may be cleared."""
-        over = [np.flatnonzero(alarm.back.is_back(self._segments, now)) for alarm in self.active if alarm.back]
-        rows = [int(each[0]) for each in over if len(each)]
-        rows += [row for row, _ in islice(self._current_test().detections(now), 1)]
-        return min(rows, default=None)
 
     def _update_alarms(self) -> None:
         """Clear what is back; raise the strongest detection, and test again, until there is none."""

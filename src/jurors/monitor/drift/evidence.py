@@ -722,7 +722,13 @@ class _Subject:
         lacking, then = self._lacking.get(series, (0.0, ceilings))
         if (ceilings - then).max() < lacking:  # evidence grows by less than its ceiling does
             return None
-        each = np.array([self._log_evidence(k, series, now, ceilings[k]) for k in range(len(self.parts))])
+        # By part and border: ln of its share times its evidence, where that can matter.
+        each = np.full((len(self.parts), len(self._log_share)), -np.inf)
+        for k, counts in enumerate(self.parts):
+            is_close = ceilings[k] + self._log_share >= self.needed[series] - _NEGLIGIBLE
+            at = np.flatnonzero(is_close & self._counts[:, series])
+            before, after = self._before[k][at, series], counts.of(now)[series] - self._upto[k][at, series]
+            each[k, at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
         evidence = float(logsumexp(each) - np.log(len(each)))
         if evidence < needed:
             self._lacking[series] = needed - evidence, ceilings
@@ -735,12 +741,3 @@ class _Subject:
                 self._lacking[series] = _LESS, ceilings
                 return None
         return Detection(self.subject, series, evidence, needed, self.parts[part], int(border))
-
-    def _log_evidence(self, k: int, series: int, now: Integers, ceiling: Floats) -> Floats:
-        """By border: ln of its share times its evidence, where that can matter."""
-        needed = self.needed[series] - _NEGLIGIBLE
-        at = np.flatnonzero((ceiling + self._log_share >= needed) & self._counts[:, series])
-        before, after = self._before[k][at, series], self.parts[k].of(now)[series] - self._upto[k][at, series]
-        logs = np.full(len(self._log_share), -np.inf)
-        logs[at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
-        return logs

@@ -60,7 +60,11 @@ def prevalence(
         raise SketchError("the choices of an exam mean nothing across questions, so their prevalences do neither")
     shares = {} if truth is None else truth.solution.to_float().prevalence
     actual = [{"label": str(a), "share": number(p), "text": f"truth {percent(p)}"} for a, p in shares.items()]
-    about = [f"{count_noun(len(first.jurors), 'juror')}, {count_noun(first.items, 'item')}" + _sure(evaluations)]
+    interval = "no intervals"
+    if known := [e for e in evaluations if e.interval is not None]:
+        bars, more = "s are" if len(known[0].labels) > 2 else " is", f" of {known[0].method}" * (len(evaluations) > 1)
+        interval = f"bar{bars} the {known[0].level * 100:g}% interval{more}"
+    about = [f"{count_noun(len(first.jurors), 'juror')}, {count_noun(first.items, 'item')}; {interval}"]
     if len(first.labels) == 2:
         a, b = (shorten_name(label) for label in first.labels)
         chart = _two_labels(rows, actual, str(first.labels[0]), (width, height))
@@ -68,14 +72,6 @@ def prevalence(
     names = [str(label) for label in first.labels]
     about += ["Upright lines: the truth, by the answer key"] * bool(actual)
     return finish(_many_labels(rows, actual, names, (width, height)), "How common each label is", about)
-
-
-def _sure(evaluations: tuple[Evaluation, ...]) -> str:
-    known = [e for e in evaluations if e.interval is not None]
-    if not known:
-        return "; no intervals"
-    more = f" of {known[0].method}" if len(evaluations) > 1 else ""
-    return f"; bar{'s are' if len(known[0].labels) > 2 else ' is'} the {known[0].level * 100:g}% interval{more}"
 
 
 def _rows(evaluations: tuple[Evaluation, ...]) -> list[Row]:
