@@ -21,7 +21,6 @@ from jurors._files import temp_directory
 from jurors.errors import JurorsError, VotesError
 from jurors.evaluate.consistency import self_agreement
 from jurors.inspection.recognise import (
-    FilePreview,
     OpenedVotes,
     columns_of,
     looks_like_key,
@@ -113,7 +112,18 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
             preview = preview_file(located.paths, located.root) if located.paths else None
             if preview is None:
                 raise _for_stream(error, files[0]) if is_stream else error from None
-            return _inspect_unreadable(files, preview, error)
+            fault = error.fault
+            if preview.format == "JSON document":
+                fault = (
+                    "this is one JSON document, which no reader knows; records are written one {…} a line, or in an "
+                    "array"
+                )
+            if preview.format == "text":
+                fault = f"this does not look like a table ({fault.split(';')[0]})"
+            columns = {"columns": preview.columns} if preview.columns else {}
+            return Inspection(
+                files=tuple(files), format=preview.format, columns=columns, fault=fault, sample=preview.rows
+            )
         if opened.fault is not None and directory is not None:
             return _inspect_folder(directory, reading, opened)
         return _inspect_votes(opened, shown_files, reading)
@@ -167,7 +177,16 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_question_steps(files, opened),
         )  # fmt: skip
-    votes, repeats = _join_repeats(votes)
+    if votes.scale != "interval" or votes.repeats is None or votes.counts is not None:
+        consistency = self_agreement(votes, Grading.level)
+        repeats = {} if consistency is None else consistency.to_dict()
+    else:  # repeated numbers are replaced by their mean
+        numbers = numbers_of(votes)
+        cells = np.array([*numbers.distinct, None], dtype=object)[numbers.codes]
+        means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
+        spread = repeatability(votes.jurors, numbers.again, Grading.level)
+        repeats = {} if spread is None else spread.to_dict()
+        votes = replace(means, findings=votes.findings, scale_why=votes.scale_why, scale_told=votes.scale_told)
     counts = count_labels_by_juror(votes)
     names = [name for part in opened.columns.values() for name in part]
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
@@ -211,19 +230,6 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
     )
 
 
-def _join_repeats(votes: Votes) -> tuple[Votes, dict[str, Any]]:
-    """The votes, with repeated numbers replaced by their mean; and how consistent each juror with repeats is."""
-    if votes.scale != "interval" or votes.repeats is None or votes.counts is not None:
-        consistency = self_agreement(votes, Grading.level)
-        return votes, {} if consistency is None else consistency.to_dict()
-    numbers = numbers_of(votes)
-    cells = np.array([*numbers.distinct, None], dtype=object)[numbers.codes]
-    means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
-    spread = repeatability(votes.jurors, numbers.again, Grading.level)
-    means = replace(means, findings=votes.findings, scale_why=votes.scale_why, scale_told=votes.scale_told)
-    return means, {} if spread is None else spread.to_dict()
-
-
 def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, overlap: Overlap) -> list[Finding]:
     """What looks odd; `counts` is jurors x labels."""
     weighted = opened.layout in ("counts", "sketch")
@@ -265,21 +271,6 @@ def _question_steps(files: Sequence[str], opened: OpenedVotes | None) -> tuple[S
     if opened is None or opened.question is None:
         return ()
     return (Step(command_line("inspect", files, {"tool": opened.question}), "one of those to choose from"),)
-
-
-def _inspect_unreadable(files: Sequence[str], preview: FilePreview, error: JurorsError) -> Inspection:
-    fault = error.fault
-    if preview.format == "JSON document":
-        fault = "this is one JSON document, which no reader knows; records are written one {…} a line, or in an array"
-    if preview.format == "text":
-        fault = f"this does not look like a table ({fault.split(';')[0]})"
-    return Inspection(
-        files=tuple(files),
-        format=preview.format,
-        columns={"columns": preview.columns} if preview.columns else {},
-        fault=fault,
-        sample=preview.rows,
-    )
 
 
 # -- tables of pairs, which no command takes for votes --------------------------------------------------------

@@ -403,22 +403,18 @@ class Inspection(Result):
             rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
         if self.votes is None:
             return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
-        return rows + self._vote_rows()
-
-    def _vote_rows(self) -> list[tuple[str, str]]:
         if self.layout == "key":
-            return [("items", f"{self.items:,}"), ("labels", self._labels())]
+            return [*rows, ("items", f"{self.items:,}"), ("labels", self._labels())]
         kind = ("kind", f"{_KINDS[self.scale or 'nominal']} ({self.scale_why})")
+        jurors = ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")
         if self.layout == "pairs":
-            jurors = ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")
-            return [("objects", f"{self.items:,}"), jurors, ("answers", self._labels()), kind]
-        rows = [("items", f"{self.items:,}"), ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")]
+            return [*rows, ("objects", f"{self.items:,}"), jurors, ("answers", self._labels()), kind]
         cells = (self.items or 0) * len(self.jurors)
+        rows += [("items", f"{self.items:,}"), jurors]
         rows.append(("votes", f"{self.votes:,} of {cells:,} possible ({self.density:.1%})"))
         spreads = (("by juror", self.votes_per_juror), ("by item", self.votes_per_item))
         rows += [(name, str(spread)) for name, spread in spreads if spread is not None]
-        rows.append(("labels", self._labels()))
-        rows.append(kind)
+        rows += [("labels", self._labels()), kind]
         rows += [("asked again", _describe_repeats(*repeats)) for repeats in list(self.repeats.items())[:_SHOWN]]
         return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,17 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     if exitstatus not in _GATED or config.option.collectonly:
         return
-    config.stash[_RESULTS] = results = dict(_run_gates(config))
+    options: str | None = config.option.jurors_check
+    words = config.getini("jurors_check") if options is None else shlex.split(options)
+    results = {file: run_jurors("check", "--card", *words, "--", file) for file in config.option.jurors_files}
+    rows = config.stash.get(_RECORDED, Recorder()).rows
+    if rows:
+        with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+            recorded = Path(folder) / "recorded.jsonl"
+            lines = (json.dumps({"item": item, "juror": juror, "label": label}) for item, juror, label in rows)
+            recorded.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            results["votes of this session"] = run_jurors("check", "--card", *words, "--", str(recorded))
+    config.stash[_RESULTS] = results
     if any(ran.status for ran in results.values()) and exitstatus != pytest.ExitCode.TESTS_FAILED:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -82,18 +91,3 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for name, ran in config.stash.get(_RESULTS, {}).items():
         terminalreporter.section(f"jurors check: {name}")
         terminalreporter.write_line(ran.text.rstrip("\n"))
-
-
-def _run_gates(config: pytest.Config) -> Iterator[tuple[str, CompletedRun]]:
-    """Every source of votes by its name, and the outcome of its check."""
-    options: str | None = config.option.jurors_check
-    words = config.getini("jurors_check") if options is None else shlex.split(options)
-    for file in config.option.jurors_files:
-        yield file, run_jurors("check", "--card", *words, "--", file)
-    rows = config.stash.get(_RECORDED, Recorder()).rows
-    if rows:
-        with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
-            file = Path(folder) / "recorded.jsonl"
-            lines = (json.dumps({"item": item, "juror": juror, "label": label}) for item, juror, label in rows)
-            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            yield "votes of this session", run_jurors("check", "--card", *words, "--", str(file))

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade
@@ -126,7 +126,20 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = _Records(X)
         rng = np.random.default_rng(self.seed)
         members = self._members()
-        self.features_ = self._feature_sets(table, len(members), rng)
+        if self.features is None:
+            if len(table.columns) < len(members):
+                raise SketchError(
+                    f"{len(table.columns)} columns are too few for {len(members)} jurors with features of their own"
+                )
+            order = rng.permutation(len(table.columns))
+            sets = [[table.columns[c] for c in np.sort(part)] for part in np.array_split(order, len(members))]
+        else:
+            if len(self.features) != len(members):
+                raise SketchError(f"there are {len(members)} estimators and {len(self.features)} sets of features")
+            sets = [[table.column(c) for c in columns] for columns in self.features]
+            if not all(sets):
+                raise SketchError("a juror without any feature has nothing to judge by")
+        self.features_ = sets
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(codes) != table.rows:
             raise SketchError(f"there are {table.rows:,} records and {len(codes):,} labels")
@@ -223,21 +236,6 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len({name for name, _ in members}) < len(members):
             raise SketchError("two estimators have the same name")
         return members
-
-    def _feature_sets(self, table: _Records, jurors: int, rng: np.random.Generator) -> list[list[Any]]:
-        if self.features is None:
-            if len(table.columns) < jurors:
-                raise SketchError(
-                    f"{len(table.columns)} columns are too few for {jurors} jurors with features of their own"
-                )
-            order = rng.permutation(len(table.columns))
-            return [[table.columns[c] for c in np.sort(own)] for own in np.array_split(order, jurors)]
-        if len(self.features) != jurors:
-            raise SketchError(f"there are {jurors} estimators and {len(self.features)} sets of features")
-        sets = [[table.column(c) for c in own] for own in self.features]
-        if not all(sets):
-            raise SketchError("a juror without any feature has nothing to judge by")
-        return sets
 
 
 def disjoint_parts(codes: Integers, parts: int, rng: np.random.Generator, *, balanced: bool = False) -> list[Integers]:
@@ -483,7 +481,21 @@ def find_independent_jury(
     for k, partition in enumerate(partitions):
         jury = DisjointJury(members, [[names[c] for c in own] for own in partition], seed, balanced=balanced)
         jury.fit(records.take(names, train), values[train])
-        trial = _trial(score_labels(jury.votes(records.take(names, test)), values[test].tolist()), jury)
+        keyed = score_labels(jury.votes(records.take(names, test)), values[test].tolist())
+        solution = keyed.solution.to_float()
+        p = [float(x) for x in solution.prevalence.values()]
+        informed = [sum(float(x) for x in row.values()) - 1 for row in solution.accuracy.values()]
+        pairs = list(itertools.combinations(range(len(informed)), 2))
+        size = [p[0] * p[1] * abs(informed[i] * informed[j]) for i, j in pairs]
+        # Two jurors who are both worse than coins agree as much as two good ones: only the sign distinguishes them.
+        signal = min(x if min(informed[i], informed[j]) > 0 else -x for x, (i, j) in zip(size, pairs, strict=True))
+        correlations = [abs(float(x)) for by in keyed.correlations(2).values() for x in by.values() if x is not None]
+        trial = Trial(
+            features=tuple(map(tuple, jury.features_)),
+            correlation=max(correlations),
+            signal=signal,
+            scores=tuple(float(x) for x in solution.score.values()),
+        )
         if best is None or _rank(trial) < least:
             best, least = jury, _rank(trial)  # the others are dropped: a hundred fitted juries are large
         trials.append(trial)
@@ -540,21 +552,3 @@ def _all_partitions(left: tuple[int, ...], jurors: int, each: int, *, ordered: b
         rest = tuple(c for c in left if c not in own and (ordered or c > own[0]))
         for others in _all_partitions(rest, jurors - 1, each, ordered=ordered):
             yield (own, *others)
-
-
-def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
-    """Measure the error correlations of this jury and its signal, by the key."""
-    solution = keyed.solution.to_float()
-    p = [float(x) for x in solution.prevalence.values()]
-    informed = [sum(float(x) for x in row.values()) - 1 for row in solution.accuracy.values()]
-    pairs = list(itertools.combinations(range(len(informed)), 2))
-    size = [p[0] * p[1] * abs(informed[i] * informed[j]) for i, j in pairs]
-    # Two jurors who are both worse than coins agree as much as two good ones: only the sign distinguishes them.
-    signal = min(x if min(informed[i], informed[j]) > 0 else -x for x, (i, j) in zip(size, pairs, strict=True))
-    correlations = [abs(float(x)) for by in keyed.correlations(2).values() for x in by.values() if x is not None]
-    return Trial(
-        features=tuple(tuple(own) for own in jury.features_),
-        correlation=max(correlations),
-        signal=signal,
-        scores=tuple(float(x) for x in solution.score.values()),
-    )

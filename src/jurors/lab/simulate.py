@@ -500,7 +500,11 @@ def simulate(
         difficulty=difficulty,
         towards=end,
     )
-    missing_rates = _missing_rates(missing, len(model.jurors))
+    size = len(model.jurors)
+    chances = [missing] * size if isinstance(missing, (str, Number)) else list(missing)
+    if len(chances) != size:
+        raise SketchError(f"missing needs one chance, or {size} (one per juror), got {len(chances)}")
+    missing_rates = [float(parse_probability(chance, "missing")) for chance in chances]
     if not isinstance(items, (int, np.integer, type(None))):
         raise OptionError(f"items must be a whole number, got {items!r}")
     if exact:
@@ -567,14 +571,6 @@ def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
 
 def _large(number: int) -> str:
     return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
-
-
-def _missing_rates(missing: Any, jurors: int) -> list[float]:
-    """Parse the chance that a vote is missing, one per juror."""
-    listed = [missing] * jurors if isinstance(missing, (str, Number)) else list(missing)
-    if len(listed) != jurors:
-        raise SketchError(f"missing needs one chance, or {jurors} (one per juror), got {len(listed)}")
-    return [float(parse_probability(chance, "missing")) for chance in listed]
 
 
 def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:

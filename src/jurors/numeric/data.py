@@ -7,7 +7,7 @@ is taken at their mean, and all of them are stored, so that `repeatability` can 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -212,6 +212,8 @@ def numbers_of(votes: Votes) -> Numbers:
             message = f"{votes.total:,} items are too many to be told apart; give a part of them"
             raise VotesError(message, code="too_large", given=votes.total, needed=_MOST_ITEMS)
         codes, items = np.repeat(codes, votes.counts, axis=0), np.arange(votes.total)
+    repeated = () if votes.counts is not None else repeated_rows(votes)
+    findings = (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *repeated)
     recognised = {"scale_why": votes.scale_why} if votes.scale == "interval" and votes.scale_why else {}
     return Numbers(
         items=items,
@@ -220,18 +222,19 @@ def numbers_of(votes: Votes) -> Numbers:
         codes=codes,
         remarks=remarks,
         again=again,
-        notes=tuple(_reading_notes(votes)),
+        notes=tuple(
+            Alarm(
+                finding.kind,
+                finding.level,
+                finding.message,
+                finding.value,
+                tuple(name for name in votes.jurors if name in finding.about),
+            )
+            for finding in findings
+            if finding.kind != "repeats"  # `repeatability` is about these
+        ),
         **recognised,
     )
-
-
-def _reading_notes(votes: Votes) -> Iterator[Alarm]:
-    """Findings of the reader, the assumed scale, and similar names and repeated rows."""
-    repeated = () if votes.counts is not None else repeated_rows(votes)
-    for finding in (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *repeated):
-        if finding.kind != "repeats":  # `repeatability` is about these
-            about = tuple(name for name in votes.jurors if name in finding.about)
-            yield Alarm(finding.kind, finding.level, finding.message, finding.value, about)
 
 
 def _first_cell(label: Any, votes: Votes) -> str:

@@ -187,14 +187,30 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
             yield Alarm("not_identified", "warning", message, None, (name,))
     yield from _impossible(jurors, shared)
 
-    copied = _linked(shared.copies, len(jurors))
-    yield from (_copy_alarm(jurors, shared, pairs) for _, pairs in copied)
+    for _, pairs in _linked(shared.copies, len(jurors)):
+        names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
+        who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
+        effect = next((effect for pair in pairs if (effect := _effect_of_fitting(jurors, shared, pair))), "")
+        message = f"{who} give the same numbers, up to unit and origin{effect}"
+        same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
+        yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
     for how, is_alike in (("go together", True), ("avoid each other", False)):
         linked = _linked([pair for pair in shared.z_scores if shared.errs_alike(pair) == is_alike], len(jurors))
         yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in linked)
 
     if fit.outcome in ("possible", "above_variance"):
-        yield from _uninformative(jurors, shared)
+        # jurors whose numbers carry no information, and those whose numbers go down where the truth goes up
+        correlation, error = fit.correlation, standard_error(shared.influence.correlation())
+        level = 1 - FALSE_ALARMS / len(fit.graded)
+        ends = reliability_ends(correlation, error, level, len(fit.moments.given))
+        for place, k in enumerate(fit.graded):
+            low, high = map(float, ends[place])
+            if low == 0 and high < _LITTLE:
+                message = f"{jurors[k]}'s numbers tell nothing of the truth (reliability at most {high:.2f})"
+                yield Alarm("uninformative_juror", "warning", message, high, (jurors[k],))
+            elif low > 0 and correlation[place] < 0:
+                message = f"{jurors[k]} gives lower numbers where the truth is higher"
+                yield Alarm("reversed_scale", "alarm", message, float(correlation[place]), (jurors[k],))
     if not fit.has_converged:
         yield Alarm("not_converged", "warning", "the loadings were still moving when the search ended")
     if outliers:
@@ -245,15 +261,6 @@ def _linked(pairs: Sequence[Pair], size: int) -> Iterator[tuple[tuple[int, ...],
         yield group, [pair for pair in pairs if pair[0] in group]
 
 
-def _copy_alarm(jurors: Sequence[str], shared: SharedErrorTest, pairs: Sequence[Pair]) -> Alarm:
-    names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
-    who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
-    effect = next((effect for pair in pairs if (effect := _effect_of_fitting(jurors, shared, pair))), "")
-    message = f"{who} give the same numbers, up to unit and origin{effect}"
-    same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
-    return Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
-
-
 def _error_alarm(
     jurors: Sequence[str], shared: SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], how: str
 ) -> Alarm:
@@ -288,22 +295,6 @@ def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pai
     before, after = shared.unadjusted.reliability, shared.factor.reliability
     first, second = (f"{jurors[k]} {before[k]:.2f}, not {after[k]:.2f}" for k in pair)
     return f": counted as agreement on the truth, it would make reliabilities {first} and {second}"
-
-
-def _uninformative(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alarm]:
-    """Jurors whose numbers carry no information, and those whose numbers go down where the truth goes up."""
-    fit = shared.factor
-    correlation, error = fit.correlation, standard_error(shared.influence.correlation())
-    level = 1 - FALSE_ALARMS / len(fit.graded)
-    ends = reliability_ends(correlation, error, level, len(fit.moments.given))
-    for place, k in enumerate(fit.graded):
-        low, high = map(float, ends[place])
-        if low == 0 and high < _LITTLE:
-            message = f"{jurors[k]}'s numbers tell nothing of the truth (reliability at most {high:.2f})"
-            yield Alarm("uninformative_juror", "warning", message, high, (jurors[k],))
-        elif low > 0 and correlation[place] < 0:
-            message = f"{jurors[k]} gives lower numbers where the truth is higher"
-            yield Alarm("reversed_scale", "alarm", message, float(correlation[place]), (jurors[k],))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

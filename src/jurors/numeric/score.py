@@ -9,7 +9,7 @@ those by the key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -304,8 +304,17 @@ class NumberScores(Drawable):
 
     def _blocks(self) -> Iterable[Block]:
         title = f"{self.items:,} items with a true value: {shown(self.truth_mean)} ± {shown(self.truth_spread)}"
-        repeats = [] if self.repeats is None else [self.repeats.table(self.level)]
-        blocks = [title, self.by_juror(), self._beside_table(), *self._about_items(), *repeats]
+        headings = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
+        values = Table(headings, tuple(way.cells() for way in self.values), right=tuple(range(1, len(headings))))
+        blocks: list[Block] = [title, self.by_juror(), self._beside_table(), values]
+        if self.grades is not None:  # how many reliabilities the intervals without a key hold
+            ends, true = self.grades.calibrated_reliability_ends, self.by_key.reliability
+            known = ~np.isnan(ends[:, 0]) & ~np.isnan(true)
+            held = int(((ends[:, 0] <= true) & (true <= ends[:, 1]))[known].sum())
+            all_known = f"{int(known.sum()):,} reliabilities by the key"
+            blocks.append(f"{held:,} of {all_known} lie inside their intervals as real juries go")
+        if self.repeats is not None:
+            blocks.append(self.repeats.table(self.level))
         return [*blocks, Notes((*_BASIS, *self.remarks))]
 
     def by_juror(self) -> Table:
@@ -338,17 +347,6 @@ class NumberScores(Drawable):
         ]
         title = "reliability (squared correlation with the truth), beside what the numbers alone say"
         return Table(headings, tuple(rows), title=title, right=tuple(range(1, len(headings))))
-
-    def _about_items(self) -> Iterator[Block]:
-        """The items' values, and how many reliabilities the intervals without a key hold."""
-        headings = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
-        yield Table(headings, tuple(way.cells() for way in self.values), right=tuple(range(1, len(headings))))
-        if self.grades is not None:
-            ends, true = self.grades.calibrated_reliability_ends, self.by_key.reliability
-            known = ~np.isnan(ends[:, 0]) & ~np.isnan(true)
-            held = int(((ends[:, 0] <= true) & (true <= ends[:, 1]))[known].sum())
-            all_known = f"{int(known.sum()):,} reliabilities by the key"
-            yield f"{held:,} of {all_known} lie inside their intervals as real juries go"
 
 
 def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberScores:
@@ -416,6 +414,17 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
         for k, juror in enumerate(numbers.jurors)
         if strict.correlation_ends[k, 1] < 0 and juror not in known_reversed
     ]
+
+    # key and numbers that cannot be in one unit
+    low, high, given = float(known.min()), float(known.max()), without_outliers.values
+    given = given[~np.isnan(given)]
+    if len(given) and high > low and np.ptp(given) > 0:
+        ratio = float(np.ptp(given)) / (high - low)
+        if not 1 / _OTHER_UNIT < ratio < _OTHER_UNIT or given.min() > high or given.max() < low:
+            remarks.append(
+                f"the key runs from {low:g} to {high:g}, the numbers from {given.min():g} to {given.max():g}: if these "
+                "are two units, RMSE, bias and what lies inside intervals mean nothing; correlation and reliability do"
+            )
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
@@ -432,23 +441,9 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
             *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
             *truth.remarks,
             *remarks,
-            *_unit_remarks(without_outliers.values, known),
         ),
         alarms=sort_by_severity((*alarms, *is_reversed)),
     )
-
-
-def _unit_remarks(values: Floats, truth: Floats) -> Iterator[str]:
-    """A remark where key and numbers cannot be in one unit."""
-    low, high, given = float(truth.min()), float(truth.max()), values[~np.isnan(values)]
-    if not len(given) or not (high > low and np.ptp(given) > 0):
-        return
-    ratio = float(np.ptp(given)) / (high - low)
-    if not 1 / _OTHER_UNIT < ratio < _OTHER_UNIT or given.min() > high or given.max() < low:
-        yield (
-            f"the key runs from {low:g} to {high:g}, the numbers from {given.min():g} to {given.max():g}: if these are "
-            "two units, RMSE, bias and what lies inside intervals mean nothing; correlation and reliability do"
-        )
 
 
 def _with_ends(column: str, name: str, estimates: AgainstTruth | NumberGrades | None, size: int = 0) -> dict[str, Any]:

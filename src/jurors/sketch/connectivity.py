@@ -152,8 +152,16 @@ def juror_groups(sketch: Sketch) -> Integers:
     width = len(sketch.jurors)
     if sketch.tuples.is_dense and (sketch.tuples.codes >= 0).all(axis=1).any():
         return np.zeros(width, dtype=np.int64)
-    if _all_reached(sketch):
-        return np.zeros(width, dtype=np.int64)
+    # a quick test: nearly always all jurors are a few common tuples away from the first
+    row, col, _ = sketch.tuples.triples()
+    is_reached, tuples = np.zeros(width, dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
+    is_reached[col[:1]] = True
+    for _ in range(_FEW_STEPS):
+        tuples[row[np.flatnonzero(is_reached[col])]] = True
+        tuples &= sketch.counts > 0
+        is_reached[col[np.flatnonzero(tuples[row])]] = True
+        if is_reached.all():
+            return np.zeros(width, dtype=np.int64)
     first, second = [], []
     for part, _ in parts_of(sketch):  # votes on a tuple follow each other
         row, col, _ = part.tuples.triples()
@@ -162,20 +170,6 @@ def juror_groups(sketch: Sketch) -> Integers:
         first.append(np.unique(group, return_index=True)[1][group])
         second.append(np.arange(width))
     return are_connected(np.concatenate(first), np.concatenate(second), width)
-
-
-def _all_reached(sketch: Sketch) -> bool:
-    """Whether all jurors are a few common tuples away from the first, as is nearly always so: a quick test."""
-    row, col, _ = sketch.tuples.triples()
-    jurors, tuples = np.zeros(len(sketch.jurors), dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
-    jurors[col[:1]] = True
-    for _ in range(_FEW_STEPS):
-        tuples[row[np.flatnonzero(jurors[col])]] = True
-        tuples &= sketch.counts > 0
-        jurors[col[np.flatnonzero(tuples[row])]] = True
-        if jurors.all():
-            return True
-    return False
 
 
 def restrict_to_jurors(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:

@@ -45,7 +45,7 @@ from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
 from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice
 
 if TYPE_CHECKING:
-    from jurors._numeric import Codes, Integers
+    from jurors._numeric import Integers
 
 
 _LARGEST = 1 << 63
@@ -97,29 +97,22 @@ class Pivot:
         numbers = by_item.with_columns(*(nw.col(key).cast(nw.Int64) for key in keys)).select(*keys)
         tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
         counts = integers(tuples["n"])
-        codes = self._decode([integers(tuples[key]) for key in keys])
-        if codes is None or not self._holds(codes, counts):
+        codes = np.empty((len(counts), len(self.jurors)), dtype=code_type(len(self.labels)))
+        for key, part in zip(keys, self.parts, strict=True):
+            rest = integers(tuples[key])
+            for j, _ in part:
+                rest, digit = np.divmod(rest, self.base)
+                codes[:, j] = digit - 1
+            if rest.any():  # more digits than jurors
+                return None
+        # no two votes ran into each other: the two sums of the module's docstring
+        votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
+        counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
+        if counted != (votes, digits):
             return None
         return Sketch.from_votes(
             Votes.from_matrix(codes, jurors=self.jurors, labels=self.labels, counts=counts, scale=None)
         )
-
-    def _decode(self, numbers: Sequence[Integers]) -> Codes | None:
-        """Tuples x jurors codes; None where a number has more digits than jurors."""
-        codes = np.empty((len(numbers[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
-        for rest, part in zip(numbers, self.parts, strict=True):
-            for j, _ in part:
-                rest, digit = np.divmod(rest, self.base)
-                codes[:, j] = digit - 1
-            if rest.any():
-                return None
-        return codes
-
-    def _holds(self, codes: Codes, counts: Integers) -> bool:
-        """Whether no two votes ran into each other: the two sums of the module's docstring."""
-        votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
-        counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
-        return counted == (votes, digits)
 
 
 # -- expressions --------------------------------------------------------------------------------------------
@@ -259,7 +252,14 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
     sketch = pivot.count(digits, sums)
     if sketch is None:
-        raise _twice(*_repeated_wide(digits, keys, votes.jurors), ordered=frame.has_order)
+        flags = [_positive(key).alias(key) for key in keys]
+        by_item = digits.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
+        above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
+        totals = collect(above.select(*(nw.col(key).sum() for key in keys)))
+        repeats = {key: int(totals[key].to_list()[0]) for key in keys}
+        key = next(key for key in keys if repeats[key])
+        item = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))["item"].to_list()[0]
+        raise _twice(votes.jurors[keys.index(key)], item, sum(repeats.values()), ordered=frame.has_order)
     merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
     return Sketch.from_votes(apply_scale(merged, options))
 
@@ -328,7 +328,12 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     sketch = pivot.count(digits, sums)
     if sketch is None:
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, by_juror, 0).alias("place"))
-        raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
+        twice = voted_on.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
+        totals = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
+        first = collect(twice.sort("item", "place").head(1))
+        repeats = int(totals["n"].to_list()[0] - totals["item"].to_list()[0])
+        name = pivot.jurors[int(first["place"].to_list()[0])]
+        raise _twice(name, first["item"].to_list()[0], repeats, ordered=frame.has_order)
     findings = spelling.findings(pivot.jurors, place[by], to, times)
     votes = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
     return Sketch.from_votes(apply_scale(votes, options))
@@ -367,31 +372,6 @@ def _refuse_nameless(rows: int, name: str, what: str) -> None:
     if rows:
         where = f"{rows:,} {'row' if rows == 1 else 'rows'}"
         raise VotesError(f"column {name!r}: the {what} is empty in {where}; give it a name")
-
-
-def _repeated_long(votes: Any, jurors: Sequence[str]) -> tuple[str, Any, int]:
-    """The juror, the item and the number of repeats, of votes with an item and a juror's place."""
-    import narwhals as nw
-
-    twice = votes.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
-    totals = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
-    first = collect(twice.sort("item", "place").head(1))
-    repeats = int(totals["n"].to_list()[0] - totals["item"].to_list()[0])
-    return jurors[int(first["place"].to_list()[0])], first["item"].to_list()[0], repeats
-
-
-def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tuple[str, Any, int]:
-    """The juror, the item and the number of repeats, of rows with an item and one digit per juror."""
-    import narwhals as nw
-
-    flags = [_positive(key).alias(key) for key in keys]
-    by_item = rows.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
-    above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
-    totals = collect(above.select(*(nw.col(key).sum() for key in keys)))
-    repeats = {key: int(totals[key].to_list()[0]) for key in keys}
-    key = next(key for key in keys if repeats[key])
-    first = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
-    return jurors[keys.index(key)], first["item"].to_list()[0], sum(repeats.values())
 
 
 def _positive(key: str) -> Any:

@@ -223,7 +223,24 @@ def from_document(document: Any) -> Votes:
     bare = Votes(
         jurors=jurors, labels=answers, rows=len(counts), counts=counts, scale=scale, scale_why=why, scale_told=bool(why)
     )
-    votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
+    if "voters" in document:
+        voted, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
+        if len(voted) != bare.rows or voted.sum() != len(col) or col.max(initial=-1) >= len(jurors):
+            raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
+        row = np.repeat(np.arange(bare.rows), voted)
+        if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
+            raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
+        code = _codes(document["decisions"], len(col), len(answers))
+        if (code < 0).any():
+            raise VotesError(f'"decisions" lacks the decision of a voter; {_AGAIN}')
+        votes = bare._with_triples(row, col, code)
+    else:
+        texts = document["decisions"]
+        if not isinstance(texts, list) or len(texts) != len(jurors):
+            raise VotesError(f'"decisions" must be a list with one text for each of {len(jurors)} jurors; {_AGAIN}')
+        columns = [_codes(text, bare.rows, len(answers)) for text in texts]
+        matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
+        votes = replace(bare, _dense=Votes.from_matrix(matrix, jurors=jurors, labels=answers, scale=None).codes)
     if _checksum(document) != document["checksum"]:
         message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
         raise VotesError(message, code="damaged")
@@ -282,29 +299,6 @@ def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
     if sum(values) >= 1 << 63:
         raise VotesError(f'"{part}" adds up to {shorten_value(sum(values))}, more than 2^63; {_AGAIN}')
     return np.array(values, dtype=np.int64)
-
-
-def _dense_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
-    texts = document["decisions"]
-    if not isinstance(texts, list) or len(texts) != len(bare.jurors):
-        raise VotesError(f'"decisions" must be a list with one text for each of {len(bare.jurors)} jurors; {_AGAIN}')
-    columns = [_codes(text, bare.rows, len(bare.labels)) for text in texts]
-    matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
-    codes = Votes.from_matrix(matrix, jurors=bare.jurors, labels=bare.labels, scale=None).codes
-    return replace(bare, _dense=codes)
-
-
-def _sparse_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
-    cast, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
-    if len(cast) != bare.rows or cast.sum() != len(col) or col.max(initial=-1) >= len(bare.jurors):
-        raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
-    row = np.repeat(np.arange(bare.rows), cast)
-    if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
-        raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
-    code = _codes(document["decisions"], len(col), len(bare.labels))
-    if (code < 0).any():
-        raise VotesError(f'"decisions" lacks the decision of a voter; {_AGAIN}')
-    return bare._with_triples(row, col, code)
 
 
 def _codes(text: Any, votes: int, labels: int) -> Whole:

@@ -277,18 +277,26 @@ def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
     k = np.arange(len(j)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + j + 1
     trios = np.stack([i, j, k], axis=1)
     codes, counts = sketch.tuples.codes, sketch.counts
+    if (counts == 1).all() and (codes >= 0).all():
+        return trios, _complete_moments(codes, trios)
+    tables = np.empty((len(trios), 2, 2, 2))
     if (counts != 1).any():
-        return trios, _moments_in_parts(_weighted_tables(codes, counts.astype(float), width, trios))
-    if (codes < 0).any():
-        return trios, _moments_in_parts(_popcount_tables(codes, width))
-    return trios, _complete_moments(codes, trios)
-
-
-def _moments_in_parts(tables: Floats) -> TrioMoments:
+        weights = counts.astype(float)
+        voted = np.stack([codes == 0, codes == 1], axis=2).astype(float).reshape(len(codes), 2 * width)
+        for juror in range(width - 2):
+            rows = trios[:, 0] == juror
+            _, j, k = trios[rows].T
+            for label in (0, 1):
+                weighted = voted * (voted[:, 2 * juror + label] * weights)[:, None]
+                joint = (weighted.T @ voted).reshape(width, 2, width, 2)
+                tables[rows, label] = joint[j, :, k, :]
+    else:  # votes are missing: counts of all eight cells
+        sides = (_pack(codes == 0), _pack(codes == 1))
+        for a, b, c in product((0, 1), repeat=3):
+            tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
     parts = [table_moments(tables[start : start + _PART]) for start in range(0, max(len(tables), 1), _PART)]
-    return TrioMoments(
-        *(np.concatenate(column) for column in zip(*(vars(part).values() for part in parts), strict=True))
-    )
+    columns = zip(*(vars(part).values() for part in parts), strict=True)
+    return trios, TrioMoments(*map(np.concatenate, columns))
 
 
 def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
@@ -304,28 +312,6 @@ def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
     triple = _triple_counts(x, x, x) / items
     third = triple - f.prod(axis=1) - (f * pair).sum(axis=1)
     return TrioMoments(np.full(len(trios), float(items)), f, pair, third)
-
-
-def _popcount_tables(codes: NDArray[Any], width: int) -> Floats:
-    """With votes missing: counts of all eight cells."""
-    sides = (_pack(codes == 0), _pack(codes == 1))
-    tables = np.empty((width * (width - 1) * (width - 2) // 6, 2, 2, 2))
-    for a, b, c in product((0, 1), repeat=3):
-        tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
-    return tables
-
-
-def _weighted_tables(codes: NDArray[Any], weights: Floats, width: int, trios: Integers) -> Floats:
-    sides = np.stack([codes == 0, codes == 1], axis=2).astype(float).reshape(len(codes), 2 * width)
-    tables = np.empty((len(trios), 2, 2, 2))
-    for first in range(width - 2):
-        rows = trios[:, 0] == first
-        _, j, k = trios[rows].T
-        for label in (0, 1):
-            weighted = sides * (sides[:, 2 * first + label] * weights)[:, None]
-            joint = (weighted.T @ sides).reshape(width, 2, width, 2)
-            tables[rows, label] = joint[j, :, k, :]
-    return tables
 
 
 def _pack(bits: Flags) -> NDArray[np.uint64]:

@@ -376,9 +376,15 @@ class Sketch:
     def relabel(self, names: Mapping[Label, Label]) -> Sketch:
         """The same counts with labels renamed; a label not named stays."""
         renamed = self.tuples.relabel(names)
-        return Sketch(renamed)._with_labels(
-            renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels)
-        )
+        labels = tuple(renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels))
+        if labels == renamed.labels:
+            return Sketch(renamed)
+        place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
+        place[name_positions(renamed.labels, labels, "label")] = np.arange(len(labels))
+        place[-1] = -1  # code -1, no vote, stays
+        repeats = None if renamed.repeats is None else renamed.repeats.recoded(np.r_[place[:-1], len(labels)])
+        codes = place[renamed.codes]
+        return count_votes(replace(renamed, labels=labels, repeats=repeats, _dense=codes, _sparse=None))[0]
 
     def rename(self, names: Mapping[str, str]) -> Sketch:
         """The same counts with jurors renamed; a juror not named stays."""
@@ -407,17 +413,6 @@ class Sketch:
     def _answers(self) -> Sketch:
         """With abstaining as one more label: itself where there are no abstentions."""
         return self if self.tuples.abstained is None else Sketch(abstentions_as_label(self.tuples))
-
-    def _with_labels(self, labels: Sequence[Label]) -> Sketch:
-        """The same counts with the labels in another order."""
-        if tuple(labels) == self.labels:
-            return self
-        place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
-        place[name_positions(self.labels, labels, "label")] = np.arange(len(labels))
-        place[-1] = -1  # code -1, no vote, stays
-        repeats, codes = self.tuples.repeats, place[self.tuples.codes]
-        repeats = None if repeats is None else repeats.recoded(np.r_[place[:-1], len(labels)])
-        return count_votes(replace(self.tuples, labels=tuple(labels), repeats=repeats, _dense=codes, _sparse=None))[0]
 
     # -- out --------------------------------------------------------------------------------------------
 

@@ -398,14 +398,23 @@ class Votes:
         rows, width = cells.shape
         names = checked_jurors(jurors, width)
         codes, kinds = encode_cells(cells, None if labels is None else tuple(labels))
-        return cls(
+        votes = cls(
             jurors=names,
             labels=kinds,
             rows=rows,
             items=checked_items(items, rows),
             counts=None if counts is None else checked_counts(counts, rows),
             _dense=codes,
-        )._on(scale, ordered=labels is not None)
+        )
+        if scale is None:
+            return votes
+        if scale == "auto":
+            from jurors.votes.scale import detect_scale
+
+            # labels that the caller put in an order stay in it
+            detected = detect_scale(replace(votes, labels_told=labels is not None))
+            return replace(detected, labels_told=votes.labels_told)
+        return replace(votes, scale=scale, scale_why=f"as you say (scale {scale})", scale_told=True)
 
     @classmethod
     def from_columns(
@@ -642,16 +651,6 @@ class Votes:
         header = (first, *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
         shown = [(name, *line, *(["…"] if more else [])) for name, line in zip(names, labels, strict=True)]
         return Table(header, tuple(shown), title=title)
-
-    def _on(self, scale: KnownScale | Literal["auto"] | None, *, ordered: bool) -> Votes:
-        """On this scale; labels that the caller put in an order stay in it (`ordered`)."""
-        if scale is None:
-            return self
-        if scale == "auto":
-            from jurors.votes.scale import detect_scale
-
-            return replace(detect_scale(replace(self, labels_told=ordered)), labels_told=self.labels_told)
-        return replace(self, scale=scale, scale_why=f"as you say (scale {scale})", scale_told=True)
 
     def _with_triples(self, row: NDArray[Any], col: NDArray[Any], code: NDArray[Any]) -> Votes:
         """The same table with these votes, as a matrix where that is small enough and as sorted triples elsewhere."""

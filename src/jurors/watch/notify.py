@@ -255,20 +255,19 @@ class NotificationQueue:
             try:
                 self.receivers[notification.to](notification.event)
             except (OSError, ValueError) as error:
-                self._postpone(notification, str(error) or type(error).__name__)
+                notification.tries += 1
+                notification.due = monotonic() + min(2.0**notification.tries, _LONGEST_BACKOFF)
+                if notification.tries in (1, _TRIES):
+                    event, why = notification.event, str(error) or type(error).__name__
+                    left = "given up" if notification.tries >= _TRIES else "will be tried again"
+                    self.notices.append(
+                        f"--{notification.to} was not told of {event['id']} ({event['event']}): {why}; {left}"
+                    )
+                if notification.tries >= _TRIES:
+                    self.pending.remove(notification)
             else:
                 self.pending.remove(notification)
         return len(self.pending) < size
-
-    def _postpone(self, notification: PendingNotification, why: str) -> None:
-        notification.tries += 1
-        notification.due = monotonic() + min(2.0**notification.tries, _LONGEST_BACKOFF)
-        if notification.tries in (1, _TRIES):
-            left = "given up" if notification.tries >= _TRIES else "will be tried again"
-            event = notification.event
-            self.notices.append(f"--{notification.to} was not told of {event['id']} ({event['event']}): {why}; {left}")
-        if notification.tries >= _TRIES:
-            self.pending.remove(notification)
 
     def to_list(self) -> list[dict[str, Any]]:
         """JSON-serialisable state."""

@@ -108,7 +108,14 @@ class Tail:
             yield start == 0, line
         self._idle = self._idle + 1 if rotated and is_idle else 0
         if rotated and is_idle and self._idle > _PATIENCE:
-            self._open_next(file)
+            # go on with the successor of the rotated file: the oldest of those written after it
+            done = os.fstat(file.fileno())
+            files = [path for path in (*reversed(self._rotated()), self.path) if path.exists()]
+            ours = [k for k, path in enumerate(files) if os.path.samestat(path.stat(), done)]
+            following = files[ours[0] + 1 :] if ours else files[-1:]
+            if following:
+                file.close()
+                self._begin(following[0].open("rb"))
 
     def close(self) -> None:
         """Close the file."""
@@ -155,16 +162,6 @@ class Tail:
     def _begin(self, file: BinaryIO) -> BinaryIO:
         self._file, self._idle, self.position = file, 0, Position()
         return file
-
-    def _open_next(self, file: BinaryIO) -> None:
-        """Open the successor of a rotated file: the oldest of those written after it."""
-        done = os.fstat(file.fileno())
-        files = [path for path in (*reversed(self._rotated()), self.path) if path.exists()]
-        ours = [k for k, path in enumerate(files) if os.path.samestat(path.stat(), done)]
-        following = files[ours[0] + 1 :] if ours else files[-1:]
-        if following:
-            file.close()
-            self._begin(following[0].open("rb"))
 
     def _rotated(self) -> list[Path]:
         """The rotated files, the newest first: `votes.jsonl.1`, `votes.jsonl-20260101`."""
@@ -275,7 +272,21 @@ class Rows:
         if key not in self._layouts:
             if len(self._layouts) > 1000:  # records that are never alike
                 self._layouts.clear()
-            self._layouts[key] = _stream_layout(names, self.options, self.time)
+            place = None if self.time is None else find_column(names, self.time)
+            if place is None:
+                place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
+            without_time = self.options if place is None else self.options.without(names[place])
+            layout = layout_by_words(names, without_time, lambda _: True)
+            if layout.kind == "counts":
+                raise VotesError(
+                    "counts have no items; a stream needs one vote or one item per line, with the item's name"
+                )
+            if layout.item is None:
+                raise VotesError(
+                    f"none of {quoted_names(names)} names the item; a stream needs it, so that a vote that "
+                    "comes again is known: name it with --item COLUMN"
+                )
+            self._layouts[key] = layout, place
         return self._layouts[key]
 
     def _columns(self, names: Sequence[str]) -> list[int]:
@@ -296,23 +307,6 @@ class Rows:
         """The label, or None for a cell that means no vote by the options; the monitor knows the empty ones."""
         absent = (*text_columns(self.options.missing), *text_columns(self.options.abstain))
         return None if value is None or value == "" or str(value).strip() in absent else value
-
-
-def _stream_layout(names: Sequence[str], options: Reading, time: str | None) -> tuple[Layout, int | None]:
-    place = None if time is None else find_column(names, time)
-    if place is None:
-        place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
-    without_time = options if place is None else options.without(names[place])
-    layout = layout_by_words(names, without_time, lambda _: True)
-    if layout.kind == "counts":
-        raise VotesError("counts have no items; a stream needs one vote or one item per line, with the item's name")
-    if layout.item is None:
-        raise VotesError(
-            f"none of {quoted_names(names)} names the item; a stream needs it, so that a vote that "
-            "comes again is known: name "
-            "it with --item COLUMN"
-        )
-    return layout, place
 
 
 def votes_of(records: Records, prefix: str = "") -> list[Vote]:

@@ -228,23 +228,6 @@ def _message_lines(result: PollResult) -> list[str]:
     return [*map(escape_text, result.notices), *problems, *map(_event_line, result.events)]
 
 
-def _poll_document(result: PollResult) -> dict[str, Any]:
-    """One poll as JSON."""
-    return {
-        "time": _clock(),
-        "items": result.monitor.items,
-        "votes": result.monitor.votes,
-        "new": result.new,
-        "late": result.monitor.late,
-        "refused": result.refused,
-        "grades": None if result.evaluation is None else result.evaluation.to_dict(),
-        "reason": result.reason or None,
-        "gates": [] if result.verdict is None else json_ready(list(result.verdict.gates)),
-        "events": list(result.events),
-        "alarms": list(result.active),
-    }
-
-
 @contextmanager
 def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
     """Make what shows each poll: a JSON document, lines, or, on a terminal, a card.
@@ -255,7 +238,24 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
         That yields a function of a PollResult.
     """
     if format == "json":
-        yield lambda result: _put(json.dumps(json_ready(_poll_document(result))))
+
+        def show_json(result: PollResult) -> None:
+            document = {
+                "time": _clock(),
+                "items": result.monitor.items,
+                "votes": result.monitor.votes,
+                "new": result.new,
+                "late": result.monitor.late,
+                "refused": result.refused,
+                "grades": None if result.evaluation is None else result.evaluation.to_dict(),
+                "reason": result.reason or None,
+                "gates": [] if result.verdict is None else json_ready(list(result.verdict.gates)),
+                "events": list(result.events),
+                "alarms": list(result.active),
+            }
+            _put(json.dumps(json_ready(document)))
+
+        yield show_json
     elif quiet or not sys.stdout.isatty():
         yield _LineDisplay(quiet=quiet)
     else:

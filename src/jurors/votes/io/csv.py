@@ -85,9 +85,19 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     # the two lines that Qualtrics writes below the names; a blank line has no cells, and so none that differs
     tags = [cells for _, cells in _first_lines(head.lstrip("\r\n"), mark)[1:3]]
     if len(tags) == 2 and all(tags) and all(cell.startswith('{"ImportId"') for cell in tags[1]):
-        call = f"(SELECT * FROM {call} WHERE {' AND '.join(map(_is_not, tags))})"
-    if _ends_blank(path, mark) and _blank_are_last(con, path, call, len(names)):
-        call = f"(SELECT * FROM {call} WHERE {_is_filled(len(names))})"
+        filled_tags = [[(k, cell.replace("'", "''")) for k, cell in enumerate(cells) if cell] for cells in tags]
+        differs = [" OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in cells) for cells in filled_tags]
+        call = f"(SELECT * FROM {call} WHERE {' AND '.join(f'({differ})' for differ in differs)})"
+    # lines of delimiters alone, as spreadsheets leave them below a table; above a row, one is an item without votes
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        last_lines = file.read().decode("utf-8", "replace").splitlines()
+    if any(mark in line and not line.strip(f'{mark}" ') for line in last_lines):
+        is_filled = _is_filled(len(names))
+        rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
+        blank_are_last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
+        if con.execute(blank_are_last).fetchall()[0][0] is not False:
+            call = f"(SELECT * FROM {call} WHERE {is_filled})"
     # columns that have neither a name nor a cell, which spreadsheets leave at the edges
     unnamed = [k for k, name in enumerate(names) if k and not name]
     if not unnamed or len(unnamed) == len(names):
@@ -141,27 +151,6 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
             f"out what is above (`tail -n +{line} FILE | jurors … -`)",
             code="no_votes_table",
         )
-
-
-def _is_not(cells: Sequence[str]) -> str:
-    """SQL for a line that is not this one."""
-    filled = [(k, cell.replace("'", "''")) for k, cell in enumerate(cells) if cell]
-    return "(" + " OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in filled) + ")"
-
-
-def _ends_blank(path: Path, delimiter: str) -> bool:
-    """Whether a line of the last ones has delimiters alone, as spreadsheets leave them below a table."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL))
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    return any(delimiter in line and not line.strip(f'{delimiter}" ') for line in lines)
-
-
-def _blank_are_last(con: duckdb.DuckDBPyConnection, path: Path, call: str, columns: int) -> bool:
-    """Whether no row stands below a blank one: above others it is an item without votes, and counts as a row."""
-    rows = f"SELECT {_is_filled(columns)} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
-    last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
-    return con.execute(last).fetchall()[0][0] is not False
 
 
 def _of_file(call: str, path: Path) -> str:

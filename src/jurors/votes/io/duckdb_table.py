@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from jurors._files import temp_directory
-from jurors.errors import JurorsError, OptionError, VotesError, match_name
+from jurors.errors import OptionError, VotesError, match_name
 from jurors.options import Format, Progress, Reading, item_name, text_columns
 from jurors.results import with_formula
 from jurors.votes.codes import Finding
@@ -42,7 +42,6 @@ from jurors.votes.io.sources import (
     REPEATED,
     FoundFiles,
     Source,
-    TablePlace,
     in_bytes,
     locate,
     no_tables,
@@ -495,6 +494,8 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
 
     Any error about them names the file.
     """
+    import duckdb
+
     tool, progress = options.tool, options.progress
     limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
     name = shown_source(source)
@@ -518,11 +519,30 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         for k, place in enumerate(located.tables):
             (folder / str(k)).mkdir()
             with _naming(place.name):
-                local = _local(place, folder / str(k), options.format, allowed)
+                if place.address:
+                    local = LocalFile(folder / str(k) / "table.jsonl", "jsonl", "postgresql")
+                    copy_postgres(place.address, local.path)
+                else:
+                    local = local_copy(
+                        place.path, folder / str(k), options.format, allowed, inside=place.inside, name=place.name
+                    )
             parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
-        with _engine(folder, limit, watched=progress is not None) as con:
+        with _connect(folder, limit) as con:
+            with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
+                con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
+                if progress is not None:
+                    con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+                    con.execute("SET progress_bar_time = 1000000000")
+            con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
             table = _opened(con, parts, progress, allowed)
-            _refuse_same(con, table.parts)
+            # two files that are one would count every vote twice; files without rows may well be the same
+            different = list(table.parts)
+            while (twice := same_files([part.path for part in different])) is not None:
+                first, second = (different[k] for k in twice)
+                if first.has_rows(con):
+                    message = f"this file and {second.name} hold the same bytes: name it once"
+                    raise VotesError(message, code="same_files").in_file(first.name)
+                different = [part for part in different if part is not second]
             with _naming(name if len(parts) > 1 else parts[0].name, table):
                 named = (options.juror, options.label, options.count, options.repeat)
                 opened = table.reaching(*named, item=options.item)
@@ -543,37 +563,6 @@ def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterat
         if isinstance(opened, ToolLog):
             raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
         yield opened
-
-
-def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart]) -> None:
-    """Refuse two files that are one: every vote would count twice. Files without rows may well be the same."""
-    while (twice := same_files([part.path for part in parts])) is not None:
-        one, two = (parts[k] for k in twice)
-        if one.has_rows(con):
-            fault = VotesError(f"this file and {two.name} hold the same bytes: name it once", code="same_files")
-            raise fault.in_file(one.name)
-        parts = [part for part in parts if part is not two]
-
-
-def _local(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
-    if not place.address:
-        return local_copy(place.path, folder, format, allowed, inside=place.inside, name=place.name)
-    copy_postgres(place.address, folder / "table.jsonl")
-    return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
-
-
-@contextmanager
-def _engine(folder: Path, limit: int | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    import duckdb
-
-    with _connect(folder, limit) as con:
-        with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
-            con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
-            if watched:
-                con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-                con.execute("SET progress_bar_time = 1000000000")
-        con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
-        yield con
 
 
 def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
@@ -631,25 +620,20 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
     try:
         yield
     except (VotesError, OptionError) as error:
-        raise _located_fault(name, what, error) from None
+        if error.code == "bad_row" and isinstance(what, SourceTable) and len(what.parts) > 1:
+            row = error.about["row"]  # of the whole table: which file is it in, and which row is it there?
+            for part in what.parts:
+                (rows,) = what.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
+                if row <= rows:
+                    raise row_fault(row, error.about["what"]).in_file(part.name) from None
+                row -= rows
+        raise error.in_file(name) from None
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}").in_file(name) from None
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _unreadable(name, what, error) from None
-
-
-def _located_fault(name: str, table: SourceTable | TablePart | None, fault: JurorsError) -> JurorsError:
-    """The fault with its file in front; the row of a table of several files is a row of one of them."""
-    if fault.code == "bad_row" and isinstance(table, SourceTable) and len(table.parts) > 1:
-        row = fault.about["row"]
-        for part in table.parts:
-            (rows,) = table.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
-            if row <= rows:
-                return row_fault(row, fault.about["what"]).in_file(part.name)
-            row -= rows
-    return fault.in_file(name)
 
 
 def _unreadable(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:

@@ -315,10 +315,11 @@ def _one_file(path: Path, name: str) -> FoundFiles:
 
 def _in_folder(folder: Path, shown: str) -> FoundFiles:
     paths = tuple(sorted(_below(folder)))
+    # engines keep their own notes in `_delta_log`, `_SUCCESS` and the like
     tables = tuple(
-        TablePlace(path, shown_source(os.path.join(shown, path.relative_to(folder))))
-        for path in paths
-        if _is_table(path.relative_to(folder))
+        TablePlace(path, shown_source(os.path.join(shown, inside)))
+        for path, inside in ((path, path.relative_to(folder)) for path in paths)
+        if not any(part.startswith("_") for part in inside.parts) and named_format(inside.name) is not None
     )
     return FoundFiles(paths, folder, tables)
 
@@ -331,11 +332,6 @@ def _below(folder: Path) -> Iterator[Path]:
             yield from _below(Path(entry.path))
         elif entry.is_file():
             yield Path(entry.path)
-
-
-def _is_table(path: Path) -> bool:
-    """Whether the name is one of ours; engines keep their own notes in `_delta_log`, `_SUCCESS` and the like."""
-    return not any(part.startswith("_") for part in path.parts) and (named_format(path.name) is not None)
 
 
 def _matching(pattern: str) -> FoundFiles:

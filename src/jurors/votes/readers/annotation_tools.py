@@ -41,7 +41,19 @@ def _read_prodigy(files: Files) -> Records:
 
     def rows() -> Iterator[tuple[Any, str, Any]]:
         for task in (task for path in files.paths for task in records_of(files, path)):
-            item, vote = _prodigy_vote(task)
+            answer = task["answer"].text()
+            if answer not in ("accept", "reject", "ignore"):
+                raise task["answer"].wrong("accept, reject or ignore")
+            if task["accept"].is_list and task["options"].is_list:  # a choice: rejecting it selects no option
+                label = joined_label([part.text() for part in task["accept"].parts()])
+                item, vote = task["_input_hash"].needed("a number"), label if answer == "accept" else None
+            elif task["label"].text() and not task["spans"].value:
+                item, vote = task["_task_hash"].needed("a number"), None if answer == "ignore" else answer
+            else:
+                raise VotesError(
+                    f"{task.where}this task asks for no label (view {task['_view_id'].text('unknown')!r}); votes are "
+                    "the options of `choice`, or `accept` and `reject` of one label per task"
+                )
             annotator = task["_annotator_id"].text(task["_session_id"].text())
             if not annotator:
                 raise VotesError(
@@ -53,22 +65,6 @@ def _read_prodigy(files: Files) -> Records:
             yield item, annotator, vote
 
     return Records.from_rows(rows(), texts, fields)
-
-
-def _prodigy_vote(task: Node) -> tuple[Any, Any]:
-    """The item and the label of a task."""
-    answer = task["answer"].text()
-    if answer not in ("accept", "reject", "ignore"):
-        raise task["answer"].wrong("accept, reject or ignore")
-    if task["accept"].is_list and task["options"].is_list:  # a choice: rejecting it selects no option
-        label = joined_label([part.text() for part in task["accept"].parts()])
-        return task["_input_hash"].needed("a number"), label if answer == "accept" else None
-    if task["label"].text() and not task["spans"].value:
-        return task["_task_hash"].needed("a number"), None if answer == "ignore" else answer
-    raise VotesError(
-        f"{task.where}this task asks for no label (view {task['_view_id'].text('unknown')!r}); votes are the "
-        "options of `choice`, or `accept` and `reject` of one label per task"
-    )
 
 
 PRODIGY = Reader("Prodigy export", _recognises_prodigy, _read_prodigy)

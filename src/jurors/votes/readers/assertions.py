@@ -70,7 +70,17 @@ def _read_promptfoo(files: Files) -> Records:
         for result in _promptfoo_results(files, path):
             given = list(_promptfoo_verdicts(result, prefix, files.name(path)))
             if given:
-                _add_promptfoo_details(given[0].item, result, texts, fields)
+                item, prompt, response = given[0].item, result["prompt"], result["response"]
+                texts.add(  # the prompt as it was sent and the output that was checked
+                    item,
+                    question=(prompt["raw"] if prompt.is_record else prompt).value,
+                    answer=(response["output"] if response.is_record else response).value,
+                )
+                test = result["testCase"] if result["testCase"].is_record else Node({})
+                variables = result["vars"] if result["vars"].is_record else test["vars"]
+                provider = _provider(result["provider"])
+                about = {"description": test["description"].value, "metadata": test["metadata"].value}
+                fields.add(item, {"vars": variables.value, **about, "provider": provider, "model": provider})
             verdicts += given
     names = _promptfoo_juror_names(verdicts)
     if len(set(names)) < 2:
@@ -123,21 +133,6 @@ def _promptfoo_verdicts(result: Node, prefix: str, where: str) -> Iterator[_Verd
         text = " ".join((value if isinstance(value, str) else json.dumps(value)).split())
         yield _Verdict(item, kind, text, seen[kind], None if failed else _LABELS[passed])
         seen[kind] += 1
-
-
-def _add_promptfoo_details(item: str, result: Node, texts: LogTexts, fields: LogFields) -> None:
-    """Add the prompt as it was sent and the output that was checked; the test's variables and who answered."""
-    prompt, response = result["prompt"], result["response"]
-    texts.add(
-        item,
-        question=(prompt["raw"] if prompt.is_record else prompt).value,
-        answer=(response["output"] if response.is_record else response).value,
-    )
-    test = result["testCase"] if result["testCase"].is_record else Node({})
-    variables = result["vars"] if result["vars"].is_record else test["vars"]
-    provider = _provider(result["provider"])
-    about = {"description": test["description"].value, "metadata": test["metadata"].value}
-    fields.add(item, {"vars": variables.value, **about, "provider": provider, "model": provider})
 
 
 def _provider(provider: Node) -> str:

@@ -281,7 +281,20 @@ def read(files: Files) -> Records:
     if not paths:
         raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
     records = join_logs([_log(files, path) for path in paths])
-    return replace(records, label=_as_letters(records.juror, records.label))
+    # where some scorers use C, I or P and others 1, 0 or 0.5, all become letters; to Inspect AI they are the same
+    used: dict[str, set[Any]] = {}
+    for name, vote in zip(records.juror, records.label, strict=True):
+        if vote is not None:
+            used.setdefault(name, set()).add(vote)
+    numbers = {name for name, votes in used.items() if votes <= set(_LETTERS)}
+    letters = {name for name, votes in used.items() if votes <= {"C", "I", "P", "N"}}
+    if not numbers or not letters or len(numbers) + len(letters) < len(used):
+        return records
+    label = [
+        _LETTERS[vote] if name in numbers and vote is not None else vote
+        for name, vote in zip(records.juror, records.label, strict=True)
+    ]
+    return replace(records, label=label)
 
 
 def _log(files: Files, path: Path) -> InspectLog:
@@ -377,25 +390,19 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
         if scorer.reducer == "collect" and len(scorer.members) > 1:
             votes |= _collected(log, scorer, score["value"])
         elif panel.is_record and panel["votes"].is_list and scorer.reducer in _STORES_VOTES:
-            votes |= _panel_votes(scorer, panel["votes"])
+            parts = panel["votes"].parts()  # in the order in which the panel was declared
+            if scorer.members and len(scorer.members) != len(parts):
+                raise VotesError(
+                    f"{panel['votes'].where}the panel {scorer.key!r} has {len(scorer.members)} members but "
+                    f"{len(parts)} votes, so nobody can tell whose they are; score it again with a scorer that never "
+                    "returns None"
+                )
+            for column, part in zip(scorer.columns(len(parts)), parts, strict=True):
+                votes |= _spread(column, part)
         else:
             column = LogJuror(scorer.name, scorer.members[0][0] if len(scorer.members) == 1 else "", key)
             votes |= _spread(column, score["value"])
     return dict.fromkeys(votes) if sample["invalidation"].value else votes
-
-
-def _panel_votes(scorer: _Scorer, panel: Node) -> dict[LogJuror, Any]:
-    """A panel's votes in the order in which it was declared; a member is named by its model where the log has it."""
-    votes = panel.parts()
-    if scorer.members and len(scorer.members) != len(votes):
-        raise VotesError(
-            f"{panel.where}the panel {scorer.key!r} has {len(scorer.members)} members but {len(votes)} votes, so "
-            "nobody can tell whose they are; score it again with a scorer that never returns None"
-        )
-    columns = scorer.columns(len(votes))
-    return {
-        key: vote for column, part in zip(columns, votes, strict=True) for key, vote in _spread(column, part).items()
-    }
 
 
 def _collected(log: InspectLog, scorer: _Scorer, value: Node) -> dict[LogJuror, Any]:
@@ -474,19 +481,3 @@ def _models(log: InspectLog, scorer: str, options: Node) -> list[str]:
 def _unqualified(name: Node) -> str:
     """A name without the package it comes from."""
     return name.text().rpartition("/")[2]
-
-
-def _as_letters(juror: Sequence[str], label: Sequence[Any]) -> Sequence[Any]:
-    """Where some scorers use C, I or P and others 1, 0 or 0.5, all as letters; to Inspect AI they are the same."""
-    used: dict[str, set[Any]] = {}
-    for name, vote in zip(juror, label, strict=True):
-        if vote is not None:
-            used.setdefault(name, set()).add(vote)
-    numbers = {name for name, votes in used.items() if votes <= set(_LETTERS)}
-    letters = {name for name, votes in used.items() if votes <= {"C", "I", "P", "N"}}
-    if not numbers or not letters or len(numbers) + len(letters) < len(used):
-        return label
-    return [
-        _LETTERS[vote] if name in numbers and vote is not None else vote
-        for name, vote in zip(juror, label, strict=True)
-    ]

@@ -107,23 +107,21 @@ def read(files: Files, question: str | None = None) -> Records:
             for answer in given:
                 item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
                 questions.add(item, question=answer.question)
-                fields.add(item, {"task": task, "doc": answer.content, "target": _target(answer, texts=texts)})
+                # the true answer in the form of the votes: the choice itself, or its position
+                target = answer.target
+                if isinstance(target, str) and target.strip().isdecimal() and answer.choices:
+                    target = int(target)
+                if type(target) is int and answer.choices and texts:
+                    target = answer.choices[target] if target < len(answer.choices) else None
+                elif isinstance(target, str):
+                    target = target.strip()
+                fields.add(item, {"task": task, "doc": answer.content, "target": target})
                 label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
                 yield item, names[folder], label
 
     records = Records.from_rows(rows(), questions, fields)
     repetition = [answer.repetition for given in answers.values() for answer in given]
     return replace(records, repetition=repetition if any(repetition) else ())
-
-
-def _target(answer: _Answer, *, texts: bool) -> Any:
-    """The true answer in the form of the votes: the choice itself, or its position."""
-    place = answer.target
-    if isinstance(place, str) and place.strip().isdecimal() and answer.choices:
-        place = int(place)
-    if type(place) is int and answer.choices and texts:
-        return answer.choices[place] if place < len(answer.choices) else None
-    return place.strip() if isinstance(place, str) else place
 
 
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:

@@ -67,7 +67,16 @@ def _read_matrix(files: Files) -> Votes:
     if not cells.size:
         raise VotesError(f"the matrix is empty: {cells.shape[0]} items x {cells.shape[1]} jurors")
     if cells.dtype.kind == "f":
-        cells = _integers(cells)
+        codes = np.empty(cells.shape, dtype=np.int32)  # -1 for NaN
+        step = max(1, _BLOCK // cells.shape[1])
+        for start in range(0, len(cells), step):
+            block = np.asarray(cells[start : start + step], dtype=np.float64)
+            given = np.where(np.isnan(block), -1.0, block)
+            wrong = (given != np.rint(given)) | (given < -1) | (given > _HIGHEST)
+            if wrong.any():
+                raise _bad_cell(block, wrong, "expected whole numbers from 0 on, and -1 or NaN for no vote", start)
+            codes[start : start + step] = given
+        cells = codes
     elif cells.dtype.kind == "i" and cells.min() < -1:
         raise _bad_cell(cells, cells < -1, "a label is 0 or more, and only -1 means no vote")
     votes = Votes.from_matrix(cells, **axes)
@@ -92,7 +101,17 @@ def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     except VotesError:
         raise
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
-        raise _load_error(path, error) from None
+        if (holds := matrix_holds(error)) == "objects":
+            raise VotesError(
+                "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
+            ) from None
+        with path.open("rb") as file:
+            is_array = file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) and holds != "pickle"
+        if not is_array:
+            raise VotesError(f"this is no {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)") from None
+        reason = first_line(error)[:80]
+        message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or fetch the file again"
+        raise VotesError(message, code="damaged") from None
 
 
 def _archived_arrays(stream: Any, size: int, allowed: int | None) -> dict[str, NDArray[Any]]:
@@ -103,19 +122,6 @@ def _archived_arrays(stream: Any, size: int, allowed: int | None) -> dict[str, N
         PIECES.check(sum(member.file_size for member in loaded.zip.infolist()), size, allowed)
         members = {name: loaded[name] for name in loaded.files}
     return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}  # others come as bytes
-
-
-def _load_error(path: Path, error: Exception) -> VotesError:
-    if (holds := matrix_holds(error)) == "objects":
-        return VotesError(
-            "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
-        )
-    with path.open("rb") as file:
-        if not file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) or holds == "pickle":
-            return VotesError(f"this is no {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)")
-    reason = first_line(error)[:80]
-    message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or fetch the file again"
-    return VotesError(message, code="damaged")
 
 
 def _select_matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
@@ -134,20 +140,6 @@ def _select_matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
             f"it is not clear which array holds the votes: {shapes}; call the matrix (items x jurors) 'votes'"
         )
     return matrices[candidates[0]]
-
-
-def _integers(cells: NDArray[Any]) -> NDArray[np.int32]:
-    """A matrix of floats as integers, -1 for NaN; VotesError where a cell is no label."""
-    codes = np.empty(cells.shape, dtype=np.int32)
-    step = max(1, _BLOCK // cells.shape[1])
-    for start in range(0, len(cells), step):
-        block = np.asarray(cells[start : start + step], dtype=np.float64)
-        given = np.where(np.isnan(block), -1.0, block)
-        wrong = (given != np.rint(given)) | (given < -1) | (given > _HIGHEST)
-        if wrong.any():
-            raise _bad_cell(block, wrong, "expected whole numbers from 0 on, and -1 or NaN for no vote", start)
-        codes[start : start + step] = given
-    return codes
 
 
 def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: int = 0) -> VotesError:

@@ -120,7 +120,16 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
     for trace in traces:
         item = trace["trace_id"].needed("what mlflow.search_traces() returns")
         expectations = {}
-        for assessment in _assessments(trace):
+        entries = trace["assessments"].value  # which may be text, or MLflow's own objects
+        if isinstance(entries, str):
+            entries = parse_json(entries.encode("utf-8", "replace"), f"{trace.where}'assessments': ")
+        elif hasattr(entries, "tolist"):  # an array, as pandas reads Parquet
+            entries = entries.tolist()
+        if isinstance(entries, float):  # NaN: an empty cell
+            entries = None
+        if isinstance(entries, (list, tuple)):
+            entries = [entry.to_dictionary() if hasattr(entry, "to_dictionary") else entry for entry in entries]
+        for assessment in list(replace(trace["assessments"], value=entries).records()):
             expectation, given, source = (assessment[key] for key in ("expectation", "feedback", "source"))
             if (not expectation.is_record and given.is_null) or assessment["valid"].truth() is False:
                 continue  # neither expectation nor feedback, or overridden
@@ -137,18 +146,3 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
         fields.add(item, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
     records = FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
     return replace(records, fields=fields.by_name)
-
-
-def _assessments(trace: Node) -> list[Node]:
-    """The assessments of one trace, which may be text, or MLflow's own objects."""
-    assessments = trace["assessments"]
-    given = assessments.value
-    if isinstance(given, str):
-        given = parse_json(given.encode("utf-8", "replace"), f"{trace.where}'assessments': ")
-    elif hasattr(given, "tolist"):  # an array, as pandas reads Parquet
-        given = given.tolist()
-    if isinstance(given, float):  # NaN: an empty cell
-        given = None
-    if isinstance(given, (list, tuple)):
-        given = [entry.to_dictionary() if hasattr(entry, "to_dictionary") else entry for entry in given]
-    return list(replace(assessments, value=given).records())

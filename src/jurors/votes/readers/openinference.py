@@ -156,25 +156,20 @@ def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
                 texts.add(
                     span.span, {_SHOWN[key]: node.value for key, node in span.attributes.items() if key in _SHOWN}
                 )
-            yield from _on_span(span)
-
-
-def _on_span(span: _Span) -> Iterator[Feedback]:
-    """The annotations that a span carries, and its events that are evaluations."""
-    groups: dict[tuple[str, str, str], dict[str, Node]] = {}
-    for key, value in span.attributes.items():
-        if match := _ON_SPAN.fullmatch(key):
-            groups.setdefault((match[1], match[2], match[3]), {})[match[4]] = value
-    for (scope, _, _), given in groups.items():
-        yield _result(span.target(scope), given, _seconds(span.time), span.node)
-    for name, attributes, time in span.events:
-        if name == _EVENT:
-            given = {
-                key: attributes[f"gen_ai.evaluation.{more}"]
-                for key, more in {"name": "name", "label": "score.label", "score": "score.value"}.items()
-                if f"gen_ai.evaluation.{more}" in attributes
-            }
-            yield _result(span.target(""), given, _seconds(time), span.node)
+            groups: dict[tuple[str, str, str], dict[str, Node]] = {}
+            for key, value in span.attributes.items():
+                if match := _ON_SPAN.fullmatch(key):
+                    groups.setdefault((match[1], match[2], match[3]), {})[match[4]] = value
+            for (scope, _, _), given in groups.items():
+                yield _result(span.target(scope), given, _seconds(span.time), span.node)
+            for name, attributes, time in span.events:
+                if name == _EVENT:
+                    given = {
+                        key: attributes[f"gen_ai.evaluation.{more}"]
+                        for key, more in {"name": "name", "label": "score.label", "score": "score.value"}.items()
+                        if f"gen_ai.evaluation.{more}" in attributes
+                    }
+                    yield _result(span.target(""), given, _seconds(time), span.node)
 
 
 def _result(item: str, given: dict[str, Node], time: float | None, node: Node | None = None) -> Feedback:
