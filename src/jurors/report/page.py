@@ -209,7 +209,7 @@ def report_html(
 
     def pairs_page() -> str:
         from jurors.pairwise.data import read_pairs
-        from jurors.report.other_kinds import only_level
+        from jurors.report.numbers_and_pairs import only_level
 
         reading = {name: value for name, value in options.items() if name != "scale"}
         return make_pairs_page(
@@ -269,7 +269,7 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.report.other_kinds import numbers_page, only_level, render_kind
+    from jurors.report.numbers_and_pairs import numbers_page, only_level, render_kind
     from jurors.report.tables import find_findings
     from jurors.sketch.sketch import Sketch
 
@@ -310,7 +310,7 @@ def make_pairs_page(
     Page
     """
     check_drawable()
-    from jurors.report.other_kinds import pairs_page, render_kind
+    from jurors.report.numbers_and_pairs import pairs_page, render_kind
 
     checksums = Checksums(inputs)
     content = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))

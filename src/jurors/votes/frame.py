@@ -20,7 +20,6 @@ from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
 from jurors.options import Reading, TableOptions, item_name, text_columns
 from jurors.votes.codes import factorize, is_missing
-from jurors.votes.detect import find_layout, find_transposed
 from jurors.votes.findings import table_findings, with_findings
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
@@ -34,6 +33,7 @@ from jurors.votes.layout import (
     item_parts,
     profile_columns,
 )
+from jurors.votes.layout_detection import find_layout, find_transposed
 from jurors.votes.read import Column, checked_count_column, clean_cells, long_votes, wide_votes
 from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import select_columns

@@ -18,7 +18,6 @@ from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Format, Label, Reading, ReadingOptions
 from jurors.results import Table
 from jurors.votes.codes import NO_VOTE, may_mean_missing, recode
-from jurors.votes.detect import refuse_preferences
 from jurors.votes.io.duckdb_table import ToolLog, open_source, open_table
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import (
@@ -30,6 +29,7 @@ from jurors.votes.layout import (
     guess_column,
     quoted_names,
 )
+from jurors.votes.layout_detection import refuse_preferences
 from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
 from jurors.votes.recode import numerals
 from jurors.votes.scale import extend_labels

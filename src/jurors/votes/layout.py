@@ -1,7 +1,7 @@
 """`Layout`, the words that name columns, the layout by names alone, and the profile of a table's first rows.
 
 Names and options come in, a `Layout` (positions of columns) goes out. `layout_by_words` decides by names and options
-alone; where there are cells to look at, `jurors.votes.detect` decides, for files and dataframes alike, by the
+alone; where there are cells to look at, `jurors.votes.layout_detection` decides, for files and dataframes alike, by the
 `ColumnProfile` of the first rows.
 """
 

@@ -30,8 +30,8 @@ from jurors._numeric import Floats, single_threaded
 from jurors.errors import OptionError, VotesError, format_names, match_name
 from jurors.options import KnownScale, Label, Reading, text_columns
 from jurors.votes.codes import Finding, ordered_labels
-from jurors.votes.detect import WITH_PAIRS
 from jurors.votes.layout import Layout
+from jurors.votes.layout_detection import WITH_PAIRS
 from jurors.votes.recode import FAIL, PASS, Recoding, bin_order, numerals
 from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 

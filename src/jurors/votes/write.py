@@ -26,10 +26,10 @@ from jurors.errors import OutputError, VotesError, check_choice
 from jurors.options import Reading
 from jurors.results import without_formula
 from jurors.votes.codes import NO_VOTE, python_value
-from jurors.votes.detect import find_layout
 from jurors.votes.io.local_files import first_line
 from jurors.votes.io.sources import CELLS, ENDINGS, PACKED, SKETCH_ENDING, WRITTEN, is_sketch_name, named_format
 from jurors.votes.layout import ColumnProfile, head_rows, profile_columns
+from jurors.votes.layout_detection import find_layout
 from jurors.votes.read import clean_cells, spelled_labels
 from jurors.votes.readers import load_reader
 from jurors.votes.table import Votes, abstentions_as_word

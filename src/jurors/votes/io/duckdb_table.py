@@ -24,7 +24,6 @@ from jurors.errors import OptionError, VotesError, match_name
 from jurors.options import Format, Progress, Reading, item_name, text_columns
 from jurors.results import with_formula
 from jurors.votes.codes import Finding
-from jurors.votes.detect import TransposedColumns, find_layout, find_transposed
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
 from jurors.votes.io.local_files import (
@@ -59,6 +58,7 @@ from jurors.votes.layout import (
     profile_columns,
     quoted_names,
 )
+from jurors.votes.layout_detection import TransposedColumns, find_layout, find_transposed
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
 
