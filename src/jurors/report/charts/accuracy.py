@@ -104,15 +104,19 @@ def background(domain: list[float]) -> Chart:
     square = (
         alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": 1}]))
         .mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6, strokeWidth=1, clip=True)
-        .encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     )
     inner = max(low, 1 - high), min(high, 1 - low)
     ends = [{"x": x, "y": 1 - x} for x in inner]
-    line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2).encode(x="x:Q", y="y:Q")
+    line = (
+        alt.Chart(data(ends))
+        .mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    )
     word = (
         alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "a coin"}]))
         .mark_text(align="left", baseline="top", angle=45, dx=2, dy=4, fontStyle="italic", fontSize=10)
-        .encode(x="x:Q", y="y:Q", text="text:N")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     )
     return square + line + word
 
@@ -173,20 +177,24 @@ def accuracy_plane(grades: ChartGrades, truth: ChartGrades | None, size: tuple[f
     if intervals:
         softer = 1.0 if grades.plain is None else 0.4  # thick bars are fainter, so that thin ones are visible on them
         cross = base.mark_rule(strokeWidth=1.5 if grades.plain is None else 4, opacity=faint * softer)
-        layers += [cross.encode(x="x_low:Q", x2="x_high:Q", color=looks["color"])]
-        layers += [cross.encode(y="y_low:Q", y2="y_high:Q", color=looks["color"])]
+        layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
+        layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
     if grades.plain is not None:
         colour = looks["color"]
         if len(rows) <= _MAX_BOTH:
             thin = base.mark_rule(strokeWidth=1, opacity=0.9, clip=True)
-            layers += [thin.encode(x="plain_x_low:Q", x2="plain_x_high:Q", y="plain_y:Q", color=colour)]
-            layers += [thin.encode(x="plain_x:Q", y="plain_y_low:Q", y2="plain_y_high:Q", color=colour)]
+            layers += [
+                thin.encode(x=alt.X("plain_x_low:Q"), x2=alt.X2("plain_x_high:Q"), y=alt.Y("plain_y:Q"), color=colour)
+            ]
+            layers += [
+                thin.encode(x=alt.X("plain_x:Q"), y=alt.Y("plain_y_low:Q"), y2=alt.Y2("plain_y_high:Q"), color=colour)
+            ]
         hollow = base.mark_point(filled=False, size=45, opacity=0.9)
-        layers += [hollow.encode(x="plain_x:Q", y="plain_y:Q", color=colour)]
+        layers += [hollow.encode(x=alt.X("plain_x:Q"), y=alt.Y("plain_y:Q"), color=colour)]
     if truth is not None:
-        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2="actual_x:Q", y2="actual_y:Q")]
+        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
         key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
-        layers += [key.encode(x="actual_x:Q", y="actual_y:Q", **looks)]
+        layers += [key.encode(x=alt.X("actual_x:Q"), y=alt.Y("actual_y:Q"), **looks)]
     layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
     layers += named_points(rows, domain, size)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
@@ -415,7 +423,11 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
     tips += [tip("x:Q", f"accuracy on {a}", PERCENT)]
     tips += [tip("y:Q", f"accuracy on {b}", PERCENT)]
     tips += [tip("prevalence:Q", f"prevalence of {a}", PERCENT)]
-    links = alt.Chart(data(by_juror)).mark_rule(color=GREY, strokeDash=[2, 3]).encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
+    links = (
+        alt.Chart(data(by_juror))
+        .mark_rule(color=GREY, strokeDash=[2, 3])
+        .encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+    )
     points = alt.Chart(data(rows)).mark_point(filled=True, size=80, opacity=1)
     points = points.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips)
     size = (width, width if height is None else height)
@@ -428,7 +440,7 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
         x=alt.X("share:Q", title=f"prevalence of {a}", scale=scale).axis(format="%", tickCount=6),
         color=colour, shape=shape, tooltip=[alt.Tooltip("solution:N"), tip("share:Q", "prevalence", PERCENT)],
     )  # fmt: skip
-    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x="share:Q")
+    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("share:Q"))
     strip = alt.layer(centre, prevalence).properties(width=width, height=34)
     about = [
         f"Chosen by: {evaluation.rule}.",

@@ -429,14 +429,18 @@ def name_layers(
         ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
         rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
         layers.append(
-            alt.Chart(rows).mark_rule(color=GREY, strokeWidth=0.7).encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
+            alt.Chart(rows)
+            .mark_rule(color=GREY, strokeWidth=0.7)
+            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
         )
     for align in ("left", "right", "center"):
         texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
         if texts:
             rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
-            layers.append(text.encode(x="x:Q", y="y:Q", text="juror:N", tooltip=tip("juror:N", "juror")))
+            layers.append(
+                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("juror:N"), tooltip=tip("juror:N", "juror"))
+            )
     return layers
 
 
@@ -589,14 +593,16 @@ def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: 
     x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
     base = alt.Chart().encode(x=x.axis(format=form, tickCount=ticks), y=y, tooltip=tooltip)
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x="edge:Q")]
+    layers = [edges.encode(x=alt.X("edge:Q"))]
     both = any(row.get("plain") is not None for row in rows)
     bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
-    layers += [bar.encode(x="value_low:Q", x2="value_high:Q")]
+    layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
     if both:
         thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
-        layers += [thin.encode(x="plain_low:Q", x2="plain_high:Q")]
-        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x="plain:Q")]
+        layers += [thin.encode(x=alt.X("plain_low:Q"), x2=alt.X2("plain_high:Q"))]
+        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x=alt.X("plain:Q"))]
     if any("actual" in row for row in rows):
-        layers += [base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x="actual:Q")]
+        layers += [
+            base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))
+        ]
     return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]

@@ -85,12 +85,16 @@ def against_key(
     ends = [{"actual": x, "value": x} for x in domain]
     line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
     square = alt.Chart(data([{"x": 0, "x2": 1}])).mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6)
-    square = square.encode(x=alt.X("x:Q", scale=scale), x2="x2:Q", y=alt.Y("x:Q", scale=scale), y2="x2:Q")
+    square = square.encode(
+        x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
+    )
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(y=alt.Y("value_low:Q", title=None), y2="value_high:Q")
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
+        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
+    )
     points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
-    chart = alt.layer(square, line.encode(x="actual:Q", y="value:Q"), bars, points)
+    chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
     errors = np.array([row["value"] - row["actual"] for row in rows])
     about = [
@@ -181,7 +185,7 @@ def history(
     tips = [tip("juror:N", "juror"), until, tip("items:Q", "items", ","), tip("score:Q", "right", PERCENT)]
     tips += [tip("low:Q", "at least", PERCENT), tip("high:Q", "at most", PERCENT)]
     base = alt.Chart().transform_filter("datum.kind == 'score'")
-    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q")
+    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"))
     line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=x, y=y, tooltip=tips)
     rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
     rule = rule.encode(x=x, tooltip=[tip("message:N", "alarm")])
@@ -249,16 +253,25 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
         .transform_calculate(x=f"(datum.step - 1) / {_STEPS}", x2=f"datum.step / {_STEPS} + {_SEAM}")
         .transform_filter("isValid(datum.error)")
         .mark_rect()
-        .encode(x=x.axis(format="%"), x2="x2:Q", y=y.axis(tickCount=5), y2="y2:Q", color=legend, tooltip=tips)
+        .encode(
+            x=x.axis(format="%"),
+            x2=alt.X2("x2:Q"),
+            y=y.axis(tickCount=5),
+            y2=alt.Y2("y2:Q"),
+            color=legend,
+            tooltip=tips,
+        )
     )
     whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_NO_ANSWER)
-    whole = whole.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
+    whole = whole.encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     here = [{"x": prevalence, "y": strength, "error": error, "text": "this test"}]
     spot = alt.Chart(data(here)).encode(x=x, y=y, tooltip=tips)
     halo = spot.mark_point(shape="circle", size=190, stroke="white", strokeWidth=5, opacity=1)
     mark = spot.mark_point(shape="circle", size=190, stroke=ORANGE, strokeWidth=2.5, opacity=1)
-    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(text="text:N")
-    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text="text:N")
+    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(
+        text=alt.Text("text:N")
+    )
+    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
     chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
     about = [f"{count_noun(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
     if error is not None:
@@ -341,7 +354,7 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
         points = points.encode(
             size=alt.Size("votes:Q", title="votes").scale(range=[25, 260], zero=False).legend(format=",d")
         )
-    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x="above:Q")
+    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
     chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
     about = [f"{count_noun(len(rows), 'juror')}, {count_noun(evaluation.items, 'item')}"]
     return finish(chart, "How surely each juror's score is known", about)
@@ -396,7 +409,7 @@ def plan(planned: Any) -> Chart:
     target = (
         alt.Chart(alt.Data(values=[{"width": planned.width}]))
         .mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
-        .encode(y="width:Q", tooltip=[tip("width:Q", "asked for: ±", ".2%")])
+        .encode(y=alt.Y("width:Q"), tooltip=[tip("width:Q", "asked for: ±", ".2%")])
     )
     needed = ", ".join(
         f"{row.jurors} jurors: {'never' if row.items is None else f'{row.items:,}'}" for row in planned.rows

@@ -62,7 +62,7 @@ def by_vote_share(parts: Partition, size: tuple[float, float]) -> Chart:
         ]
         bars = alt.Chart(data(rows)).mark_bar(binSpacing=1).encode(
             x=alt.X("low:Q", bin="binned", title=what, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=5),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("items:Q", title="items", stack="zero").axis(format=",d", tickCount=4, tickMinStep=1),
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
             order=alt.Order("at:Q"), tooltip=tips,
@@ -323,7 +323,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
         x=alt.X("from:Q", title="items, the least sure first", scale=alt.Scale(domain=[0, total], nice=False)).axis(
             grid=False, format=",d", tickCount=6
         ),
-        x2="to:Q", y2=alt.Y2Datum(0),
+        x2=alt.X2("to:Q"), y2=alt.Y2Datum(0),
         y=alt.Y("wrong:Q", title="probability that the label is wrong").axis(format="%", tickCount=5).scale(
             domainMin=0.0, domainMax=max(0.05, float(wrong.max()) * 1.08)
         ),
@@ -336,11 +336,11 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     ]
     if errors > 0:
         word = "half of the expected errors" if review is None else f"review {int(cut):,}"
-        mark = alt.Chart(data([{"cut": cut, "text": word}])).encode(x="cut:Q")
+        mark = alt.Chart(data([{"cut": cut, "text": word}])).encode(x=alt.X("cut:Q"))
         side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
         text = mark.mark_text(color=ORANGE, dy=8, fontWeight="bold", **side)
         layers += [mark.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3])]
-        layers += [text.encode(y=alt.value(0), text="text:N")]
+        layers += [text.encode(y=alt.value(0), text=alt.Text("text:N"))]
         share = caught / errors
         about.append(f"The {int(cut):,} least sure items hold {caught:,.1f} of the expected errors ({share:.0%})")
     if unknown:

@@ -121,17 +121,21 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
         tooltip=_tooltip(),
     )  # fmt: skip
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x="edge:Q")]
-    layers += [base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(x="share_low:Q", x2="share_high:Q")]
+    layers = [edges.encode(x=alt.X("edge:Q"))]
+    layers += [
+        base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(
+            x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q")
+        )
+    ]
     layers += [base.mark_point(filled=True, size=80, color=BLUE, opacity=1)]
     layers += [
         base.mark_text(align="left", dx=6).encode(x=alt.value(size[0]), text=alt.Text("share:Q", format=PERCENT))
     ]
     if actual:
         tips = [tip("text:N", "answer key")]
-        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x="share:Q", tooltip=tips)
+        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("share:Q"), tooltip=tips)
         word = alt.Chart(data(actual)).mark_text(color=ORANGE, dy=-7, baseline="bottom", fontWeight="bold")
-        layers += [rule, word.encode(x="share:Q", y=alt.value(0), text="text:N", tooltip=tips)]
+        layers += [rule, word.encode(x=alt.X("share:Q"), y=alt.value(0), text=alt.Text("text:N"), tooltip=tips)]
     tall = size[1] if size[1] is not None else 26 * len(methods) + 10
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
@@ -151,12 +155,12 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
         tooltip=_tooltip(),
     )
     shape = alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)).legend(title="method")
-    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x="share_low:Q", x2="share_high:Q")]
+    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
     layers += [base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape)]
     if actual:
         tips = [tip("label:N", "label"), tip("text:N", "answer key")]
         tick = alt.Chart(data(actual)).mark_tick(style="ink", thickness=2.5, size=tall / len(labels) * 0.85)
-        layers += [tick.encode(x="share:Q", y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
+        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
@@ -225,7 +229,7 @@ def _curve(
         color=alt.Color("label:N", scale=scale, title=None).legend(orient="top"), tooltip=tips,
     )  # fmt: skip
     # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
-    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2="high:Q")
+    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
     edges = [
         base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True}).encode(
             y=alt.Y(f"{end}:Q", title=None)
@@ -258,7 +262,7 @@ def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | 
         .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
         .encode(
             x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("of:N", scale=ordered(order), title=None).axis(ticks=False, domain=False),
             yOffset=alt.YOffset("label:N", scale=ordered(labels)),
             color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),
