@@ -1,1 +1,1 @@
-"""A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
+"""From a sketch to evaluations: exact trios, latent-class models, baselines, and comparison with an answer key."""

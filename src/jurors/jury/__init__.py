@@ -1,1 +1,1 @@
-"""One call each: `grade`, `label`, `score`, `compare`, `bounds` and the scikit-learn-shaped `Jury`."""
+"""The public verbs: `grade`, `label`, `score`, `compare`, `bounds`, and the scikit-learn estimator `Jury`."""

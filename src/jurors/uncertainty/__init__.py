@@ -1,1 +1,1 @@
-"""How far to believe it: an evaluation comes in, alarms and intervals go out."""
+"""How far to trust an evaluation: alarms, intervals, bounds, and calibration on reference juries."""
