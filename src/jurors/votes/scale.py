@@ -475,11 +475,9 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
     for order in () if words is None else (words, words[::-1]):
         if tuple(label for label in order if label in votes.labels) == votes.labels:
             return order
-    message = (
-        f"nobody votes {format_names(map(repr, more), 4)}, and its place among the levels "
-        f"{format_names(votes.labels, 8)}"
-    )
-    raise VotesError(f"{message} is not known; name all levels, the lowest first (labels=…, --labels low,mid,high)")
+    new, levels = format_names(map(repr, more), 4), format_names(votes.labels, 8)
+    message = f"nobody votes {new}, and its place among the levels {levels} is not known"
+    raise VotesError(f"{message}; name all levels, the lowest first (labels=…, --labels low,mid,high)")
 
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
