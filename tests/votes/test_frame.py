@@ -15,14 +15,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
+from votes.panels import cells
 
 import jurors
 from jurors import Sketch
-from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.jury.groups import votes_and_groups
 from jurors.results import data_frame
@@ -46,10 +45,6 @@ ENGINES: list[Callable[[dict[str, Any]], Any]] = [
 engines = pytest.mark.parametrize(
     "engine", ENGINES, ids=["pandas", "nullable", "object", "category", "polars", "lazy", "arrow"]
 )
-
-
-def cells(votes: Votes) -> list[list[Any]]:
-    return [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
 
 
 @engines
@@ -226,31 +221,6 @@ def test_no_two_items_get_one_name(rows: list[tuple[str, str]]) -> None:
     assert len(set(Votes.from_frame(frame, item=["a", "b"], layout="wide").item_names().tolist())) == len(rows)
 
 
-def test_one_column_in_a_list_is_that_column() -> None:
-    wide = "q,ann,bob,cy\n" + "".join(f"{k},yes,no,yes\n" for k in range(9))
-    one, listed = read_votes(io.StringIO(wide), item="q"), read_votes(io.StringIO(wide), item=["q"])
-    assert one.item_names().tolist() == listed.item_names().tolist()
-    assert one.jurors == listed.jurors == ("ann", "bob", "cy")
-
-
-def test_the_parts_of_an_item_are_no_jurors() -> None:
-    wide = "part,page,ann,bob,cy\n" + "".join(f"{k % 3},{k // 3},{k % 2},1,{k % 2}\n" for k in range(12))
-    votes = read_votes(io.StringIO(wide), item="part,page")
-    assert (votes.rows, votes.jurors) == (12, ("ann", "bob", "cy"))
-
-
-def test_a_column_with_a_comma_in_its_name_is_itself() -> None:
-    votes = read_votes(io.StringIO('"a,b",ann,bob\n1,yes,no\n2,no,no\n'), item="a,b")
-    assert votes.item_names().tolist() == ["1", "2"]
-
-
-def test_a_part_that_is_no_column_is_refused_with_the_nearest() -> None:
-    with pytest.raises(VotesError, match=r"there is no column 'modl'. Did you mean 'model'"):
-        read_votes(io.StringIO(LONG), item="question_id,modl")
-    with pytest.raises(VotesError, match="the item is empty"):
-        read_votes(io.StringIO(LONG.replace("3,gpt,bob", "3,,bob")), item="question_id,model")
-
-
 def test_fields_of_records_are_columns(tmp_path: Path) -> None:
     told: Any = {"item": "sample.id", "juror": "by.0.name", "label": "verdict"}
     votes = read_votes(io.StringIO(LINES), **told)
@@ -283,22 +253,6 @@ def test_groups_and_keys_by_fields() -> None:
     assert key.items.tolist() == ["1|gpt", "2|llama"]
 
 
-def test_a_field_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(VotesError, match=r"no column 'sample.di'. Did you mean 'sample.id'\? There are: sample.id, "):
-        read_votes(io.StringIO(LINES), item="sample.di", juror="by.0.name", label="verdict")
-    with pytest.raises(VotesError, match=r"no column 'simple.id'"):
-        read_votes(io.StringIO(LINES), item="simple.id")
-
-
-def test_a_command_takes_several_columns_and_fields(tmp_path: Path) -> None:
-    (tmp_path / "votes.csv").write_text(LONG)
-    run = CliRunner().invoke(
-        main, ["convert", str(tmp_path / "votes.csv"), "--item", "question_id,model", "--to", "long"]
-    )
-    assert run.exit_code == 0, run.output
-    assert "1|gpt,ann,yes" in run.output
-
-
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
@@ -325,11 +279,3 @@ def test_a_part_that_is_no_number_is_an_empty_one(made: Any) -> None:
     frame = pl.DataFrame({"a": [1.0, float("nan")], "b": ["x", "y"], "ann": ["yes", "no"], "bob": ["no", "no"]})
     with pytest.raises(VotesError, match="row 2, column 'a,b': the item is empty"):
         Votes.from_frame(made(frame), item=["a", "b"], layout="wide")
-
-
-def test_records_per_line_are_a_table_whatever_their_first_key_is(tmp_path: Path) -> None:
-    lines = [
-        {"q": {"id": k}, "juror": who, "label": label} for k in range(3) for who, label in (("ann", 0), ("bob", 1))
-    ]
-    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert read_votes(tmp_path / "votes.jsonl", item="q.id").item_names().tolist() == [0, 1, 2]

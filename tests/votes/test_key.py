@@ -91,25 +91,6 @@ def test_a_key_column_goes_with_counts_and_with_one_vote_per_row() -> None:
     assert truths(key, votes) == ["b", None]
 
 
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("id,truth\n7,a\n7,b\n", {}, "item '7' has two true labels, 'a' and 'b' .row 2"),
-        ("id,truth\n,a\n", {}, "row 1 has the true label 'a', but no item"),
-        ("id,truth\n7,\n", {}, "no true label"),
-        ("id,truth\n7,?\n", {"missing": ("?",)}, "no true label"),
-        ("id,what\n7,a\n", {}, "none of 'id', 'what' is the label"),
-        ("what,truth\n7,a\n", {}, "none of 'what', 'truth' is the item"),
-        ("id,truth\n7,a\n", {"label": "thruth"}, "Did you mean 'truth'"),
-        ("id,truth\n7,a\n", {"label": "id", "item": "id"}, "two different columns"),
-    ],
-)
-def test_a_bad_key_is_refused_in_one_line(text: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(VotesError, match=message) as caught:
-        read_key(io.StringIO(text), **options)
-    assert "\n" not in str(caught.value)
-
-
 def test_a_key_for_other_votes_shows_an_item_of_each() -> None:
     with pytest.raises(VotesError, match=r"such as 'x'.*such as 7"):
         Key.from_mapping({"x": "a"}).align(VOTES)

@@ -173,17 +173,6 @@ def test_items_on_two_rows_keep_their_abstentions() -> None:
     assert Sketch.from_frame(frame.lazy()) == sketch
 
 
-def test_labels_that_are_named_are_obeyed() -> None:
-    votes = read_votes(io.StringIO(WIDE.replace("Unsure", "unsure")), labels=["no", "yes", "unsure"])
-    assert votes.labels == ("no", "yes", "unsure")
-    assert votes.abstained is None
-
-
-def test_a_vote_and_an_abstention_of_one_juror_on_one_item_are_two_answers() -> None:
-    with pytest.raises(VotesError, match="votes more than once"):
-        read_votes(io.StringIO("item,juror,label\n0,ann,yes\n0,ann,unsure\n0,bob,no\n1,ann,no\n"))
-
-
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=2, max_size=12))
 def test_an_abstention_never_appears_among_labels(rows: list[tuple[str | None, ...]]) -> None:
     rows = [("yes", "no", "unsure"), *rows]

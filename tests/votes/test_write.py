@@ -13,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from strategies import examples
+from votes.panels import said
 
 from jurors import Sketch, Votes, VotesError, read_votes, write_votes
 from jurors.errors import JurorsError
-from jurors.votes.write import LAYOUTS, layout_losses, select_layout, votes_text
+from jurors.votes.write import layout_losses, select_layout, votes_text
 
 ENDINGS = [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz"]
 TRICKY = ["yes", "no", "a,b", 'say "hi"', "two\nlines", "tab\there", "é✓ العربية 😀", "1", "01", "1.0", "true", "null",
@@ -34,12 +35,9 @@ labels = st.one_of(
 )
 
 
-def said(votes: Votes) -> dict[tuple[str, str], str]:
+def as_text(votes: Votes) -> dict[tuple[str, str], str]:
     """Who said what on which item, as text."""
-    row, col, code = votes.triples()
-    items = votes.item_names().tolist()
-    triples = zip(row.tolist(), col.tolist(), code.tolist(), strict=True)
-    return {(str(items[r]), votes.jurors[c]): str(votes.labels[k]) for r, c, k in triples}
+    return {(str(item), juror): str(label) for (item, juror), label in said(votes).items()}
 
 
 def counted(votes: Votes) -> dict[tuple[tuple[str, str | None], ...], int]:
@@ -80,7 +78,7 @@ def test_what_is_written_reads_back_or_is_refused(votes: Votes, layout: Any, end
     assert counted(again) == counted(votes)
     assert sorted(again.jurors) == sorted(votes.jurors)
     if layout in ("long", "wide"):
-        assert said(again) == said(votes)
+        assert as_text(again) == as_text(votes)
         assert again.rows == votes.rows
     if ending in (".jsonl", ".json", ".parquet") and len(votes.labels) > 1:
         spoken = {votes.labels[k] for k in np.unique(votes.triples()[2])}
@@ -98,7 +96,7 @@ def test_every_tricky_label_and_name_survives(layout: Any, ending: str, tmp_path
     path = tmp_path / f"votes{ending}"
     write_votes(votes, path, layout=layout)
     again = read_votes(path)
-    assert said(again) == said(votes)
+    assert as_text(again) == as_text(votes)
     assert again.item_names().tolist() == TRICKY
 
 
@@ -118,7 +116,7 @@ def test_items_and_jurors_without_any_vote_are_not_lost(ending: str, tmp_path: P
     path = tmp_path / f"votes{ending}"
     write_votes(votes, path)
     again = read_votes(path)
-    assert (again.jurors, again.rows, said(again)) == (votes.jurors, 3, said(votes))
+    assert (again.jurors, again.rows, as_text(again)) == (votes.jurors, 3, as_text(votes))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +150,7 @@ def test_a_juror_whose_name_means_something_else_as_a_column_is_refused(
         write_votes(votes, tmp_path / "votes.csv", layout=layout)
     if juror.strip() == juror and juror:
         write_votes(votes, tmp_path / "votes.csv", layout="long")
-        assert said(read_votes(tmp_path / "votes.csv")) == said(votes)
+        assert as_text(read_votes(tmp_path / "votes.csv")) == as_text(votes)
 
 
 def test_two_labels_that_text_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
@@ -224,7 +222,3 @@ def test_a_frame_of_counts_reads_back_as_counts() -> None:
     assert (again.total, counted(again)) == (7, counted(votes))
     with pytest.raises(VotesError, match="called 'count'"):
         Votes.from_matrix([["a", "b"]], jurors=("count", "bob"), counts=[1]).to_frame()
-
-
-def test_every_layout_is_known() -> None:
-    assert LAYOUTS == ("long", "wide", "counts", "sketch")

@@ -565,8 +565,8 @@ def findings_about_table(table: SourceTable, layout: Layout, options: Reading, v
     -------
     list of Finding
     """
-    told = table.effective_options(options)
-    about = table_findings(table.names, layout, told, files=len(table.parts), items=votes.total)
+    effective = table.effective_options(options)
+    about = table_findings(table.names, layout, effective, files=len(table.parts), items=votes.total)
     notes = [note for part in table.parts for note in part.notes]
     return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 

@@ -15,7 +15,6 @@ vote.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,7 +47,6 @@ from jurors.votes.codes import (
 )
 from jurors.votes.recode import Recoding
 
-_LARGEST_KEY = 1 << 62  # of a row as one number
 _LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
 
 
@@ -164,15 +162,7 @@ def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[A
         place = differs.argmax(axis=1)[:, None]
         above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
         if not (below > above).all():  # rows of a sketch counted from a matrix are sorted, and distinct
-            low, high = rows.min(axis=0).tolist(), rows.max(axis=0).tolist()
-            spans = [most - least + 1 for least, most in zip(low, high, strict=True)]
-            if math.prod(spans) >= _LARGEST_KEY:
-                order = np.lexsort(rows.T[::-1])
-            else:  # each row as one number, which sorts far faster
-                keys = np.zeros(len(rows), dtype=np.int64)
-                for column, span, least in zip(rows.T, spans, low, strict=True):
-                    keys = keys * span + (column.astype(np.int64) - least)
-                order = np.argsort(keys, kind="stable")
+            order = np.lexsort(rows.T[::-1])
             rows, counts = rows[order], counts[order]
             differs = rows[1:] != rows[:-1]
     first = np.flatnonzero(np.r_[True, differs.any(axis=1)])
