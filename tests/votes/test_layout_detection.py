@@ -22,19 +22,11 @@ from jurors.votes.layout import profile_columns
 # -- the profile of columns ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_number"),
-    [
-        (["0.5", "1e-3", "-2"], True),
-        (["0,5", "1,25", "3"], True),
-        (["50%", "12.5 %"], True),
-        (["50%", "12"], False),
-        (["0,5", "yes", "no"], False),
-        (["inf", "nan", "1_000"], False),
-    ],
-)
-def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be(cells: list[str], is_number: bool) -> None:
-    assert profile_columns(["x"], [cells]).is_number(0) is is_number
+def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be() -> None:
+    for cells in ("0.5|1e-3|-2", "0,5|1,25|3", "50%|12.5 %"):
+        assert profile_columns(["x"], [cells.split("|")]).is_number(0)
+    for cells in ("50%|12", "0,5|yes|no", "inf|nan|1_000"):
+        assert not profile_columns(["x"], [cells.split("|")]).is_number(0)
 
 
 # -- columns of numbers beside others ---------------------------------------------------------------------------
@@ -153,9 +145,8 @@ def test_an_empty_name_and_a_name_twice_are_told() -> None:
 
 
 def test_a_parquet_file_cut_short_says_so_without_its_path(tmp_path: Path) -> None:
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "votes.parquet"
-    parquet.write_table(pyarrow.table({"ann": ["x"], "bob": ["y"]}), path)
+    pl.DataFrame({"ann": ["x"], "bob": ["y"]}).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(VotesError) as raised:
         read_votes(path)

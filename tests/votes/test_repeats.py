@@ -103,37 +103,24 @@ def test_columns_of_one_name_are_joined_as_rows_are(rows: list[tuple[int, int, s
     assert counted == Sketch.from_votes(one)
 
 
-def table_votes(how: str, **options: Any) -> Votes:
-    frame = pd.read_csv(io.StringIO(LONG))
-    if how == "wide":
-        wide = frame.pivot(index=["item", "epoch"], columns="judge", values="verdict").reset_index()
-        return read_votes(io.StringIO(wide.to_csv(index=False)), **options)
-    if how == "polars":
-        return Votes.from_frame(pl.from_pandas(frame), **options)
-    return Votes.from_frame(frame, **options) if how == "pandas" else read_votes(io.StringIO(LONG), **options)
+FRAME = pd.read_csv(io.StringIO(LONG))
+WIDE = FRAME.pivot(index=["item", "epoch"], columns="judge", values="verdict").reset_index()
 
 
-@pytest.mark.parametrize("how", ["long", "wide", "pandas", "polars"])
-def test_a_column_numbers_the_repeats(how: str) -> None:
-    votes = table_votes(how, repeat="epoch")
+@pytest.mark.parametrize(
+    "table", [LONG, WIDE.to_csv(index=False), FRAME, pl.from_pandas(FRAME)], ids=["long", "wide", "pandas", "polars"]
+)
+def test_a_column_numbers_the_repeats(table: Any) -> None:
+    if isinstance(table, str):
+        votes, sketch = (read(io.StringIO(table), repeat="epoch") for read in (read_votes, read_sketch))
+    else:
+        votes, sketch = (kind.from_frame(table, repeat="epoch") for kind in (Votes, Sketch))
+    assert sketch == Sketch.from_votes(votes)
+    assert int(sketch.tuples.repeats.items.sum()) == 3
     assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
-    assert votes.repeats is not None
     assert votes.repeats.answers.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
     assert [finding.kind for finding in votes.findings] == ["repeats"]
     assert "a tie, which is no vote" in votes.findings[0].message
-
-
-@pytest.mark.parametrize("how", ["file", "pandas", "polars"])
-def test_a_sketch_of_repeats_is_that_of_the_joined_votes(how: str) -> None:
-    frame = pd.read_csv(io.StringIO(LONG))
-    whole = Sketch.from_votes(table_votes("long", repeat="epoch"))
-    if how == "file":
-        sketch = read_sketch(io.StringIO(LONG), repeat="epoch")
-    else:
-        sketch = Sketch.from_frame(frame if how == "pandas" else pl.from_pandas(frame), repeat="epoch")
-    assert sketch == whole
-    assert sketch.tuples.repeats is not None
-    assert int(sketch.tuples.repeats.items.sum()) == 3
 
 
 @pytest.mark.parametrize("layout", ["wide", "long", "counts"])
