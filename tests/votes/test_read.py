@@ -147,7 +147,7 @@ def test_a_juror_who_joins_late_in_json_is_not_missed() -> None:
 
 
 def test_parquet_floats_with_gaps_are_the_whole_numbers_they_were(tmp_path: Path) -> None:
-    columns = {"a": [0.0, 1.0, None], "b": [1, 0, 1], "c": [1.0, float("nan"), 0.0]}
+    columns: dict[str, list[Any]] = {"a": [0.0, 1.0, None], "b": [1, 0, 1], "c": [1.0, float("nan"), 0.0]}
     votes = read_votes(write(tmp_path / "v.parquet", columns))
     assert cells(votes) == [[0, 1, 1], [1, 0, None], [None, 1, 0]]
     assert all(type(label) is int for label in votes.labels)

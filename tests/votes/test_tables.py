@@ -27,7 +27,7 @@ TABLES = [
 READERS: dict[str, Any] = {"votes": read_votes, "key": read_key, "texts": read_item_texts}
 
 
-def tables(outcome: str) -> Any:
+def tables(outcome: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("table", [pytest.param(t, id=t["about"]) for t in TABLES if outcome in t])
 
 

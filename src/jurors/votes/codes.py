@@ -85,13 +85,10 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
     codes
         The position of each value among them.
     """
-    array = np.asarray(values) if isinstance(values, np.ndarray) else None
-    if array is not None and array.dtype.kind in "iub":
-        distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+        distinct, first, inverse = np.unique(np.asarray(values), return_index=True, return_inverse=True)
         order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return distinct[order].tolist(), rank[inverse]
+        return distinct[order].tolist(), np.argsort(order)[inverse]
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = list(dict.fromkeys(listed))  # at the speed of C; the rest works on the distinct values
     cells = [None if is_missing(value) else python_value(value) for value in known]

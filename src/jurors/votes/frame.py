@@ -125,11 +125,7 @@ def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple
     VotesError
         With the nearest name where the path leads nowhere.
     """
-    home = home_of(names, path)
-    if home is None:
-        match_name(path, names, "column")
-        raise VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
-    place, steps = home
+    place, steps = home_of(names, path) or (find_column(names, path), [])
     kind, at = kinds[place], names[place]
     for step in steps:
         known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}

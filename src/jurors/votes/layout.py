@@ -67,7 +67,7 @@ class Layout:
 
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
-    return list(names).index(name if name in names else match_name(name, names, "column"))
+    return list(names).index(match_name(name, names, "column"))
 
 
 def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int] = ()) -> int | None:

@@ -227,9 +227,7 @@ def collect_votes(
     """
     key = row.astype(np.int64) * max(width, 1) + juror
     order = np.lexsort((code, key))
-    ranked = key[order]
-    first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
-    times = np.diff(np.append(first, len(ranked)))
+    _, first, times = np.unique(key[order], return_index=True, return_counts=True)
     at = order[first]
     row, juror, vote = row[at], juror[at], code[at]
     again = np.flatnonzero(times > 1)
