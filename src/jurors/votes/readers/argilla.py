@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
 from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "Argilla export"
@@ -47,11 +47,9 @@ def recognises(files: Files) -> bool:
 
 
 def _is_export(files: Files, path: Path) -> bool:
-    head = files.head(path)
-    if not head.lstrip().startswith((b"[", b"{")):
-        return False
-    nested = all(key in head for key in (b'"fields"', b'"responses"', b'"suggestions"'))
-    return nested or re.search(rb'"[^"]+\.(responses\.users|suggestion\.agent)"\s*:', head) is not None
+    nested = (b'"fields"', b'"responses"', b'"suggestions"')
+    flat = rb'"[^"]+\.(responses\.users|suggestion\.agent)"\s*:'
+    return files.has((b"[", b"{"), *nested, path=path) or files.has((b"[", b"{"), flat, path=path)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -62,8 +60,7 @@ def read(files: Files, question: str | None = None) -> Records:
     Records
         One row per response or suggestion.
     """
-    answers: list[_Answer] = []
-    texts, fields = LogTexts(), LogFields()
+    answers, log = list[_Answer](), RecordsBuilder()
     for place, record in enumerate(_records(files), 1):
         record = replace(record, where=f"record {place}: ", path="")
         item = record["id"].single()
@@ -71,17 +68,21 @@ def read(files: Files, question: str | None = None) -> Records:
             raise record["id"].wrong(f"the id of a record; this is no {TITLE} of version 2", "export it again")
         nested = "responses" in record or "suggestions" in record
         answers += _nested(record, item) if nested else _flat(record, item)
-        columns = {} if nested else {key: value for key, value in record.value.items() if not _NO_FIELD.search(key)}
-        texts.add(item, record["fields"].record_or_nothing() if nested else columns)
-        fields.add(item, {"metadata": record["metadata"].value} if nested else columns)
+        if nested:
+            log.describe(item, record["fields"].record_or_nothing(), {"metadata": record["metadata"].value})
+        else:
+            columns = {key: value for key, value in record.value.items() if not _NO_FIELD.search(key)}
+            log.describe(item, columns, columns)
     takes_labels: dict[str, bool] = {}
     for answer in answers:
         cells = answer.value if isinstance(answer.value, list) else [answer.value]
         are_labels = all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)  # no ranking, no spans
         takes_labels[answer.question] = takes_labels.get(answer.question, True) and are_labels
     question = select_question(takes_labels, question, "argilla")
-    rows = ((item, juror, joined_label(value)) for name, item, juror, value in answers if name == question)
-    return Records.from_rows(rows, texts, fields)
+    for name, item, juror, value in answers:
+        if name == question:
+            log.add(item, juror, joined_label(value))
+    return log.build()
 
 
 def _records(files: Files) -> Iterator[Node]:

@@ -1,8 +1,8 @@
 """What every reader of another tool's files stands on.
 
 `Files` opens the files and recognises them by their first bytes; `Node` walks through their JSON and raises one clear
-line wherever something else stands than was expected; `Archive` reads zip archives of JSON; `LogTexts` and `LogFields`
-collect what a log says of items beside the votes; `Records` is what a reader returns, and `Reader` is a reader itself.
+line wherever something else stands than was expected; `Archive` reads zip archives of JSON; `RecordsBuilder`
+collects votes and what a log says of items beside them; `Records` is what a reader returns, and `Reader` is a reader.
 """
 
 from __future__ import annotations
@@ -211,11 +211,6 @@ class Files:
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
     _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def may_be_a_log(self) -> bool:
-        """Whether any reader can apply: no reader reads plain tables of text."""
-        return bool(self.first)
-
     def head(self, path: Path | None = None) -> bytes:
         """The first bytes of a file (default: the first), decompressed and without a byte order mark."""
         path = self.paths[0] if path is None else path
@@ -223,6 +218,11 @@ class Files:
             with self.open(path) as file:
                 self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
+
+    def has(self, starts: bytes | tuple[bytes, ...], *keys: bytes, path: Path | None = None) -> bool:
+        """Whether a file (default: the first) begins so after blanks, and its first bytes match all these patterns."""
+        head = self.head(path).lstrip()
+        return head.startswith(starts) and all(re.search(key, head) for key in keys)
 
     def holds_lines(self, path: Path | None = None) -> bool:
         """Whether a file is JSON lines of at least two records rather than one document."""
@@ -460,41 +460,6 @@ def _decompress(packed: bytes, method: int, most: int) -> bytes:
 # -- what a log holds of each item beside the votes -----------------------------------------------------------
 
 
-class LogTexts:
-    """Texts to display, by item and column: the question, the answer that was judged.
-
-    A column with two different texts for one item is about jurors, not items, and is left out.
-
-    Examples
-    --------
-    >>> texts = LogTexts()
-    >>> texts.add("q1", question="2 + 2?", answer="4")
-    >>> texts.add("q1", question="2 + 2?", answer="5")
-    >>> texts.by_item
-    {'q1': {'question': '2 + 2?'}}
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[Any, dict[str, str]] = {}
-        self._contested: set[str] = set()
-
-    def add(self, item: Any, columns: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """Add the texts of an item; empty values are skipped."""
-        texts = self._texts.setdefault(item, {})
-        for name, value in {**(columns or {}), **more}.items():
-            text = as_text(value)
-            if text and texts.setdefault(name, text) != text:
-                self._contested.add(name)
-
-    @property
-    def by_item(self) -> dict[Any, dict[str, str]]:
-        """Item -> column -> text."""
-        return {
-            item: {name: text for name, text in texts.items() if name not in self._contested}
-            for item, texts in self._texts.items()
-        }
-
-
 def as_text(value: Any) -> str:
     r"""Render a JSON value for people: messages one below the other, other records as indented JSON.
 
@@ -530,26 +495,56 @@ _MAX_CHARACTERS = 1000  # of a value that can be a label or a group
 Fields: TypeAlias = Mapping[str, list[tuple[Any, Any]]]  #: field name -> (item, value) pairs in order of appearance
 
 
-class LogFields:
-    """Fields of items by dotted name: the target, the metadata, the model under test.
+class RecordsBuilder:
+    """Collects the votes of a log, and what it says of the items beside them.
 
-    They may serve as a key or as groups, so lists and texts of pages are left out.
+    Texts are for display (the question, the answer that was judged): a column with two different texts for one item is
+    about jurors, not items, and is left out. Fields (the target, the metadata, the model under test) may serve as a key
+    or as groups, so lists and texts of pages are left out; nested records have dotted names.
 
     Examples
     --------
-    >>> fields = LogFields()
-    >>> fields.add("q1", {"target": ["B"], "metadata": {"topic": "law", "source": {"year": 1999}}, "notes": None})
-    >>> fields.by_name
-    {'target': [('q1', 'B')], 'metadata.topic': [('q1', 'law')], 'metadata.source.year': [('q1', 1999)]}
+    >>> builder = RecordsBuilder()
+    >>> builder.describe("q1", {"question": "2 + 2?", "answer": "4"}, {"target": ["B"], "notes": None})
+    >>> builder.describe("q1", {"question": "2 + 2?", "answer": "5"}, {"metadata": {"source": {"year": 1999}}})
+    >>> builder.add("q1", "ann", "yes")
+    >>> records = builder.build()
+    >>> records, records.texts
+    (Records(item=['q1'], juror=['ann'], label=['yes']), {'q1': {'question': '2 + 2?'}})
+    >>> records.fields
+    {'target': [('q1', 'B')], 'metadata.source.year': [('q1', 1999)]}
     """
 
     def __init__(self) -> None:
-        self.by_name: dict[str, list[tuple[Any, Any]]] = {}
+        self._votes: list[tuple[Any, str, Any]] = []
+        self._texts: dict[Any, dict[str, str]] = {}
+        self._contested: set[str] = set()
+        self._fields: dict[str, list[tuple[Any, Any]]] = {}
 
-    def add(self, item: Any, fields: Mapping[str, Any]) -> None:
-        """Add the fields of an item, nested records by dotted names."""
-        for name, value in _flatten(fields, "", _MAX_DEPTH):
-            self.by_name.setdefault(name, []).append((item, value))
+    def add(self, item: Any, juror: str, label: Any) -> None:
+        """Add a vote; a label of None is none."""
+        self._votes.append((item, juror, label))
+
+    def describe(
+        self, item: Any, texts: Mapping[str, Any] | None = None, fields: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add texts and fields of an item; empty texts are skipped."""
+        if texts is not None:
+            known = self._texts.setdefault(item, {})
+            for name, value in texts.items():
+                text = as_text(value)
+                if text and known.setdefault(name, text) != text:
+                    self._contested.add(name)
+        for name, value in _flatten(fields or {}, "", _MAX_DEPTH):
+            self._fields.setdefault(name, []).append((item, value))
+
+    def build(self, **columns: Any) -> Records:
+        """The records, with these columns besides."""
+        texts = {
+            item: {name: text for name, text in known.items() if name not in self._contested}
+            for item, known in self._texts.items()
+        }
+        return Records.from_rows(self._votes, texts=texts, fields=self._fields, **columns)
 
 
 def _flatten(fields: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -603,30 +598,22 @@ class Records:
     item: Sequence[Any]
     juror: Sequence[str]
     label: Sequence[Any]
-    #: item -> column -> text to display (`LogTexts`)
+    #: item -> column -> text to display
     texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
     #: when each vote was given, in seconds since 1970; empty where the tool does not record it
     time: Sequence[float | None] = field(default=(), repr=False)
     #: which repetition of the juror's vote on the item each one is; empty where there are none
     repetition: Sequence[Any] = field(default=(), repr=False)
-    #: other fields of the items, by name (`LogFields`): a key, or groups
+    #: other fields of the items, by name: a key, or groups
     fields: Fields = field(default_factory=dict, repr=False)
     #: what the reader noticed that whoever uses the votes should know
     findings: tuple[Finding, ...] = field(default=(), repr=False)
 
     @classmethod
-    def from_rows(
-        cls, rows: Iterable[tuple[Any, str, Any]], texts: LogTexts | None = None, fields: LogFields | None = None
-    ) -> Records:
-        """Records of (item, juror, label) rows; `texts` and `fields` may be filled while the rows are produced."""
+    def from_rows(cls, rows: Iterable[tuple[Any, str, Any]], **columns: Any) -> Records:
+        """Records of (item, juror, label) rows, with these columns besides."""
         rows = list(rows)
-        return cls(
-            [row[0] for row in rows],
-            [row[1] for row in rows],
-            [row[2] for row in rows],
-            {} if texts is None else texts.by_item,
-            fields={} if fields is None else fields.by_name,
-        )
+        return cls(*([row[k] for row in rows] for k in range(3)), **columns)
 
 
 @dataclass(frozen=True)

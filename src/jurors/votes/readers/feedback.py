@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from jurors.errors import VotesError, match_name
 from jurors.votes.codes import Finding
-from jurors.votes.readers.base import Files, LogFields, Node, Records, distinguishing_names, shorten_value
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names, shorten_value
 
 FeedbackSource: TypeAlias = tuple[str, str, str]  #: the feedback's name, its source, the kind of source
 
@@ -41,7 +41,7 @@ class FeedbackQuestion:
     tool: str
     is_stream: bool = False  #: more may come: a juror is named by its source alone, not by what distinguishes it
 
-    def records(self, feedback: Sequence[Feedback], texts: Mapping[Any, Mapping[str, str]]) -> Records:
+    def records(self, feedback: Sequence[Feedback], log: RecordsBuilder) -> Records:
         """Name a juror per source: by the feedback's name alone, or by the source where one name has several.
 
         Where there are several names and one of them has several sources, the names are questions and one of them must
@@ -72,8 +72,9 @@ class FeedbackQuestion:
             jurors = distinguishing_names(*zip(*sources, strict=True)) if sources else []
         names = {source: juror or source[0] for source, juror in zip(sources, jurors, strict=True)}
         selected = [given for given in feedback if given.source in names]
-        records = Records.from_rows((given.item, names[given.source], given.value) for given in selected)
-        return replace(records, texts=texts, time=[given.time for given in selected])
+        for given in selected:
+            log.add(given.item, names[given.source], given.value)
+        return log.build(time=[given.time for given in selected])
 
 
 def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
@@ -123,8 +124,7 @@ class FeedbackTool:
 
     def is_own(self, files: Files, path: Path) -> bool:
         """Whether a file is JSON with the tool's keys."""
-        head = files.head(path).lstrip()
-        return head.startswith((b"{", b"[")) and all(b'"' + mark + b'"' in head for mark in self.marks)
+        return files.has((b"{", b"["), *(b'"' + mark + b'"' for mark in self.marks), path=path)
 
     def read(self, files: Files, question: str | None = None) -> Records:
         """Read the feedback on each item; of records with the same id, the last counts."""
@@ -132,7 +132,7 @@ class FeedbackTool:
         expected = f"expected records with {keys}"
         paths = files.own(lambda path: self.is_own(files, path), self.TITLE, expected=expected)
         by_record: dict[tuple[str, object], list[Feedback]] = {}
-        fields, unknown = LogFields(), Counter[str]()
+        log, unknown = RecordsBuilder(), Counter[str]()
         for k, record in enumerate(record for path in paths for record in records_of(files, path, *self.pages)):
             name = record["id"].single()
             try:
@@ -143,7 +143,7 @@ class FeedbackTool:
             by_record["place" if name is None else "id", k if name is None else name] = given
             for item in dict.fromkeys(feedback.item for feedback in given):
                 columns = ("expected", "metadata", "model", "tags", "environment")
-                fields.add(item, {key: record[key].value for key in columns})
+                log.describe(item, fields={key: record[key].value for key in columns})
         if unknown:
             kinds = ", ".join(shorten_value(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
             message = f"records of a kind that is not known ({kinds}) are left out: {unknown.total():,}"
@@ -152,7 +152,7 @@ class FeedbackTool:
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
         feedback = list(chain.from_iterable(by_record.values()))
         selection = FeedbackQuestion(question, self.what, f"--from {self.name}:", self.name)
-        return replace(selection.records(feedback, {}), fields=fields.by_name)
+        return selection.records(feedback, log)
 
 
 def _first_text(record: Node, *keys: str) -> str:

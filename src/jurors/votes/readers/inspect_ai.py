@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, Records, shorten_value
+from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, shorten_value
 
 # -- several logs as one table of votes -----------------------------------------------------------------------
 
@@ -78,21 +78,14 @@ def join_logs(logs: Sequence[InspectLog]) -> Records:
     items = _item_names(logs)
     jurors = _juror_names(logs, items)
     _refuse_unrelated(logs, items, jurors)
-    item: list[Any] = []
-    juror: list[str] = []
-    label: list[Any] = []
-    repetition: list[int] = []
-    texts, fields = LogTexts(), LogFields()
+    log_records, repetition = RecordsBuilder(), list[int]()
     for log, log_items, names in zip(logs, items, jurors, strict=True):
         for (name, k), votes, contents, more in zip(log_items, log.votes, log.texts, log.fields, strict=True):
-            texts.add(name, contents)
-            fields.add(name, {**more, "model": log.model, "task": log.task})
-            item += [name] * len(names)
-            juror += names.values()
-            label += [votes.get(column) for column in names]
+            log_records.describe(name, contents, {**more, "model": log.model, "task": log.task})
+            for column, juror in names.items():
+                log_records.add(name, juror, votes.get(column))
             repetition += [k] * len(names)
-    times = repetition if any(repetition) else ()
-    return Records(item, juror, label, texts.by_item, repetition=times, fields=fields.by_name, findings=findings)
+    return log_records.build(repetition=repetition if any(repetition) else (), findings=findings)
 
 
 def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple[Finding, ...]]:

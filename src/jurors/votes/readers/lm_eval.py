@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ from jurors.errors import VotesError, match_name
 from jurors.votes.readers.base import (
     MAX_FILES_SNIFFED,
     Files,
-    LogFields,
-    LogTexts,
     Node,
     Records,
+    RecordsBuilder,
     distinguishing_names,
     shorten_value,
 )
@@ -100,28 +99,24 @@ def read(files: Files, question: str | None = None) -> Records:
     }
     lists = {answer.choices for given in answers.values() for answer in given}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
-    questions, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[str, str, Any]]:
-        for (folder, task), given in answers.items():
-            for answer in given:
-                item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
-                questions.add(item, question=answer.question)
-                # the true answer in the form of the votes: the choice itself, or its position
-                target = answer.target
-                if isinstance(target, str) and target.strip().isdecimal() and answer.choices:
-                    target = int(target)
-                if type(target) is int and answer.choices and texts:
-                    target = answer.choices[target] if target < len(answer.choices) else None
-                elif isinstance(target, str):
-                    target = target.strip()
-                fields.add(item, {"task": task, "doc": answer.content, "target": target})
-                label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
-                yield item, names[folder], label
-
-    records = Records.from_rows(rows(), questions, fields)
+    log = RecordsBuilder()
+    for (folder, task), given in answers.items():
+        for answer in given:
+            item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
+            # the true answer in the form of the votes: the choice itself, or its position
+            target = answer.target
+            if isinstance(target, str) and target.strip().isdecimal() and answer.choices:
+                target = int(target)
+            if type(target) is int and answer.choices and texts:
+                target = answer.choices[target] if target < len(answer.choices) else None
+            elif isinstance(target, str):
+                target = target.strip()
+            fields = {"task": task, "doc": answer.content, "target": target}
+            log.describe(item, {"question": answer.question}, fields)
+            label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
+            log.add(item, names[folder], label)
     repetition = [answer.repetition for given in answers.values() for answer in given]
-    return replace(records, repetition=repetition if any(repetition) else ())
+    return log.build(repetition=repetition if any(repetition) else ())
 
 
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:

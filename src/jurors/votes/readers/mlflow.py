@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import HEAD, Files, LogFields, LogTexts, Node, Records, parse_json
+from jurors.votes.readers.base import HEAD, Files, Node, Records, RecordsBuilder, parse_json
 from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
 
 TITLE = "table of MLflow traces"
@@ -46,7 +46,7 @@ def _is_traces(files: Files, path: Path) -> bool:
             file.seek(-min(HEAD, os.path.getsize(path)), os.SEEK_END)
             tail = file.read()
         return all(name.encode() in tail for name in COLUMNS)
-    return head.startswith((b"{", b"[")) and b'"trace_id"' in head and b"assessments" in head
+    return files.has((b"{", b"["), b'"trace_id"', b"assessments", path=path)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -116,7 +116,7 @@ def _by_column(document: Node, where: str) -> Iterator[Node]:
 
 
 def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
-    texts, fields, feedback = LogTexts(), LogFields(), list[Feedback]()
+    log, feedback = RecordsBuilder(), list[Feedback]()
     for trace in traces:
         item = trace["trace_id"].needed("what mlflow.search_traces() returns")
         expectations = {}
@@ -142,7 +142,6 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
                     raise assessment["name"].wrong("the name of a feedback", todo)
                 who = name, source["source_id"].text(), source["source_type"].text()
                 feedback.append(Feedback(item, who, given["value"].single()))
-        texts.add(item, {shown: trace[column].value for column, shown in _SHOWN.items()})
-        fields.add(item, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
-    records = FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
-    return replace(records, fields=fields.by_name)
+        texts = {shown: trace[column].value for column, shown in _SHOWN.items()}
+        log.describe(item, texts, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
+    return FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, log)

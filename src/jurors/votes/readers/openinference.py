@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogTexts, Node, Records
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
 from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
 
 TITLE = "file of OpenInference spans"
 ASKS = True
-_OTLP = (b'"resourceSpans"', b'"resourceLogs"')
+_OTLP = (b'"resource(Spans|Logs)"',)
 _SPAN = (b'"context"', b'"span_id"', b'"attributes"')
 _ANNOTATION = (b'"annotator_kind"', b'"span_id"', b'"result"')
 _ON_SPAN = re.compile(r"(trace\.|session\.|)(annotations|evaluations)\.(\d{1,6})\.(?:annotation|evaluation)\.(\w+)")
@@ -63,10 +63,7 @@ def recognises(files: Files) -> bool:
 
 
 def _is_spans(files: Files, path: Path) -> bool:
-    head = files.head(path).lstrip()
-    if not head.startswith((b"{", b"[")):
-        return False
-    return any(key in head for key in _OTLP) or any(all(key in head for key in keys) for keys in (_SPAN, _ANNOTATION))
+    return any(files.has((b"{", b"["), *keys, path=path) for keys in (_OTLP, _SPAN, _ANNOTATION))
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -131,19 +128,19 @@ def records_from(records: Iterable[Node], question: str | None = None, *, is_str
     >>> records_from([Node({"data": [sent]})], "polite")
     Records(item=['a'], juror=['m'], label=['no'])
     """
-    texts, feedback = LogTexts(), dict[Any, Feedback]()
+    log, feedback = RecordsBuilder(), dict[Any, Feedback]()
     for record in records:
-        for given in _feedback(record, texts):
+        for given in _feedback(record, log):
             feedback[given.item, given.source] = given  # sent again, or corrected: the last counts
     selection = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
-    return selection.records(list(feedback.values()), texts.by_item)
+    return selection.records(list(feedback.values()), log)
 
 
-def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
+def _feedback(record: Node, log: RecordsBuilder) -> Iterator[Feedback]:
     """The feedback in a record, which is a batch of spans or logs, a span, an annotation, or a page of these."""
     if "data" in record and "name" not in record:
         for part in record["data"].records():
-            yield from _feedback(part, texts)
+            yield from _feedback(part, log)
     elif "annotator_kind" in record:
         place = next((key for key in ("span_id", "trace_id", "session_id") if key in record), "span_id")
         item = record[place].name("what is annotated")
@@ -153,9 +150,8 @@ def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
     else:
         for span in _spans(record):
             if span.span:
-                texts.add(
-                    span.span, {_SHOWN[key]: node.value for key, node in span.attributes.items() if key in _SHOWN}
-                )
+                texts = {_SHOWN[key]: node.value for key, node in span.attributes.items() if key in _SHOWN}
+                log.describe(span.span, texts)
             groups: dict[tuple[str, str, str], dict[str, Node]] = {}
             for key, value in span.attributes.items():
                 if match := _ON_SPAN.fullmatch(key):
