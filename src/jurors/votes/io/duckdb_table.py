@@ -307,21 +307,6 @@ def _unknown(path: str, known: Sequence[str]) -> VotesError:
     return VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
 
 
-def joined_column(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
-    """Join several columns (each its name, its cell and its type) to the one that names the item.
-
-    Returns
-    -------
-    Made
-        Its parts are escaped as by `escaped`; NULL where a part is empty.
-    """
-    cells = []
-    for _, cell, kind in parts:
-        text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
-        cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
-    return Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
-
-
 # -- the table --------------------------------------------------------------------------------------------------------
 
 _POLL_SECONDS = 0.1
@@ -422,8 +407,14 @@ class SourceTable:
         return table._joining(name, parts)
 
     def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
+        """The table with several columns as the one that names the item: escaped as by `escaped`, NULL where one is."""
         places = [find_column(self.names, part) for part in parts]
-        return self._with(joined_column(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
+        cells = []
+        for k in places:
+            text = f"nullif(trim(nfc_normalize({text_cell(f'c{k}', self.types[k])}), '{BLANKS}'), '')"
+            cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
+        homes = tuple(self.names[k] for k in places)
+        return self._with(Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes))
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""

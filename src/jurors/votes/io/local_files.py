@@ -34,8 +34,6 @@ from jurors.votes.layout import check_names
 if TYPE_CHECKING:
     import psycopg
 
-    from jurors.votes.codes import Finding
-
 
 # -- text that is not UTF-8, as spreadsheets save it -------------------------------------------------------------------
 
@@ -115,27 +113,6 @@ def holder_of(head: bytes) -> Format | None:
     return "xlsx" if head.startswith(_ZIP) else "duckdb" if head[8:12] == _DUCKDB else None
 
 
-def copied(
-    path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str
-) -> tuple[Path, Format, tuple[Finding, ...]]:
-    """Copy the table in a workbook or database into a file that DuckDB reads.
-
-    Returns
-    -------
-    path, format, findings
-    """
-    if holder == "duckdb":
-        copy_duckdb(path, inside, folder / "table.parquet", name)
-        return folder / "table.parquet", "parquet", ()
-    target = folder / "table.jsonl"
-    if holder == "sqlite":
-        copy_sqlite(path, inside, target, allowed, name)
-        return target, "jsonl", ()
-    from jurors.votes.io.excel import copy_sheet
-
-    return target, "jsonl", copy_sheet(path, inside, target, allowed, name)
-
-
 # -- a file that DuckDB can read --------------------------------------------------------------------------------------
 
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
@@ -184,9 +161,8 @@ def local_copy(
         if holder is None and inside:
             raise VotesError(f"this file is one table; leave '::{inside}' out")
         if holder is not None:
-            copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
-            return LocalFile(copy, kind, holder, notes)
-        notes = ()
+            return _held_table(path, holder, inside, folder, allowed, name)
+        notes: tuple[Finding, ...] = ()
         head = _head(path)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
         encoding = None if head.startswith(_PARQUET) else utf16_of(head)
@@ -206,6 +182,20 @@ def local_copy(
         return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _held_table(path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str) -> LocalFile:
+    """A copy of the table in a workbook or database."""
+    target = folder / "table.jsonl"
+    if holder == "duckdb":
+        copy_duckdb(path, inside, folder / "table.parquet", name)
+        return LocalFile(folder / "table.parquet", "parquet", holder)
+    if holder == "sqlite":
+        copy_sqlite(path, inside, target, allowed, name)
+        return LocalFile(target, "jsonl", holder)
+    from jurors.votes.io.excel import copy_sheet
+
+    return LocalFile(target, "jsonl", holder, copy_sheet(path, inside, target, allowed, name))
 
 
 def _head(path: Path) -> bytes:

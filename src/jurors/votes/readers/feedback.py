@@ -31,50 +31,52 @@ class Feedback:
     time: float | None = None
 
 
-@dataclass(frozen=True)
-class FeedbackQuestion:
-    """The question to read, and the words for it in messages."""
+def feedback_records(
+    feedback: Sequence[Feedback], log: RecordsBuilder, question: str | None, what: str, tool: str, *, how: str = "",
+    is_stream: bool = False,
+) -> Records:  # fmt: skip
+    """Name a juror per source: by the feedback's name alone, or by the source where one name has several.
 
-    question: str | None
-    what: str  #: what the tool calls a name of feedback: "assessment"
-    how: str  #: how one is selected: "--from mlflow:"
-    tool: str
-    is_stream: bool = False  #: more may come: a juror is named by its source alone, not by what distinguishes it
+    Where there are several names and one of them has several sources, the names are questions and one of them must be
+    selected: votes on different questions are no jury.
 
-    def records(self, feedback: Sequence[Feedback], log: RecordsBuilder) -> Records:
-        """Name a juror per source: by the feedback's name alone, or by the source where one name has several.
+    Parameters
+    ----------
+    feedback, log
+        The feedback, and what is known of the items.
+    question
+        The name to read; None for the only one.
+    what
+        What the tool calls a name of feedback: "assessment".
+    tool, how
+        The reader's name, and how a question is selected, where not by "--from TOOL:".
+    is_stream
+        Whether more may come: a juror is named by its source alone, not by what distinguishes it.
 
-        Where there are several names and one of them has several sources, the names are questions and one of them must
-        be selected: votes on different questions are no jury.
-
-        Returns
-        -------
-        Records
-            One row per feedback on the question.
-        """
-        sources = list(dict.fromkeys(given.source for given in feedback))
-        questions = list(dict.fromkeys(given.source[0] for given in feedback if given.value is not None))
-        if self.question is None and not self.is_stream and 1 < len(questions) < len(sources):
-            listing = ", ".join(sorted(questions)[:12])
-            message = f"{len(questions)} {self.what}s are given: {listing}; choose one with {self.how}{questions[0]}"
-            tool = f"{self.tool}:{questions[0]}"
-            raise VotesError(message, code="several_questions", known=questions, tool=tool)
-        if self.question is not None:
-            name = self.question if self.is_stream else match_name(self.question, questions, self.what)
-            sources = [source for source in sources if source[0] == name]
-        if self.is_stream:  # the source where the question is known, else both; the name where there is no source
-            prefixes = ["" if self.question is not None else f"{name}:" for name, _, _ in sources]
-            jurors = [
-                f"{prefix}{origin}" if origin else name
-                for prefix, (name, origin, _) in zip(prefixes, sources, strict=True)
-            ]
-        else:
-            jurors = distinguishing_names(*zip(*sources, strict=True)) if sources else []
-        names = {source: juror or source[0] for source, juror in zip(sources, jurors, strict=True)}
-        selected = [given for given in feedback if given.source in names]
-        for given in selected:
-            log.add(given.item, names[given.source], given.value)
-        return log.build(time=[given.time for given in selected])
+    Returns
+    -------
+    Records
+        One row per feedback on the question.
+    """
+    sources = list(dict.fromkeys(given.source for given in feedback))
+    questions = list(dict.fromkeys(given.source[0] for given in feedback if given.value is not None))
+    if question is None and not is_stream and 1 < len(questions) < len(sources):
+        listing, how = ", ".join(sorted(questions)[:12]), how or f"--from {tool}:"
+        message = f"{len(questions)} {what}s are given: {listing}; choose one with {how}{questions[0]}"
+        raise VotesError(message, code="several_questions", known=questions, tool=f"{tool}:{questions[0]}")
+    if question is not None:
+        name = question if is_stream else match_name(question, questions, what)
+        sources = [source for source in sources if source[0] == name]
+    if is_stream:  # the source where the question is known, else both; the name where there is no source
+        full = [origin if question is not None else f"{name}:{origin}" for name, origin, _ in sources]
+        jurors = [juror if source[1] else source[0] for juror, source in zip(full, sources, strict=True)]
+    else:
+        jurors = distinguishing_names(*zip(*sources, strict=True)) if sources else []
+    names = {source: juror or source[0] for source, juror in zip(sources, jurors, strict=True)}
+    selected = [given for given in feedback if given.source in names]
+    for given in selected:
+        log.add(given.item, names[given.source], given.value)
+    return log.build(time=[given.time for given in selected])
 
 
 def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
@@ -100,6 +102,9 @@ def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
     for record in records:
         page = next((name for name in pages if record.is_record and record[name].is_list), None)
         yield from [record] if page is None else record[page].numbered()
+
+
+_FIELDS = ("expected", "metadata", "model", "tags", "environment")
 
 
 class UnknownKindError(Exception):
@@ -128,8 +133,7 @@ class FeedbackTool:
 
     def read(self, files: Files, question: str | None = None) -> Records:
         """Read the feedback on each item; of records with the same id, the last counts."""
-        keys = ", ".join(mark.decode() for mark in self.marks)
-        expected = f"expected records with {keys}"
+        expected = f"expected records with {', '.join(mark.decode() for mark in self.marks)}"
         paths = files.own(lambda path: self.is_own(files, path), self.TITLE, expected=expected)
         by_record: dict[tuple[str, object], list[Feedback]] = {}
         log, unknown = RecordsBuilder(), Counter[str]()
@@ -140,19 +144,16 @@ class FeedbackTool:
             except UnknownKindError as error:
                 unknown[str(error)] += 1
                 continue
-            by_record["place" if name is None else "id", k if name is None else name] = given
+            by_record[("place", k) if name is None else ("id", name)] = given
             for item in dict.fromkeys(feedback.item for feedback in given):
-                columns = ("expected", "metadata", "model", "tags", "environment")
-                log.describe(item, fields={key: record[key].value for key in columns})
+                log.describe(item, fields={key: record[key].value for key in _FIELDS})
         if unknown:
             kinds = ", ".join(shorten_value(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
             message = f"records of a kind that is not known ({kinds}) are left out: {unknown.total():,}"
             if not by_record:
                 raise VotesError(f"this {self.TITLE} holds no vote: {message}")
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
-        feedback = list(chain.from_iterable(by_record.values()))
-        selection = FeedbackQuestion(question, self.what, f"--from {self.name}:", self.name)
-        return selection.records(feedback, log)
+        return feedback_records(list(chain.from_iterable(by_record.values())), log, question, self.what, self.name)
 
 
 def _first_text(record: Node, *keys: str) -> str:

@@ -12,8 +12,8 @@ model answered anew, which is another item to a scorer; but where the models are
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -95,46 +95,33 @@ def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple
     the first. A score of one name that differs between the two was given anew, by the same grader or by another: the
     log does not say which, and both stay.
     """
-    remaining, runs = list(logs), dict[str, _Rescored]()
+    remaining = list(logs)
+    copies, again = defaultdict[str, set[LogJuror]](set), defaultdict[str, set[str]](set)  # by run: same, other votes
     for k, old in enumerate(logs):
         for new in logs:
             if not new.run or new.run != old.run or not _age(old) < _age(new) or set(old.samples) - set(new.samples):
                 continue
             both = {column for column in old.columns if column in set(new.columns)}
-            copies = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
+            same = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
             rows = remaining[k].votes
-            votes = [{column: vote for column, vote in row.items() if column not in copies} for row in rows]
+            votes = [{column: vote for column, vote in row.items() if column not in same} for row in rows]
             remaining[k] = replace(remaining[k], votes=votes)
-            run = runs.setdefault(old.run, _Rescored(sorted((log for log in logs if log.run == old.run), key=_age)))
-            run.copies |= {(k, column) for column in copies}
-            run.again |= {column.name for column in both - copies}
-    findings = tuple(finding for run in runs.values() for finding in run.findings())
-    return [log for log, before in zip(remaining, logs, strict=True) if log.columns or not before.columns], findings
-
-
-@dataclass
-class _Rescored:
-    """The logs of one run, and the jurors who are in more than one of them."""
-
-    logs: Sequence[InspectLog]  #: the oldest first
-    copies: set[tuple[int, LogJuror]] = field(default_factory=set)  #: the same votes
-    again: set[str] = field(default_factory=set)  #: jurors with other votes
-
-    def findings(self) -> Iterator[Finding]:
-        """A note on copies, a warning on what differs."""
-        about = f"{list_names([log.file for log in self.logs])} are one run, scored again"
-        if self.copies:
-            number = len({column for _, column in self.copies})
-            message = f"{about}: the same votes of {number:,} jurors stand in more than one, and count once"
-            yield Finding("scored_again", message, value=float(number))
-        if self.again:
-            newest = self.logs[-1].file
+            copies[old.run] |= same
+            again[old.run] |= {column.name for column in both - same}
+    findings = []
+    for run, same in copies.items():
+        files = [log.file for log in sorted((log for log in logs if log.run == run), key=_age)]
+        about, others = f"{list_names(files)} are one run, scored again", tuple(sorted(again[run]))
+        if same:
+            message = f"{about}: the same votes of {len(same):,} jurors stand in more than one, and count once"
+            findings.append(Finding("scored_again", message, value=float(len(same))))
+        if others:
             message = (
-                f"{about}, with other votes of {list_names(sorted(self.again))}: those of each log "
-                "count as a juror of its "
-                f"own; where the same grader judged anew, keep the newest log alone, {newest!r}"
+                f"{about}, with other votes of {list_names(others)}: those of each log count as a juror of its own; "
+                f"where the same grader judged anew, keep the newest log alone, {files[-1]!r}"
             )
-            yield Finding("scored_again", message, tuple(sorted(self.again)), "warning", float(len(self.again)))
+            findings.append(Finding("scored_again", message, others, "warning", float(len(others))))
+    return [log for log, old in zip(remaining, logs, strict=True) if log.columns or not old.columns], tuple(findings)
 
 
 def _age(log: InspectLog) -> tuple[str, int, str]:
@@ -181,37 +168,29 @@ def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
 
 
 def _juror_names(logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]) -> list[dict[LogJuror, str]]:
-    """The name of each juror, for each log."""
+    """The name of each juror, for each log: different where jurors of one name judged the same item."""
     names: list[dict[LogJuror, str]] = [{} for _ in logs]
     places: dict[str, list[tuple[int, LogJuror]]] = {}
     for k, log in enumerate(logs):
         for column in log.columns:
             places.setdefault(column.name, []).append((k, column))
     for name, same in places.items():
-        for (k, column), full_name in zip(same, _full_names(name, same, logs, items), strict=True):
+        graders = [column.grader for _, column in same]
+        owners = [logs[k] for k, _ in same]
+        details = (
+            graders, [column.key for _, column in same], [log.model for log in owners], [log.task for log in owners],
+            [log.file for log in owners],
+        )  # fmt: skip
+        full = [name] * len(same)
+        for detail in details:
+            grader_differs = detail is graders and len(set(detail)) > 1
+            votes = [(full_name, item) for full_name, (k, _) in zip(full, same, strict=True) for item in items[k]]
+            if not grader_differs and len(set(votes)) == len(votes):  # no name would vote twice on an item
+                break
+            if len(set(detail)) > 1:
+                full = [":".join(filter(None, (old, more))) for old, more in zip(full, detail, strict=True)]
+        for (k, column), full_name in zip(same, full, strict=True):
             names[k][column] = full_name
-    return names
-
-
-def _full_names(
-    name: str, same: Sequence[tuple[int, LogJuror]], logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]
-) -> list[str]:
-    """One name for each of the jurors called `name`, different where they judged the same item."""
-    details = (
-        [column.grader for _, column in same],
-        [column.key for _, column in same],
-        [logs[k].model for k, _ in same],
-        [logs[k].task for k, _ in same],
-        [logs[k].file for k, _ in same],
-    )
-    names = [name] * len(same)
-    for detail in details:
-        grader_differs = detail is details[0] and len(set(detail)) > 1
-        votes = [(full_name, item) for full_name, (k, _) in zip(names, same, strict=True) for item in items[k]]
-        if not grader_differs and len(set(votes)) == len(votes):  # no name would vote twice on an item
-            return names
-        if len(set(detail)) > 1:
-            names = [":".join(filter(None, (old, more))) for old, more in zip(names, detail, strict=True)]
     return names
 
 

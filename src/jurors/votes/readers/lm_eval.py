@@ -182,12 +182,7 @@ def _requests(arguments: Node) -> list[tuple[Any, Any]]:
 
 def _by_number(named: Iterable[tuple[str, Node]]) -> list[Node]:
     """`gen_args_0`, `gen_args_1` …: in a file whose keys were sorted, the tenth stands behind the first."""
-
-    def place(entry: tuple[str, Node]) -> int:
-        number = _NUMBER.search(entry[0])
-        return int(number[0]) if number else 0
-
-    return [part for _, part in sorted(named, key=place)]
+    return [part for _, part in sorted(named, key=lambda entry: int((_NUMBER.search(entry[0]) or "0")[0]))]
 
 
 def _likeliest(requests: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:

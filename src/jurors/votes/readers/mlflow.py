@@ -17,7 +17,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers.base import HEAD, Files, Node, Records, RecordsBuilder, parse_json
-from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
+from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "table of MLflow traces"
 ASKS = True
@@ -59,7 +59,7 @@ def read(files: Files, question: str | None = None) -> Records:
     """
     paths = files.own(lambda path: _is_traces(files, path), TITLE, expected=_EXPECTED)
     traces = (trace for path in paths for trace in _traces(files, path))
-    return _records(traces, question, "--from mlflow:")
+    return _records(traces, question)
 
 
 def records_from_frame(frame: Any, question: str | None = None) -> Records:
@@ -115,7 +115,7 @@ def _by_column(document: Node, where: str) -> Iterator[Node]:
         yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")
 
 
-def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
+def _records(traces: Iterable[Node], question: str | None, how: str = "") -> Records:
     log, feedback = RecordsBuilder(), list[Feedback]()
     for trace in traces:
         item = trace["trace_id"].needed("what mlflow.search_traces() returns")
@@ -144,4 +144,4 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
                 feedback.append(Feedback(item, who, given["value"].single()))
         texts = {shown: trace[column].value for column, shown in _SHOWN.items()}
         log.describe(item, texts, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
-    return FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, log)
+    return feedback_records(feedback, log, question, "assessment", "mlflow", how=how)

@@ -16,7 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
-from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
+from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "file of OpenInference spans"
 ASKS = True
@@ -130,10 +130,10 @@ def records_from(records: Iterable[Node], question: str | None = None, *, is_str
     """
     log, feedback = RecordsBuilder(), dict[Any, Feedback]()
     for record in records:
-        for given in _feedback(record, log):
-            feedback[given.item, given.source] = given  # sent again, or corrected: the last counts
-    selection = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
-    return selection.records(list(feedback.values()), log)
+        for one in _feedback(record, log):
+            feedback[one.item, one.source] = one  # sent again, or corrected: the last counts
+    given = list(feedback.values())
+    return feedback_records(given, log, question, "annotation", "openinference", is_stream=is_stream)
 
 
 def _feedback(record: Node, log: RecordsBuilder) -> Iterator[Feedback]:
@@ -181,36 +181,30 @@ def _result(item: str, given: dict[str, Node], time: float | None, node: Node | 
 
 def _spans(record: Node) -> Iterator[_Span]:
     """Every span, and every log record that stands for one, of a record."""
-    if "resourceSpans" not in record and "resourceLogs" not in record:
-        yield _sdk_span(record)
-    for outer, inner, last in (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords")):
-        for resource in record[outer].records():
-            for scope in resource[inner].records():
-                for part in scope[last].records():
-                    yield _otlp_log(part) if last == "logRecords" else _otlp_span(part)
+    if (
+        "resourceSpans" not in record and "resourceLogs" not in record
+    ):  # as `ReadableSpan.to_json()`, or Phoenix, has it
+        trace, name = (record["context"][key].text().removeprefix("0x") for key in ("trace_id", "span_id"))
+        attributes = dict(record["attributes"].entries())
+        parts = record["events"].records()
+        events = [(part["name"].text(), dict(part["attributes"].entries()), part["timestamp"]) for part in parts]
+        yield _Span(record, trace, name, attributes, events, record["end_time"])
+    for span in _otlp_parts(record, "resourceSpans", "scopeSpans", "spans"):
+        parts = span["events"].records()
+        events = [(part["name"].text(), _listed(part["attributes"]), part["timeUnixNano"]) for part in parts]
+        trace, name, attributes = span["traceId"].text(), span["spanId"].text(), _listed(span["attributes"])
+        yield _Span(span, trace, name, attributes, events, span["endTimeUnixNano"])
+    for log in _otlp_parts(record, "resourceLogs", "scopeLogs", "logRecords"):
+        # a span with one event: the evaluation of the span it was written in
+        attributes, time = _listed(log["attributes"]), log["timeUnixNano"]
+        event = log["eventName"].text(attributes["event.name"].text() if "event.name" in attributes else "")
+        yield _Span(log, log["traceId"].text(), log["spanId"].text(), {}, [(event, attributes, time)], time)
 
 
-def _otlp_span(span: Node) -> _Span:
-    events = [(e["name"].text(), _listed(e["attributes"]), e["timeUnixNano"]) for e in span["events"].records()]
-    time, attributes = span["endTimeUnixNano"], _listed(span["attributes"])
-    return _Span(span, span["traceId"].text(), span["spanId"].text(), attributes, events, time)
-
-
-def _otlp_log(record: Node) -> _Span:
-    """A log record as a span with one event: the evaluation of the span it was written in."""
-    attributes = _listed(record["attributes"])
-    name = record["eventName"].text(attributes["event.name"].text() if "event.name" in attributes else "")
-    event = (name, attributes, record["timeUnixNano"])
-    return _Span(record, record["traceId"].text(), record["spanId"].text(), {}, [event], record["timeUnixNano"])
-
-
-def _sdk_span(span: Node) -> _Span:
-    """A span as `ReadableSpan.to_json()` of an SDK, or Phoenix, writes it."""
-    context = span["context"]
-    trace, name = (context[key].text().removeprefix("0x") for key in ("trace_id", "span_id"))
-    attributes = dict(span["attributes"].entries())
-    events = [(e["name"].text(), dict(e["attributes"].entries()), e["timestamp"]) for e in span["events"].records()]
-    return _Span(span, trace, name, attributes, events, span["end_time"])
+def _otlp_parts(record: Node, outer: str, inner: str, last: str) -> Iterator[Node]:
+    for resource in record[outer].records():
+        for scope in resource[inner].records():
+            yield from scope[last].records()
 
 
 def _listed(attributes: Node) -> dict[str, Node]:
