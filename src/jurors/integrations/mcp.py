@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -34,19 +34,14 @@ rang, do not trust the grades, and say so. No alarm is no proof: `audit_plan` dr
 `audit_result` says what those labels prove."""
 
 
-@dataclass(frozen=True)
 class NamedFiles:
-    """The files and folders that may be read."""
+    """The files and folders that may be read, as named on the command line; VotesError where one does not exist."""
 
-    roots: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, files: Sequence[str]) -> NamedFiles:
-        """The files named on the command line; VotesError where one does not exist."""
+    def __init__(self, files: Sequence[str]) -> None:
         for file in files:
             if not Path(file).exists():
                 raise VotesError(f"{file}: there is no such file or folder; name what the assistant may read")
-        return cls(tuple(Path(file).resolve() for file in files))
+        self.roots = tuple(Path(file).resolve() for file in files)
 
     def path(self, file: str) -> str:
         """The real path of a file, folder or pattern; VotesError where it matches a file that lies elsewhere."""
@@ -78,7 +73,7 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
     except ModuleNotFoundError as error:
         raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
 
-    named = NamedFiles.of(files)
+    named = NamedFiles(files)
     tools = {tool.__name__: tool for tool in (*_vote_tools(named), *_audit_tools(named))}
 
     class Strict(MCPServer[Any]):  # type: ignore[misc]

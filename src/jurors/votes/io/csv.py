@@ -93,7 +93,7 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
         file.seek(max(0, path.stat().st_size - _TAIL))
         last_lines = file.read().decode("utf-8", "replace").splitlines()
     if any(mark in line and not line.strip(f'{mark}" ') for line in last_lines):
-        is_filled = _is_filled(len(names))
+        is_filled = f"coalesce({', '.join(f'c{k}' for k in range(len(names)))}) IS NOT NULL"  # anything stands there
         rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
         blank_are_last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
         if con.execute(blank_are_last).fetchall()[0][0] is not False:
@@ -155,8 +155,3 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
 
 def _of_file(call: str, path: Path) -> str:
     return call.replace(FILES, "'" + str(path).replace("'", "''") + "'")
-
-
-def _is_filled(columns: int) -> str:
-    """SQL for a line in which anything stands."""
-    return f"coalesce({', '.join(f'c{k}' for k in range(columns))}) IS NOT NULL"

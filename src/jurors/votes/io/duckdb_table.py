@@ -26,15 +26,7 @@ from jurors.results import with_formula
 from jurors.votes.codes import Finding
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
-from jurors.votes.io.local_files import (
-    LocalFile,
-    copy_postgres,
-    file_fault,
-    first_byte,
-    first_line,
-    local_copy,
-    row_fault,
-)
+from jurors.votes.io.local_files import file_fault, first_byte, first_line, local_copy, row_fault
 from jurors.votes.io.sources import (
     CELLS,
     OFFLINE,
@@ -137,13 +129,6 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
             given=len(opened.names),
         )
     return opened
-
-
-def check_cells(con: duckdb.DuckDBPyConnection, part: TablePart, allowed: int | None) -> None:
-    """Refuse a Parquet file of a few bytes with more cells than there can be votes."""
-    if part.format == "parquet":
-        (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
-        REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
 
 
 def _filled(call: str, parts: Sequence[TablePart]) -> str:
@@ -510,13 +495,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         for k, place in enumerate(located.tables):
             (folder / str(k)).mkdir()
             with _naming(place.name):
-                if place.address:
-                    local = LocalFile(folder / str(k) / "table.jsonl", "jsonl", "postgresql")
-                    copy_postgres(place.address, local.path)
-                else:
-                    local = local_copy(
-                        place.path, folder / str(k), options.format, allowed, inside=place.inside, name=place.name
-                    )
+                local = local_copy(place, folder / str(k), options.format, allowed)
             parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
         with _connect(folder, limit) as con:
             with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
@@ -573,7 +552,9 @@ def _opened(
     for part in parts:
         with _naming(part.name, part):
             opened.append(open_part(con, part))
-            check_cells(con, opened[-1], allowed)
+            if part.format == "parquet":  # a few bytes can hold more cells than there can be votes
+                (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
+                REPEATED.check(rows * len(opened[-1].names), part.path.stat().st_size, allowed)
     if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
         for k, part in enumerate(opened):
             with _naming(part.name, part):
@@ -624,20 +605,13 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        raise _unreadable(name, what, error) from None
-
-
-def _unreadable(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:
-    """The file that cannot be read: of several, the first that fails alone."""
-    import duckdb
-
-    if isinstance(what, TablePart):
-        return file_fault(error, what.path, what.format).in_file(what.name)
-    if what is None:
-        return VotesError(first_line(error)).in_file(name)
-    for part in what.parts:
-        try:
-            what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
-        except duckdb.Error as alone:
-            return file_fault(alone, part.path, part.format).in_file(part.name)
-    return file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name)
+        if what is None:
+            raise VotesError(first_line(error)).in_file(name) from None
+        if isinstance(what, TablePart):
+            raise file_fault(error, what.path, what.format).in_file(what.name) from None
+        for part in what.parts:  # of several, the first that fails alone
+            try:
+                what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
+            except duckdb.Error as alone:
+                raise file_fault(alone, part.path, part.format).in_file(part.name) from None
+        raise file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name) from None

@@ -28,7 +28,7 @@ from jurors.errors import JurorsError, VotesError, format_names, match_name
 from jurors.options import Format
 from jurors.results import without_secrets
 from jurors.votes.codes import Finding, encoding_finding
-from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, named_format, split_address, unpacked
+from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, TablePlace, named_format, split_address, unpacked
 from jurors.votes.layout import check_names
 
 if TYPE_CHECKING:
@@ -129,39 +129,36 @@ class LocalFile:
     notes: tuple[Finding, ...] = ()  #: findings about the file
 
 
-def local_copy(
-    path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
-) -> LocalFile:
+def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
     """Make a file that DuckDB can read.
 
     Parameters
     ----------
-    path
-        The file.
+    place
+        Where the table is.
     folder
         For the copies of this file alone.
     format
         Its format, where the caller names it.
     allowed
         How much a packed file may hold, where the caller says.
-    inside
-        The table or sheet that is meant.
-    name
-        The name of the file in messages.
 
     Returns
     -------
     LocalFile
         The file itself, or a copy.
     """
+    if place.address:
+        copy_postgres(place.address, folder / "table.jsonl")
+        return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
     try:
-        hint = format or named_format(path.name)
-        path = _unpacked(path, folder / "unpacked", allowed)
+        hint = format or named_format(place.path.name)
+        path = _unpacked(place.path, folder / "unpacked", allowed)
         holder = holder_of(_head(path))
-        if holder is None and inside:
-            raise VotesError(f"this file is one table; leave '::{inside}' out")
+        if holder is None and place.inside:
+            raise VotesError(f"this file is one table; leave '::{place.inside}' out")
         if holder is not None:
-            return _held_table(path, holder, inside, folder, allowed, name)
+            return _held_table(path, holder, place, folder, allowed)
         notes: tuple[Finding, ...] = ()
         head = _head(path)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
@@ -184,18 +181,18 @@ def local_copy(
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
 
 
-def _held_table(path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str) -> LocalFile:
+def _held_table(path: Path, holder: Format, place: TablePlace, folder: Path, allowed: int | None) -> LocalFile:
     """A copy of the table in a workbook or database."""
     target = folder / "table.jsonl"
     if holder == "duckdb":
-        copy_duckdb(path, inside, folder / "table.parquet", name)
+        copy_duckdb(path, place.inside, folder / "table.parquet", place.name)
         return LocalFile(folder / "table.parquet", "parquet", holder)
     if holder == "sqlite":
-        copy_sqlite(path, inside, target, allowed, name)
+        copy_sqlite(path, place.inside, target, allowed, place.name)
         return LocalFile(target, "jsonl", holder)
     from jurors.votes.io.excel import copy_sheet
 
-    return LocalFile(target, "jsonl", holder, copy_sheet(path, inside, target, allowed, name))
+    return LocalFile(target, "jsonl", holder, copy_sheet(path, place.inside, target, allowed, place.name))
 
 
 def _head(path: Path) -> bytes:

@@ -273,8 +273,9 @@ def _located(source: Any, spool: Path) -> FoundFiles:
     """The files of a single source."""
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
-        path = _spooled(standard_input() if source == "-" else source, spool)
-        return _one_file(path, name)
+        if source == "-" and sys.stdin is None:
+            raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
+        return _one_file(_spooled(sys.stdin.buffer if source == "-" else source, spool), name)
     if is_served(source):
         return FoundFiles((), Path(), (TablePlace(spool, name, address=str(source)),))
     if not os.fspath(source):
@@ -356,13 +357,6 @@ def _matching(pattern: str) -> FoundFiles:
 def no_tables() -> VotesError:
     """The error about a folder in which nothing looks like votes."""
     return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
-
-
-def standard_input() -> BinaryIO:
-    """Standard input, in bytes; VotesError where it is closed."""
-    if sys.stdin is None:
-        raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
-    return sys.stdin.buffer
 
 
 def _spooled(stream: Any, target: Path) -> Path:

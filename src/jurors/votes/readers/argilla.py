@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
-from jurors.votes.readers.feedback import joined_label, select_question
+from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Argilla export"
 ASKS = True
@@ -26,13 +26,6 @@ _STATUSES = {"submitted": True, "draft": False, "discarded": False}
 _PARQUET = b"PAR1"
 _FLAT = re.compile(r"(.+)\.(?:responses|suggestion)")
 _NO_FIELD = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # columns of a flat record
-
-
-class _Answer(NamedTuple):
-    question: str
-    item: Any
-    juror: str
-    value: Any
 
 
 def recognises(files: Files) -> bool:
@@ -60,7 +53,7 @@ def read(files: Files, question: str | None = None) -> Records:
     Records
         One row per response or suggestion.
     """
-    answers, log = list[_Answer](), RecordsBuilder()
+    answers, log = list[Answer](), RecordsBuilder()
     for place, record in enumerate(_records(files), 1):
         record = replace(record, where=f"record {place}: ", path="")
         item = record["id"].single()
@@ -78,11 +71,7 @@ def read(files: Files, question: str | None = None) -> Records:
         cells = answer.value if isinstance(answer.value, list) else [answer.value]
         are_labels = all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)  # no ranking, no spans
         takes_labels[answer.question] = takes_labels.get(answer.question, True) and are_labels
-    question = select_question(takes_labels, question, "argilla")
-    for name, item, juror, value in answers:
-        if name == question:
-            log.add(item, juror, joined_label(value))
-    return log.build()
+    return answer_records(answers, takes_labels, question, "argilla", log)
 
 
 def _records(files: Files) -> Iterator[Node]:
@@ -109,7 +98,7 @@ def _begins_with_a_record(head: bytes) -> bool:
     return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
 
-def _nested(record: Node, item: Any) -> Iterator[_Answer]:
+def _nested(record: Node, item: Any) -> Iterator[Answer]:
     for part in ("responses", "suggestions"):
         if record[part].is_list:
             message = f"{part!r} are not sorted by question, as Argilla 1 had it; export with Argilla 2"
@@ -117,16 +106,16 @@ def _nested(record: Node, item: Any) -> Iterator[_Answer]:
     for question, given in record["responses"].entries():
         for response in given.records() if given.is_list else [given]:
             if _submitted(response["status"]):
-                yield _Answer(
+                yield Answer(
                     question, item, response["user_id"].name("whose response it is"), _label(response["value"])
                 )
     for question, suggestion in record["suggestions"].entries():
         if suggestion.is_null:
             raise suggestion.wrong("a record")
-        yield _Answer(question, item, suggestion["agent"].text("suggestion"), _label(suggestion["value"]))
+        yield Answer(question, item, suggestion["agent"].text("suggestion"), _label(suggestion["value"]))
 
 
-def _flat(record: Node, item: Any) -> Iterator[_Answer]:
+def _flat(record: Node, item: Any) -> Iterator[Answer]:
     questions = dict.fromkeys(match[1] for key in record.value if (match := _FLAT.fullmatch(key)))
     if not questions:
         raise VotesError(f"{record.where}neither responses nor suggestions; this is no {TITLE} of version 2")
@@ -140,11 +129,11 @@ def _flat(record: Node, item: Any) -> Iterator[_Answer]:
             raise VotesError(f"{record.where}{message}")
         for value, user, status in zip(values, users, statuses, strict=True):
             if _submitted(status):
-                yield _Answer(question, item, user.name("whose response it is"), _label(value))
+                yield Answer(question, item, user.name("whose response it is"), _label(value))
         suggestion = record[f"{question}.suggestion"]
         if not suggestion.is_null:
             agent = record[f"{question}.suggestion.agent"].text("suggestion")
-            yield _Answer(question, item, agent, _label(suggestion))
+            yield Answer(question, item, agent, _label(suggestion))
 
 
 def _submitted(status: Node) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from jurors.errors import VotesError, match_name
 from jurors.votes.codes import Finding
@@ -169,6 +169,33 @@ def _optional_text(record: Node, *keys: str) -> str:
 
 
 # -- tools that have several questions about one item ---------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """What a juror answered to one question about an item."""
+
+    question: str
+    item: Any
+    juror: str
+    value: Any
+    kind: str = ""  #: the tool's name for such questions, where it has one
+
+
+def answer_records(
+    answers: Iterable[Answer], questions: Mapping[str, bool], name: str | None, tool: str, log: RecordsBuilder
+) -> Records:
+    """Read the answers to the question that `select_question` selects; several labels given at once are one.
+
+    Returns
+    -------
+    Records
+        One row per answer.
+    """
+    selected = select_question(questions, name, tool)
+    for answer in answers:
+        if answer.question == selected:
+            log.add(answer.item, answer.juror, joined_label(answer.value))
+    return log.build()
 
 
 def select_question(questions: Mapping[str, bool], name: str | None, tool: str) -> str | None:

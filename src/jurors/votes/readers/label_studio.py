@@ -12,25 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
-from jurors.votes.readers.feedback import joined_label, select_question
+from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Label Studio export"
 ASKS = True
 #: the type of a control tag that labels the item -> the key of its value
 _VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected", "taxonomy": "taxonomy"}
 _REGION = frozenset(("start", "end", "x", "y", "startOffset", "ranges"))
-
-
-class _Answer(NamedTuple):
-    tag: str
-    kind: str  #: the type of the control tag; "region" where it marks a part of the item
-    item: Any
-    juror: str
-    value: Any
 
 
 def recognises(files: Files) -> bool:
@@ -63,17 +55,14 @@ def read(files: Files, question: str | None = None) -> Records:
     answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), log)]
     kinds: dict[str, set[str]] = {}
     for answer in answers:
-        kinds.setdefault(answer.tag, set()).add(answer.kind)
+        kinds.setdefault(answer.question, set()).add(answer.kind)
     labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
     choices = [tag for tag, types in kinds.items() if types == {"choices"}]
-    tag = choices[0] if len(choices) == 1 and question is None else select_question(labels, question, "label-studio")
-    for answer in answers:
-        if answer.tag == tag:
-            log.add(answer.item, answer.juror, joined_label(answer.value))
-    return log.build()
+    only = choices[0] if len(choices) == 1 else None
+    return answer_records(answers, labels, question or only, "label-studio", log)
 
 
-def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[_Answer]:
+def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[Answer]:
     if not document.is_list:
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
     for place, task in enumerate(document.records(), 1):
@@ -94,7 +83,7 @@ def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[_Answer
             log.describe(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
             for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
                 kind, value = _of_cell(task[tag])
-                yield _Answer(tag, kind, item, _annotator(task["annotator"]), value)
+                yield Answer(tag, item, _annotator(task["annotator"]), value, kind)
         else:
             raise VotesError(f"{task.where}there are no 'annotations' and no 'annotator'; export as JSON or JSON-MIN")
 
@@ -103,7 +92,7 @@ def _records(values: Node) -> Iterator[Node]:
     yield from (value for value in values.parts() if value.is_record)  # some exports hold only their numbers
 
 
-def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
+def _of_result(result: Node, item: Any, juror: str) -> Iterator[Answer]:
     """Each control tag's value; a tag that appears twice labels parts of the item."""
     parts = [part for part in _records(result) if "from_name" in part]
     tags = [part["from_name"].text() for part in parts]
@@ -112,7 +101,7 @@ def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
         if not value.is_record:
             raise value.wrong("a record")
         whole = tags.count(tag) == 1 and not _REGION & value.value.keys()
-        yield _Answer(tag, kind if whole else "region", item, juror, _value(kind, value) if whole else None)
+        yield Answer(tag, item, juror, _value(kind, value) if whole else None, kind if whole else "region")
 
 
 def _value(kind: str, value: Node) -> Any:
