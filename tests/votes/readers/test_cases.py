@@ -30,7 +30,7 @@ CASES = [
 def place_of(case: dict[str, Any], folder: Path) -> Path:
     """Where the files of a case are; those that are written here are written first."""
     if "sample" in case and "*" not in case["sample"]:
-        return SAMPLES / case["sample"]
+        return SAMPLES / str(case["sample"])
     for path in SAMPLES.glob(case.get("sample", "nothing")):
         shutil.copy(path, folder)
     for name, content in case.get("files", {}).items():
@@ -39,7 +39,7 @@ def place_of(case: dict[str, Any], folder: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     files = list(case.get("files", ()))
-    return folder / case.get("place", files[0] if len(files) == 1 else "")
+    return folder / str(case.get("place", files[0] if len(files) == 1 else ""))
 
 
 @pytest.mark.parametrize(("tool", "case"), CASES)

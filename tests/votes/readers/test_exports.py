@@ -160,8 +160,8 @@ def test_the_table_of_differences_of_inception(tmp_path: Path) -> None:
         "SpanPosition,news,a.txt,custom.Span,value,9-12,USED,PER,<no annotation>,LOC\n"
         'SpanPosition,news,b.txt,custom.Span,value,0-5,"COMPLETE, USED",LOC,PER,LOC\n'
     )
-    options = {"item": ["Document", "Position"], "missing": ["<no annotation>"], "only": list(SAID)}
-    votes = read_votes(tmp_path / "diff.csv", **options)
+    place, item, only = tmp_path / "diff.csv", ["Document", "Position"], list(SAID)
+    votes = read_votes(place, item=item, missing=["<no annotation>"], only=only)
     assert votes.item_names().tolist() == ["a.txt|0-5", "a.txt|9-12", "b.txt|0-5"]
     assert (votes.jurors, votes.labels, (votes.codes < 0).sum()) == (tuple(SAID), ("LOC", "PER"), 1)
 

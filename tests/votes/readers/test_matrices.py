@@ -188,7 +188,7 @@ def test_every_shape_gives_the_same_counts(document: Any, indent: int | None, tm
     path = tmp_path / "sketches.json"
     path.write_text(json.dumps(document, indent=indent))
     sketch = Sketch.from_votes(read_votes(path))
-    counts = {"".join(decisions): count for decisions, count in sketch.to_counts().items()}
+    counts = {"".join(map(str, decisions)): count for decisions, count in sketch.to_counts().items()}
     assert counts == {"aaa": 144, "aab": 553, "abb": 129, "bbb": 8208}
 
 

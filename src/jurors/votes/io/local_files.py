@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -457,8 +457,6 @@ def plain_cell(cell: Any) -> Any:
         return None if math.isnan(cell) else str(cell) if math.isinf(cell) else int(cell) if cell.is_integer() else cell
     if isinstance(cell, datetime) and cell.time() == datetime.min.time():
         return cell.date().isoformat()
-    if isinstance(cell, (datetime, date)):
-        return cell.isoformat(sep=" ") if isinstance(cell, datetime) else cell.isoformat()
     if isinstance(cell, bytes):
         try:
             return cell.decode()
@@ -504,10 +502,10 @@ def one_of(tables: Sequence[str], named: str, what: str, where: str) -> str:
 
 # -- databases --------------------------------------------------------------------------------------------------------
 
-_LISTED = (
-    "SELECT CASE WHEN table_schema = 'main' THEN table_name ELSE table_schema || '.' || table_name END, table_schema, "
-    "table_name, table_type FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
-    "'pg_catalog') ORDER BY ALL"
+_TABLES = (  # of all schemas; without the schema, those of the usual one
+    "SELECT CASE WHEN table_schema = '{usual}' THEN table_name ELSE table_schema || '.' || table_name END, "
+    "table_schema, table_name, table_type FROM information_schema.tables WHERE table_schema NOT IN "
+    "('information_schema', 'pg_catalog') ORDER BY {order}"
 )
 
 
@@ -520,7 +518,7 @@ def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
     try:
         with duckdb.connect(str(path), read_only=True, config=OFFLINE) as con:
             con.execute(f"SET allowed_directories = ['{folder}']; SET enable_external_access = false")
-            held = con.execute(_LISTED).fetchall()
+            held = con.execute(_TABLES.format(usual="main", order="ALL")).fetchall()
             known = [shown for shown, _, _, kind in held if table or kind == "BASE TABLE"]
             selected = one_of(known, table, "table", name)
             place = place_of(selected, [row[:3] for row in held])
@@ -568,11 +566,6 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 _PATIENCE = 10  # seconds until a server must answer
 _POSTGRES_ROWS = 5000
-_TABLES_SHOWN = (
-    "SELECT CASE WHEN table_schema = 'public' THEN table_name ELSE table_schema || '.' || table_name END, "
-    "table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
-    "'pg_catalog') ORDER BY table_schema <> 'public', 1"
-)
 
 
 def copy_postgres(url: str, target: Path) -> None:
@@ -585,9 +578,9 @@ def copy_postgres(url: str, target: Path) -> None:
     with _connect(address) as con:
         from psycopg import sql
 
-        held = con.execute(_TABLES_SHOWN).fetchall()
-        selected = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
-        name = sql.Identifier(*place_of(selected, held))
+        held = con.execute(_TABLES.format(usual="public", order="table_schema <> 'public', 1")).fetchall()
+        selected = one_of([row[0] for row in held], table, "table", without_secrets(address))
+        name = sql.Identifier(*place_of(selected, [row[:3] for row in held]))
         with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
             cursor.itersize = _POSTGRES_ROWS
             cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(name))

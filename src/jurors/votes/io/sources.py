@@ -420,12 +420,12 @@ class UnpackLimit:
         """
         return max(self.times * packed, self.least) if allowed is None else allowed
 
-    def check(self, unpacked: int, packed: int, allowed: int | None) -> None:
-        """Refuse a file out of which more comes, or would by its own account."""
+    def check(self, unpacked: int, packed: int, allowed: int | None, where: str = "") -> None:
+        """Refuse a file out of which more comes, or would by its own account; `where` begins the message."""
         if unpacked > (most := self.of(packed, allowed)):
             raise VotesError(
-                f"it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made to fill "
-                f"the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
+                f"{where}it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made "
+                f"to fill the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
                 code="too_large",
                 given=most,
             )

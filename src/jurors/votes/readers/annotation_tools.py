@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder
+from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import joined_label, records_of, select_question
 
 # -- Prodigy --------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def _read_doccano(files: Files) -> Records:
     return log.build()
 
 
-DOCCANO = Reader("doccano export", lambda files: any(_is_doccano(files, path) for path in files.first), _read_doccano)
+DOCCANO = Reader("doccano export", recogniser(_is_doccano), _read_doccano)
 
 
 # -- LightTag -------------------------------------------------------------------------------------------------
@@ -148,9 +148,4 @@ def _lighttag_annotator(who: Node) -> str:
     return who["annotator"].text() or f"annotator {who['annotator_id'].needed('who it was')}"
 
 
-LIGHTTAG = Reader(
-    "LightTag result",
-    lambda files: any(_is_lighttag(files, path) for path in files.first_and_named),
-    _read_lighttag,
-    ASKS=True,
-)
+LIGHTTAG = Reader("LightTag result", recogniser(_is_lighttag, named=True), _read_lighttag, ASKS=True)

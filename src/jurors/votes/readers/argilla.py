@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Argilla export"
@@ -28,21 +28,14 @@ _FLAT = re.compile(r"(.+)\.(?:responses|suggestion)")
 _NO_FIELD = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # columns of a flat record
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether the first record has fields, responses and suggestions, or the columns these are flattened to.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_export(files, path) for path in files.first_and_named)
-
-
 def _is_export(files: Files, path: Path) -> bool:
+    """Whether the first record has fields, responses and suggestions, or the columns these are flattened to."""
     nested = (b'"fields"', b'"responses"', b'"suggestions"')
     flat = rb'"[^"]+\.(responses\.users|suggestion\.agent)"\s*:'
     return files.has((b"[", b"{"), *nested, path=path) or files.has((b"[", b"{"), flat, path=path)
+
+
+recognises = recogniser(_is_export, named=True)
 
 
 def read(files: Files, question: str | None = None) -> Records:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, distinguishing_names, shorten_value
+from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, distinguishing_names, recogniser
 
 _LABELS = {True: "pass", False: "fail", None: None}
 
@@ -86,13 +86,12 @@ def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
         return files.lines(path)
     document = files.document(path)
     outer = document["results"] if document.is_record else document
-    version = outer["version"].value if outer.is_record else None
-    if type(version) is int and version > _VERSION:
+    version = outer["version"] if outer.is_record else Node(None)
+    if type(version.value) is int and version.value > _VERSION:
         files.warn_newer_version(path, PROMPTFOO.TITLE, version, _VERSION)
-    elif version is not None and version != _VERSION:
+    elif not version.is_null and version.value != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {shorten_value(version)}, known is "
-            f"{_VERSION}: write them again "
+            f"{files.name(path)}these results are of version {version.shown}, known is {_VERSION}: write them again "
             "with `promptfoo export eval` of today's promptfoo"
         )
     if outer.value != [] and not (outer.is_record and outer["results"].is_list):
@@ -147,11 +146,7 @@ def _promptfoo_juror_names(verdicts: Sequence[_Verdict]) -> list[str]:
     return names
 
 
-PROMPTFOO = Reader(
-    "promptfoo results file",
-    lambda files: any(_is_promptfoo(files, path) for path in files.first),
-    _read_promptfoo,
-)
+PROMPTFOO = Reader("promptfoo results file", recogniser(_is_promptfoo), _read_promptfoo)
 
 
 # -- DeepEval -------------------------------------------------------------------------------------------------
@@ -189,8 +184,4 @@ def _read_deepeval(files: Files) -> Records:
     return log.build()
 
 
-DEEPEVAL = Reader(
-    "DeepEval test run",
-    lambda files: any(_is_deepeval(files, path) for path in files.first),
-    _read_deepeval,
-)
+DEEPEVAL = Reader("DeepEval test run", recogniser(_is_deepeval), _read_deepeval)

@@ -82,6 +82,11 @@ class Node:
         return key in self._record()
 
     @property
+    def shown(self) -> str:
+        """The value in a message, abbreviated."""
+        return shorten_value(self.value)
+
+    @property
     def is_null(self) -> bool:
         """Whether the value is null or absent."""
         return self.value is None
@@ -169,7 +174,7 @@ class Node:
         if self.is_null:
             return VotesError(f"{self.where}there is no {self.path!r}; expected {expected}; {todo}")
         place = repr(self.path) if self.path else "the record"
-        return VotesError(f"{self.where}{place} is {shorten_value(self.value)}; expected {expected}; {todo}")
+        return VotesError(f"{self.where}{place} is {self.shown}; expected {expected}; {todo}")
 
     def _record(self) -> dict[str, Any]:
         if self.value is not None and not self.is_record:
@@ -276,11 +281,9 @@ class Files:
             raise VotesError(f"this is no {title}: {expected}")
         return ours
 
-    def warn_newer_version(self, path: Path, title: str, version: Any, known: int) -> None:
+    def warn_newer_version(self, path: Path, title: str, version: Node, known: int) -> None:
         """Warn that a file has a newer format version than is known; it is read as the newest known one."""
-        message = (
-            f"{self.name(path)}this {title} is of version {shorten_value(version)}, read as the newest known, {known}"
-        )
+        message = f"{self.name(path)}this {title} is of version {version.shown}, read as the newest known, {known}"
         self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
@@ -348,6 +351,17 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
+def recogniser(is_own: Callable[[Files, Path], bool], *, named: bool = False) -> Callable[[Files], bool]:
+    """Make the function that recognises a tool by its first files, or by the first and those that the user named.
+
+    Returns
+    -------
+    function
+        Of `Files`: whether one of these is the tool's own.
+    """
+    return lambda files: any(is_own(files, path) for path in (files.first_and_named if named else files.first))
+
+
 def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
     """Parse a text, or line `line` of one, as JSON; a VotesError says what is wrong with it.
 
@@ -399,7 +413,7 @@ class Archive:
             message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
             raise VotesError(message, code="damaged") from None
         self._size = path.stat().st_size
-        self._check(PIECES, sum(member.file_size for member in self._members.values()), self._size)
+        PIECES.check(sum(member.file_size for member in self._members.values()), self._size, allowed, where)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -412,7 +426,7 @@ class Archive:
         return Node(parse_json(self._content(self._members[name]), where), where)
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
-        self._check(WHOLE, member.file_size, member.compress_size)
+        WHOLE.check(member.file_size, member.compress_size, self._allowed, self._where)
         try:
             with self._path.open("rb") as file:
                 file.seek(member.header_offset)
@@ -428,12 +442,6 @@ class Archive:
         if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
             raise self._damaged(member, "its checksum does not fit")
         return content
-
-    def _check(self, limit: UnpackLimit, unpacked: int, packed: int) -> None:
-        try:
-            limit.check(unpacked, packed, self._allowed)
-        except VotesError as error:
-            raise error.after(self._where) from None
 
     def _damaged(self, member: zipfile.ZipInfo, why: str) -> VotesError:
         message = f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again"
@@ -610,10 +618,10 @@ class Records:
     findings: tuple[Finding, ...] = field(default=(), repr=False)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[tuple[Any, str, Any]], **columns: Any) -> Records:
+    def from_rows(cls, rows: Iterable[tuple[Any, Any, Any]], **columns: Any) -> Records:
         """Records of (item, juror, label) rows, with these columns besides."""
         rows = list(rows)
-        return cls(*([row[k] for row in rows] for k in range(3)), **columns)
+        return cls([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], **columns)
 
 
 @dataclass(frozen=True)

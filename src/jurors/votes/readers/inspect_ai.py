@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, shorten_value
+from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser
 
 # -- several logs as one table of votes -----------------------------------------------------------------------
 
@@ -222,22 +222,15 @@ OWN_LABEL = "jury_label"  #: our scorer, which labels by the others' votes
 _STORES_VOTES = ("", "majority", "panel", "jury")
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files is an .eval archive or starts as a JSON log does.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_log(files, path) for path in files.first)
-
-
 def _is_log(files: Files, path: Path) -> bool:
+    """Whether a file is an .eval archive or starts as a JSON log does."""
     head = files.head(path).lstrip()
     if head.startswith(b"PK\x03\x04"):
         return path.suffix == ".eval" or head[30:].startswith((b"_journal/", b"header.json", b"samples/"))
     return path.suffix == ".eval" or (_JSON_START.match(head) is not None and b'"status"' in head and b'"task"' in head)
+
+
+recognises = recogniser(_is_log)
 
 
 def read(files: Files) -> Records:
@@ -273,15 +266,15 @@ def _log(files: Files, path: Path) -> InspectLog:
     where = files.name(path)
     packed = files.head(path).startswith(b"PK\x03\x04")
     header, samples = _from_archive(files, path) if packed else _from_json(files, path)
-    spec, version = header["eval"], header["version"].value
+    spec, version = header["eval"], header["version"]
     if not spec.is_record:
         raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
-    if type(version) is not int or version < 1:
+    if type(version.value) is not int or version.value < 1:
         raise VotesError(
-            f"{where}this {TITLE} has the format version {shorten_value(version)}; known are 1 to {_VERSION}; "
+            f"{where}this {TITLE} has the format version {version.shown}; known are 1 to {_VERSION}; "
             "write the log again"
         )
-    if version > _VERSION:
+    if version.value > _VERSION:
         files.warn_newer_version(path, TITLE, version, _VERSION)
     data = spec["dataset"]
     log = InspectLog(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Label Studio export"
@@ -25,21 +25,14 @@ _VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwi
 _REGION = frozenset(("start", "end", "x", "y", "startOffset", "ranges"))
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN).
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_export(files, path) for path in files.first_and_named)
-
-
 def _is_export(files: Files, path: Path) -> bool:
+    """Whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN)."""
     full = (b'"annotations"', b'"(completed_by|was_cancelled|drafts)"')
     minimal = (b'"annotation_id"', b'"annotator"', b'"lead_time"')
     return files.has(b"[", *full, path=path) or files.has(b"[", *minimal, path=path)
+
+
+recognises = recogniser(_is_export, named=True)
 
 
 def read(files: Files, question: str | None = None) -> Records:

@@ -15,15 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError, match_name
-from jurors.votes.readers.base import (
-    MAX_FILES_SNIFFED,
-    Files,
-    Node,
-    Records,
-    RecordsBuilder,
-    distinguishing_names,
-    shorten_value,
-)
+from jurors.votes.readers.base import MAX_FILES_SNIFFED, Files, Node, Records, RecordsBuilder, distinguishing_names
 
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True
@@ -164,7 +156,7 @@ def _answer(sample: Node, requests: Sequence[tuple[Any, Any]]) -> tuple[tuple[st
     texts = answer.parts() if answer.is_list else [answer]
     if scored or not texts or any(text.is_list or text.is_record for text in texts):
         raise VotesError(
-            f"{sample.where}the answer is {shorten_value(answer.value)}, neither one of several choices nor text; add "
+            f"{sample.where}the answer is {answer.shown}, neither one of several choices nor text; add "
             "take_first or majority_vote to the task's filters"
         )
     return (), [None if text.value == _NO_ANSWER else text.single() for text in texts]

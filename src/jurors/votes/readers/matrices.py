@@ -30,7 +30,7 @@ from jurors.options import Label
 from jurors.votes.codes import ordered_labels
 from jurors.votes.io.local_files import first_line, matrix_holds
 from jurors.votes.io.sources import PIECES
-from jurors.votes.readers.base import Files, Node, Reader, shorten_value
+from jurors.votes.readers.base import Files, Node, Reader, recogniser, shorten_value
 from jurors.votes.table import Votes
 
 # -- numpy matrices -------------------------------------------------------------------------------------------
@@ -147,9 +147,7 @@ def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: in
     return VotesError(f"cell [{start + row}, {column}] of the matrix is {cells[row, column]}: {why}")
 
 
-MATRIX = Reader(
-    "numpy matrix", lambda files: any(_is_array(files, path) for path in files.first_and_named), _read_matrix
-)
+MATRIX = Reader("numpy matrix", recogniser(_is_array, named=True), _read_matrix)
 
 
 # -- counts of decision tuples --------------------------------------------------------------------------------

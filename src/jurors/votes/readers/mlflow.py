@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import HEAD, Files, Node, Records, RecordsBuilder, parse_json
+from jurors.votes.readers.base import HEAD, Files, Node, Records, RecordsBuilder, parse_json, recogniser
 from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "table of MLflow traces"
@@ -28,18 +28,8 @@ _EXPECTED = "expected the columns trace_id and assessments"
 _LINE = re.compile(rb'\{\s*"[^"]+":(?!\s*\{)')  # a record; a frame saved column by column goes on with another {
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files names a trace and its assessments.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_traces(files, path) for path in files.first)
-
-
 def _is_traces(files: Files, path: Path) -> bool:
+    """Whether a file names a trace and its assessments."""
     head = files.head(path).lstrip()
     if head.startswith(b"PAR1"):
         with path.open("rb") as file:  # Parquet stores the names of its columns in the last bytes
@@ -47,6 +37,9 @@ def _is_traces(files: Files, path: Path) -> bool:
             tail = file.read()
         return all(name.encode() in tail for name in COLUMNS)
     return files.has((b"{", b"["), b'"trace_id"', b"assessments", path=path)
+
+
+recognises = recogniser(_is_traces)
 
 
 def read(files: Files, question: str | None = None) -> Records:

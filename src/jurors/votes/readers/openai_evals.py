@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names, recogniser
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote
@@ -40,20 +40,13 @@ class _Run:
         return self.completion_fns, self.eval_name, self.run_id if graded else ""
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files begins with the specification of a run.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_run(files, path) for path in files.first)
-
-
 def _is_run(files: Files, path: Path) -> bool:
+    """Whether a file begins with the specification of a run."""
     first_line = files.head(path).lstrip().partition(b"\n")[0]
     return first_line.startswith((b'{"spec":', b'{"spec" :')) and b'"completion_fns"' in first_line
+
+
+recognises = recogniser(_is_run)
 
 
 def read(files: Files) -> Records:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "file of OpenInference spans"
@@ -51,19 +51,12 @@ class _Span:
         return name
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files begins as spans or their annotations do.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_spans(files, path) for path in files.first)
-
-
 def _is_spans(files: Files, path: Path) -> bool:
+    """Whether a file begins as spans or their annotations do."""
     return any(files.has((b"{", b"["), *keys, path=path) for keys in (_OTLP, _SPAN, _ANNOTATION))
+
+
+recognises = recogniser(_is_spans)
 
 
 def read(files: Files, question: str | None = None) -> Records:
