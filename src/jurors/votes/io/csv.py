@@ -10,7 +10,6 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,16 +30,7 @@ _TAIL = 1 << 16  # bytes
 _FEWEST = 3  # cells of a line that can be the names' where the first line is not
 
 
-@dataclass(frozen=True)
-class Delimited:
-    """How a file of delimited text is read."""
-
-    call: str  #: of DuckDB, with a gap for the file's name
-    names: tuple[str, ...]
-    delimiter: str
-
-
-def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> Delimited:
+def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], str]:
     """Find how DuckDB reads a file of delimited text.
 
     Parameters
@@ -50,7 +40,11 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
 
     Returns
     -------
-    Delimited
+    call
+        Of DuckDB, with a gap for the file's name.
+    names
+        Of the columns.
+    delimiter
 
     Raises
     ------
@@ -101,13 +95,13 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     # columns that have neither a name nor a cell, which spreadsheets leave at the edges
     unnamed = [k for k, name in enumerate(names) if k and not name]
     if not unnamed or len(unnamed) == len(names):
-        return Delimited(call, names, mark)
+        return call, names, mark
     filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
     counts = con.execute(f"SELECT {filled} FROM {_of_file(call, path)}").fetchall()[0]
     empty = {k for k, count in zip(unnamed, counts, strict=True) if not count}
     left = [k for k in range(len(names)) if k not in empty]
     columns = ", ".join(f"c{k}" for k in left)
-    return Delimited(f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark)
+    return f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark
 
 
 def _header(head: str, delimiter: str) -> list[str]:

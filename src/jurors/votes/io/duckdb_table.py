@@ -104,9 +104,8 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
         With its columns and their types.
     """
     if part.format in CELLS:
-        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
-        types = ("CSV",) * len(read.names)
-        opened = replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
+        call, names, delimiter = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        opened = replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
     else:
         call = f"read_parquet([{FILES}], hive_partitioning=false)"
         if part.format != "parquet":
@@ -142,21 +141,6 @@ def _relation(parts: Sequence[TablePart]) -> str:
 
 
 # -- several files as one -------------------------------------------------------------------------------------
-
-
-def check_same_columns(parts: Sequence[TablePart]) -> None:
-    """Refuse files that do not have the columns of the first, in whatever order."""
-    first = parts[0]
-    for part in parts[1:]:
-        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
-            continue
-        lacks = [name for name in first.names if name not in part.names]
-        more = [name for name in part.names if name not in first.names]
-        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
-        how = ", ".join(differ) or "one of them has a column twice"
-        raise VotesError(
-            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
-        )
 
 
 def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
@@ -220,6 +204,10 @@ def type_family(kind: str) -> str:
     return {"JSON": "json", "DOUBLE": "float", "FLOAT": "float", "BOOLEAN": "bool"}.get(kind, "text")
 
 
+def _is_nested(kind: str) -> bool:
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+
+
 # -- columns that the caller names and the files do not have -----------------------------------------------------------
 
 _LOOKED_AT = 20_480  # records, to see what they hold
@@ -234,53 +222,6 @@ class Made:
     sql: str
     kind: str
     homes: tuple[str, ...]
-
-
-def field(con: duckdb.DuckDBPyConnection, sql: str, names: Sequence[str], types: Sequence[str], path: str) -> Made:
-    """Find a field inside records by its dotted path.
-
-    Parameters
-    ----------
-    sql
-        The relation.
-    names, types
-        Of its columns.
-    path
-        Keys of records, or places in lists (from 0), after the name of a column. A column of text may hold JSON.
-
-    Returns
-    -------
-    Made
-        The field as a column.
-
-    Raises
-    ------
-    VotesError
-        With the nearest name where the records hold no such field.
-    """
-    home = home_of(names, path)
-    if home is None:
-        raise _unknown(path, names)
-    place, steps = home
-    cell, kind, at = f"c{place}", types[place], names[place]
-    if kind != "JSON":
-        nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
-        cell = f"to_json({cell})" if nested else f"TRY_CAST({cell}::VARCHAR AS JSON)"
-    for step in steps:
-        rows = f"SELECT {cell} AS v FROM {sql} LIMIT {_LOOKED_AT}"
-        kinds = con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
-        key = step.replace("'", "''")
-        if step.isdecimal() and {kind for (kind,) in kinds} - {"NULL"} == {"ARRAY"}:
-            inside = f"({cell} -> {int(step)})"
-        else:
-            inside = f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
-        if con.execute(f"SELECT 1 FROM {sql} WHERE {inside} IS NOT NULL LIMIT 1").fetchone() is None:
-            rows = f"SELECT {cell} AS v FROM {sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
-            keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
-            known = [f"{at}.{key}" for (key,) in con.execute(keys).fetchmany(_MOST_KEYS)]
-            raise _unknown(path, [*known, *(name for name in names if name != at)] if known else names)
-        cell, at = inside, f"{at}.{step}"
-    return Made(path, cell, "JSON", (names[place],))
 
 
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
@@ -318,7 +259,7 @@ class SourceTable:
             return f"c{k}"
         if kind in INTEGERS:
             return f"c{k}::BIGINT"
-        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+        if _is_nested(kind):
             raise VotesError(f"column {self.names[k]!r} holds {kind} values, not labels or names")
         if kind == "BLOB":
             return f"nullif(decode(c{k}), '')"
@@ -384,12 +325,41 @@ class SourceTable:
         table = self
         for name in names:
             if name is not None and name not in table.names and "." in name:
-                table = table._with(field(table.con, table.sql, table.names, table.types, name))
+                table = table._with(table._field(name))
         parts = item_parts(table.names, item)
         table = table if not parts else table.reaching(*parts)
         if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
             return table
         return table._joining(name, parts)
+
+    def _field(self, path: str) -> Made:
+        """A field inside records by its dotted path; VotesError with the nearest name where the records hold none.
+
+        The path has keys of records, or places in lists (from 0), after the name of a column. A column of text may
+        hold JSON.
+        """
+        home = home_of(self.names, path)
+        if home is None:
+            raise _unknown(path, self.names)
+        place, steps = home
+        cell, kind, at = f"c{place}", self.types[place], self.names[place]
+        if kind != "JSON":
+            cell = f"to_json({cell})" if _is_nested(kind) else f"TRY_CAST({cell}::VARCHAR AS JSON)"
+        for step in steps:
+            rows = f"SELECT {cell} AS v FROM {self.sql} LIMIT {_LOOKED_AT}"
+            kinds = self.con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
+            key = step.replace("'", "''")
+            if step.isdecimal() and {kind for (kind,) in kinds} - {"NULL"} == {"ARRAY"}:
+                inside = f"({cell} -> {int(step)})"
+            else:
+                inside = f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
+            if self.con.execute(f"SELECT 1 FROM {self.sql} WHERE {inside} IS NOT NULL LIMIT 1").fetchone() is None:
+                rows = f"SELECT {cell} AS v FROM {self.sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
+                keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
+                known = [f"{at}.{key}" for (key,) in self.con.execute(keys).fetchmany(_MOST_KEYS)]
+                raise _unknown(path, [*known, *(name for name in self.names if name != at)] if known else self.names)
+            cell, at = inside, f"{at}.{step}"
+        return Made(path, cell, "JSON", (self.names[place],))
 
     def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
         """The table with several columns as the one that names the item: escaped as by `escaped`, NULL where one is."""
@@ -570,7 +540,17 @@ def _opened(
 
 
 def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None) -> SourceTable:
-    check_same_columns(parts)
+    first = parts[0]
+    for part in parts[1:]:  # which must have the columns of the first, in whatever order
+        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
+            continue
+        lacks = [name for name in first.names if name not in part.names]
+        more = [name for name in part.names if name not in first.names]
+        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
+        how = ", ".join(differ) or "one of them has a column twice"
+        raise VotesError(
+            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
+        )
     sql, types = relation(parts)
     return SourceTable(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
 

@@ -367,14 +367,6 @@ def damaged_parquet(error: Exception) -> VotesError:
     return VotesError(message, code="damaged")
 
 
-def matrix_holds(error: Exception) -> str | None:
-    """What NumPy refused to load, from its message: "objects" of Python, a "pickle"; None for other faults."""
-    reason = str(error)
-    if "Object arrays" in reason or "Python objects" in reason:
-        return "objects"
-    return "pickle" if "pickle" in reason else None
-
-
 def _json_fault(path: Path, format: Format, text: str) -> str:
     """What is wrong with the JSON, by line; only after reading it has failed."""
     if format == "json" and first_byte(path) == b"[":

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -264,8 +264,20 @@ def read(files: Files) -> Records:
 
 def _log(files: Files, path: Path) -> InspectLog:
     where = files.name(path)
-    packed = files.head(path).startswith(b"PK\x03\x04")
-    header, samples = _from_archive(files, path) if packed else _from_json(files, path)
+    if files.head(path).startswith(b"PK\x03\x04"):
+        archive = Archive(path, where, files.allowed)
+        start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
+        if start is None:
+            raise VotesError(
+                f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew"
+            )
+        header = archive.document(start)
+        samples = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
+    else:
+        header = files.document(path)
+        if not header.is_record:
+            raise VotesError(f"{where}this is no {TITLE}: it is not one JSON object")
+        samples = header["samples"].records()
     spec, version = header["eval"], header["version"]
     if not spec.is_record:
         raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
@@ -323,22 +335,6 @@ def _input_text(value: Any) -> str:
     if isinstance(value, dict):
         return _input_text(value.get("content", value.get("text")))
     return str(value)
-
-
-def _from_json(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
-    document = files.document(path)
-    if not document.is_record:
-        raise VotesError(f"{files.name(path)}this is no {TITLE}: it is not one JSON object")
-    return document, document["samples"].records()
-
-
-def _from_archive(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
-    where = files.name(path)
-    archive = Archive(path, where, files.allowed)
-    start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
-    if start is None:
-        raise VotesError(f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew")
-    return archive.document(start), (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
 
 
 def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
