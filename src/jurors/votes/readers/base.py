@@ -214,7 +214,6 @@ class Files:
     allowed: int | None = None  #: bytes that a compressed file may expand to, where the user sets it
     findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: appended to by the reader
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
-    _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def head(self, path: Path | None = None) -> bytes:
         """The first bytes of a file (default: the first), decompressed and without a byte order mark."""
@@ -287,16 +286,13 @@ class Files:
         self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
-        """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
+        """A whole file as JSON; bare NaN and Infinity, which logs hold, are floats."""
         path = self.paths[0] if path is None else path
-        if path not in self._documents:
-            with self.open(path) as file:
-                self._documents[path] = parse_json(file.read(), self.name(path))
-        return Node(self._documents[path], self.name(path))
+        with self.open(path) as file:
+            return Node(parse_json(file.read(), self.name(path)), self.name(path))
 
-    def lines(self, path: Path | None = None) -> Iterator[Node]:
+    def lines(self, path: Path) -> Iterator[Node]:
         """Each record of a JSON lines file."""
-        path = self.paths[0] if path is None else path
         size = path.stat().st_size
         longest = WHOLE.of(size, self.allowed)
         with self.open(path, PIECES) as file:
@@ -412,13 +408,9 @@ class Archive:
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
             raise VotesError(message, code="damaged") from None
+        self.names = tuple(self._members)
         self._size = path.stat().st_size
         PIECES.check(sum(member.file_size for member in self._members.values()), self._size, allowed, where)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The members' names."""
-        return tuple(self._members)
 
     def document(self, name: str) -> Node:
         """A member as JSON; bare NaN and Infinity are floats."""

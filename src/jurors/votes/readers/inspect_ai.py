@@ -272,7 +272,7 @@ def _log(files: Files, path: Path) -> InspectLog:
                 f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew"
             )
         header = archive.document(start)
-        samples = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
+        samples: Iterable[Node] = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
     else:
         header = files.document(path)
         if not header.is_record:
