@@ -86,16 +86,6 @@ def test_abstentions_are_evidence_of_the_label() -> None:
     assert right[0] > right[1] + 0.01
 
 
-def test_card_csv_and_json_have_the_rates(graded: jurors.Evaluation) -> None:
-    document = json.loads(graded.to_json())
-    assert document["abstentions"]["j0"]["asked"] == 600
-    assert set(document["abstentions"]["j0"]["rate"]) == {"no", "yes"}
-    assert document["labels"] == ["no", "yes"]
-    assert "how often jurors abstain, by the true label" in str(graded)
-    frame = graded.to_frame()
-    assert frame.columns.tolist()[-3:] == ["abstention", "abstention_low", "abstention_high"]
-
-
 def test_nobody_abstains_nothing_is_said() -> None:
     votes, _ = simulated()
     spoken = jurors.grade(Votes.from_matrix(votes.codes, jurors=votes.jurors, labels=votes.labels))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 from statistics import NormalDist
 
@@ -19,14 +18,11 @@ import jurors
 from jurors import Sketch, SketchError, Votes
 from jurors._numeric import Floats, Integers
 from jurors.evaluate import dependence as residual
-from jurors.evaluate.agreement import agreement_statistics
 from jurors.evaluate.dependence import (
-    AgreementTest,
     Dependence,
     FactorFit,
     ResidualTest,
     _descend,
-    _elementary,
     _leading,
     agreement_test,
     dependence_of,
@@ -34,11 +30,9 @@ from jurors.evaluate.dependence import (
     effective_number,
     find_dependent_groups,
     fit_factor,
-    grouping_bar,
     has_room_for_groups,
     linked_jurors,
     mean_correlation,
-    naming_bar,
     residual_correlations,
     residual_errors,
     residual_test,
@@ -129,16 +123,6 @@ def test_a_correlation_that_rounds_to_nothing_has_no_minus() -> None:
     dependence = dependence_with_key(jurors.score_labels(test.votes, test.truth))
     tiny = replace(dependence, correlation=np.where(np.isfinite(dependence.correlation), -1e-5, np.nan))
     assert "-0.0" not in str(tiny)
-
-
-def test_it_comes_as_text_dict_and_frame() -> None:
-    result = jurors.grade(simulate(600, 5, seed=5).votes)
-    dependence = result.details["dependence"]
-    assert "independent ones" in str(dependence)
-    assert "independent ones" in str(result)
-    assert len(dependence.to_frame()) == 10
-    assert result.to_dict()["details"]["dependence"]["effective_jurors"] == dependence.effective_jurors
-    assert "<table>" in dependence._repr_html_()
 
 
 def test_three_labels_are_refused_rather_than_guessed() -> None:
@@ -305,20 +289,6 @@ def test_two_groups_are_told_apart_in_the_jurors_order() -> None:
     assert find_dependent_groups(Pairs(sketch), test) == [(0, 3), (1, 6)]
 
 
-@examples(8, deadline=None)
-@given(seed=st.integers(0, 10**6), order=st.permutations(range(8)))
-def test_permuting_jurors_commutes_with_the_test(seed: int, order: list[int]) -> None:
-    codes = codes_of(seed, items=600, copies=((2, 5),))
-    test, moved = (
-        residual_test(Pairs(sketch_from(codes))),
-        residual_test(Pairs(sketch_from(codes[:, order]))),
-    )
-    assert test is not None
-    assert moved is not None
-    assert moved.statistic == pytest.approx(test.statistic, rel=1e-3)
-    assert moved.share == pytest.approx(test.share, rel=1e-3, abs=1e-4)
-
-
 def test_three_jurors_and_three_labels_are_not_tested() -> None:
     assert residual_test(Pairs(sketch_from(codes_of(0)[:, :3]))) is None
     assert residual_test(Pairs(Sketch.from_counts({"ABCA": 3, "AAAA": 4, "CBBC": 5}, jurors="ijkl"))) is None
@@ -448,14 +418,6 @@ def test_rare_errors_on_few_items_link_nobody(times: int, named: bool) -> None:
     assert dependence_of(sketch, solution).groups == ((("a", "b"),) if named else ())
 
 
-def test_bars_rise_with_the_number_of_pairs() -> None:
-    assert naming_bar(1) == naming_bar(0) == 3.5
-    assert naming_bar(100) == pytest.approx(NormalDist().inv_cdf(1 - 0.005 / 100))
-    assert naming_bar(100) > 3.5
-    assert grouping_bar(1) == grouping_bar(0) == 4.5
-    assert grouping_bar(10_000) == pytest.approx(NormalDist().inv_cdf(1 - 1e-7))
-
-
 # -- what a factor leaves over ---------------------------------------------------------------------------------
 
 
@@ -501,27 +463,6 @@ def test_one_pair_that_sticks_out_is_enough_and_all_together_are() -> None:
     assert not ResidualTest(rare, counted, 20.0, 2.0, 0.5).is_significant
 
 
-def test_heavy_tails_stretch_the_law() -> None:
-    share = np.full(4, 0.1)  # κ = .73 / .09 = 8.1, of two on 100 items .658
-    factor = replace(
-        left_over(np.full((4, 4), 0.03)), pairs=PairMoments(np.full((4, 4), 100.0), np.zeros((4, 4)), share)
-    )
-    counted = np.triu(np.ones((4, 4), dtype=bool), 1)
-    kurtosis = factor.pairs.excess_kurtosis()
-    stretch = 1 + (0.73 / 0.09) ** 2 / 100 / 2
-    assert residual._p_value(factor, counted, 2.0, kurtosis) == pytest.approx(chi2.sf(54 / stretch, 2 / stretch))
-
-
-def test_jurors_who_share_no_pair_that_counts_leave_nothing_to_test() -> None:
-    nothing = np.zeros((4, 4), dtype=bool)
-    assert residual._test(left_over(np.zeros((4, 4))), ~np.eye(4, dtype=bool), nothing) is None
-    half = np.zeros((4, 4), dtype=bool)
-    half[:2, 2:] = half[2:, :2] = True  # four pairs count, each juror was fitted to three and keeps two of them
-    few = residual._test(left_over(np.zeros((4, 4))), ~np.eye(4, dtype=bool), half)
-    assert few is not None
-    assert few.degrees == pytest.approx(4 - 4 * 2 / 3)
-
-
 def test_pairs_within_a_group_take_no_part() -> None:
     sketch = Sketch.from_votes(Votes.from_matrix(simulate(500, 6, seed=1).votes, labels=(0, 1)))
     test = residual_test(Pairs(sketch), [(1, 4, 5)])
@@ -529,26 +470,6 @@ def test_pairs_within_a_group_take_no_part() -> None:
     assert not any(test.counted[i, j] for i, j in ((1, 4), (1, 5), (4, 5)))
     assert test.counted.sum() == 12
     assert test.degrees == pytest.approx(6)
-
-
-def test_descent_finds_the_weighted_least_squares() -> None:
-    rng = np.random.default_rng(3)
-    r, weights = rng.uniform(0.2, 0.5, (5, 5)), rng.uniform(1, 2, (5, 5))
-    r, weights = (r + r.T) / 2, (weights + weights.T) / 2
-    np.fill_diagonal(weights, 0)
-    weights[4] = weights[:, 4] = 0  # nobody met the last: it stays where it is
-    beta = _descend(r, weights, np.full(5, 0.4))
-    slope = (weights * (r - np.outer(beta, beta)) * beta).sum(axis=1)
-    assert slope == pytest.approx(0, abs=1e-5)
-    assert beta[4] == 0.4
-    held = _descend(np.full((3, 3), 2.0), 1.0 - np.eye(3), np.full(3, 0.5))
-    assert held == pytest.approx(0.999)
-    assert _descend(np.full((3, 3), -2.0), 1.0 - np.eye(3), np.array([0.5, 0.5, -0.5])).min() >= -0.999
-
-
-def test_the_third_symmetric_polynomial() -> None:
-    row, values = np.array([0, 0, 0, 0, 2, 2]), np.array([2.0, 3.0, 5.0, 7.0, 1.0, 1.0])
-    assert _elementary(row, values, 3).tolist() == pytest.approx([30 + 42 + 70 + 105, 0, 0])
 
 
 # -- agreement -------------------------------------------------------------------------------------------------
@@ -568,31 +489,6 @@ def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None
     assert test.z == pytest.approx(z)
     assert test.p_value == pytest.approx(chi2.sf(np.square(z).sum(), 10 - 5))
     assert agreement_test(Pairs(sketch.take(sketch.jurors[:3])), *fitted_classes(fit)) is None
-
-
-def test_the_size_of_an_excess_is_what_chance_does_not_give() -> None:
-    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
-    test = AgreementTest(first, second, np.array([0.2, -0.1, 0.0]), np.array([4.0, -5.0, 0.0]), 0.1)
-    beyond = (0.2**2 - 0.05**2 + 0.1**2 - 0.02**2) / 3
-    assert test.size == pytest.approx(np.sqrt(beyond))
-    assert replace(test, z=np.array([0.5, -0.5, 0.0])).size == 0
-    assert test.striking_pairs() == [(0, 2, -5.0), (0, 1, 4.0)]
-    assert replace(test, z=np.array([3.5, -3.51, 0.0])).striking_pairs() == [(0, 2, -3.51)]
-
-
-def test_coefficients_where_votes_are_missing_or_nobody_disagrees() -> None:
-    counts = {("A", "A", "A"): 2, ("A", "B", None): 1, (None, "B", None): 4, ("B", "B", None): 3}
-    whole = agreement_statistics(Sketch.from_counts(counts, jurors="ijk"))
-    assert whole.agreement == Fraction(5, 6)
-    shares = [Fraction(2 * 2 + 1, 20), Fraction(1 + 2 * 4 + 2 * 3, 20)]
-    chance = sum(share**2 for share in shares)
-    assert whole.fleiss_kappa == (Fraction(5, 6) - chance) / (1 - chance)
-    assert whole.gwet_ac1 == (Fraction(5, 6) - (1 - chance)) / chance
-    # 14 votes on the items with two or more: 7 A, 7 B; coincidences alike 2·3 + 3·2
-    assert whole.krippendorff_alpha == 1 - (1 - Fraction(12, 14)) / (1 - Fraction(2 * 7 * 6, 14 * 13))
-    nobody = agreement_statistics(Sketch.from_counts({("A", None): 3, (None, "B"): 2}, jurors="ij"))
-    assert (nobody.agreement, nobody.fleiss_kappa, nobody.krippendorff_alpha) == (None, None, None)
-    assert nobody.pairs() == []
 
 
 def test_a_grade_that_is_no_number_counts_as_chance() -> None:

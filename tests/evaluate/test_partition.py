@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from strategies import sketches
 
 from jurors import Sketch, evaluate_majority
 from jurors.errors import OptionError
-from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import (
     Choice,
     Partition,
@@ -188,33 +186,3 @@ def test_what_is_known_settles_which_solution_is_taken() -> None:
 
 
 # -- what items are labelled by ------------------------------------------------------------------------------------
-
-
-class Calibration:
-    """Counts how often it is asked for everything."""
-
-    def __init__(self, partition: Partition) -> None:
-        self.asked, self.labels = 0, partition
-
-    def __call__(self, evaluation: Evaluation, /) -> Any:
-        self.asked += 1
-
-    def partition(self, evaluation: Evaluation, /) -> Partition:
-        return self.labels
-
-    def lessons(self, evaluation: Evaluation, /) -> Any:
-        return None
-
-
-def test_labels_do_not_wait_for_every_calibrated_grade() -> None:
-    sketch = small()
-    plain, other = majority_partition(sketch), majority_partition(sketch)
-    bare = Evaluation(items=20, jurors=sketch.jurors, labels=sketch.labels, method="m", solution=None, partition=plain)
-    assert bare.labelling_partition is plain
-    calibration = Calibration(other)
-    asked = replace(bare, calibration=calibration)
-    assert asked.labelling_partition is other
-    assert calibration.asked == 0
-    assert asked.calibrated is None
-    assert asked.labelling_partition is plain
-    assert calibration.asked == 1

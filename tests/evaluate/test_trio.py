@@ -21,7 +21,6 @@ from jurors import (
     encode,
     evaluate_trio,
     evaluate_trios,
-    grade,
 )
 from jurors.evaluate.trio import (
     decode_trios,
@@ -113,13 +112,6 @@ def test_a_trillion_items_stay_exact() -> None:
     )
     least = encode(truth).items
     sketch = encode(truth, items=least * (10**12 // least))
-    assert truth in evaluate_trio(sketch)
-
-
-def test_prevalence_one_half_is_no_special_case() -> None:
-    truth = jury(HALF, *[(Fraction(3, 4), Fraction(2, 3))] * 3)
-    sketch = encode(truth)
-    assert trio_invariants(sketch).trio == 0
     assert truth in evaluate_trio(sketch)
 
 
@@ -268,14 +260,6 @@ def test_shares_add_up_to_one_for_any_labels_and_jurors(labels: int, jurors: int
     shares = tuple_shares(solution)
     assert sum(shares) == 1
     assert len(shares) == labels**jurors
-
-
-def test_the_irrational_solution_of_table_1_encodes_its_own_whole_counts() -> None:
-    counts = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-    sketch = Sketch.from_counts(counts, jurors="ijk")
-    for solution in evaluate_trio(sketch):
-        assert encode(solution, items=20_000) == sketch
-    assert encode(grade(sketch), items=20_000) == sketch
 
 
 def test_items_that_give_no_whole_counts_are_refused_with_the_multiple_that_does() -> None:

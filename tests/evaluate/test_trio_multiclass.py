@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import fmpq_mat
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
 from jurors.evaluate.partition import Choice
-from jurors.evaluate.trio_decomposition import Algebra, _separating_mix, decompose
+from jurors.evaluate.trio_decomposition import Algebra, decompose
 from jurors.evaluate.trio_multiclass import MultilabelDecode, decode_floats, evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.exact.surd import Surd
@@ -24,7 +24,6 @@ from jurors.exact.surd import Surd
 
 
 JURORS = ("ann", "bob", "cy")
-Rows = tuple[tuple[Fraction, ...], ...]
 
 
 def jury(prevalences: list[int], *tables: list[list[int]]) -> Solution:
@@ -143,20 +142,6 @@ def assert_same_as_closed_form(sketch: Sketch) -> None:
     if expected[0].is_real:
         assert decode.has("out_of_range") == (not expected[0].is_in_range)
         assert decode.has("irrational") == (not expected[0].is_rational)
-
-
-def test_perfect_jurors_on_four_labels_are_seen_as_perfect() -> None:
-    identity = np.eye(4, dtype=int).tolist()
-    truth = jury([4, 3, 2, 1], identity, identity, identity)
-    decode = evaluate_trio_labels(encode(truth))
-    assert decode.solution == truth
-    assert decode.outcome == "rational"
-    assert decode.gap == 6.0  # the next best relabeling swaps two labels for all three jurors
-
-
-def test_equal_prevalences_are_no_special_case() -> None:
-    truth = jury([1, 1, 1], *[[[6, 1, 1], [1, 5, 2], [2, 1, 5]]] * 3)
-    assert evaluate_trio_labels(encode(truth)).solution == truth
 
 
 def test_rows_that_collide_under_the_first_mixture_are_still_told_apart() -> None:
@@ -536,44 +521,3 @@ def test_wrong_input_is_refused_with_a_way_out() -> None:
 
 
 # -- Commuting matrices of a trio with many labels: which mix of them tells the labels apart -------
-
-
-TURN = fmpq_mat(4, 4, [1, 2, 0, 1, 0, 1, 1, 0, 3, 0, 1, 1, 0, 1, 0, 1])
-ROWS = ((1, 2, 1), (1, 2, 1), (2, 1, 1), (3, 0, 1))  # what the slicer says on each label, in quarters: two are alike
-
-
-def diagonal(values: list[Fraction]) -> fmpq_mat:
-    size = len(values)
-    cells = [[values[i] if i == j else Fraction(0) for j in range(size)] for i in range(size)]
-    return fmpq_mat(size, size, [fmpq(x.numerator, x.denominator) for row in cells for x in row])
-
-
-def algebra(rows: tuple[tuple[int, ...], ...]) -> Algebra:
-    answers = zip(*rows, strict=True)
-    matrices = [TURN * diagonal([Fraction(x, 4) for x in answer]) * TURN.inv() for answer in answers]
-    whole = diagonal([Fraction(1)] * len(rows))
-    return Algebra(tuple(matrices), whole, whole, True)
-
-
-def test_labels_that_the_slicer_cannot_tell_apart_stay_together() -> None:
-    slices = algebra(ROWS)
-    mixed, factors = _separating_mix(slices)
-    assert sorted(multiplicity for _, multiplicity in factors) == [1, 1, 2]
-    assert slices.is_generated_by(mixed, 3)
-
-
-def test_a_mix_that_merges_more_than_the_slicer_does_is_told() -> None:
-    slices = algebra(ROWS)
-    assert not slices.is_generated_by(slices.matrices[2], 1)  # the third answer is as frequent on all labels
-
-
-def test_the_first_mix_merges_labels_and_another_is_taken() -> None:
-    # 0 x + 1 y + 3 z is 7/4 on the first and on the second row
-    slices = algebra(((1, 1, 2), (-4, 4, 1), (2, 1, 1), (3, 0, 1)))
-    _, factors = _separating_mix(slices)
-    assert [multiplicity for _, multiplicity in factors] == [1] * 4
-
-
-def test_another_mix_is_taken_though_two_labels_stay_together() -> None:
-    _, factors = _separating_mix(algebra(((1, 1, 2), (-4, 4, 1), (1, 1, 2), (3, 0, 1))))
-    assert sorted(multiplicity for _, multiplicity in factors) == [1, 1, 2]

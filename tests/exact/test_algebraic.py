@@ -90,11 +90,6 @@ def test_float_and_decimals_are_those_of_the_polynomial_at_the_root(p: list[Frac
     assert abs(Fraction(number.decimal(30)) - value) <= Fraction(1, 2 * 10**30) + Fraction(1, 10**70)
 
 
-def test_the_roots_of_unity_polynomial_has_the_cosines_it_should() -> None:
-    roots = [float(x) for x in roots_of(CUBIC)]
-    assert roots == pytest.approx(sorted(2 * math.cos(k * math.pi / 9) for k in (2, 4, 8)), rel=1e-15)
-
-
 def test_complex_roots_are_conjugate_and_their_product_is_real() -> None:
     real, one, other = roots_of(MIXED)
     assert real.is_real

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import encode, evaluate_trio, trio_invariants
+from jurors.evaluate.trio import evaluate_trio, trio_invariants
 from jurors.sketch.moments import moments
 from jurors.sketch.sketch import Sketch
 
@@ -212,14 +211,6 @@ def test_our_solutions_are_the_points_of_the_basis(name: str) -> None:
             assert sp.expand(expression.subs(point)) == 0
 
 
-def test_the_printed_quadratic_of_table_1_is_a_hundred_times_too_small_in_its_leading_term() -> None:
-    values = numeric_moments("Table 1")
-    leading, constant = (T**2 + 4 * P).subs(values), P.subs(values)
-    assert leading == sp.Rational(3190087950361, 160000000000000000)
-    assert constant == sp.Rational(1612380721606215379, 10**24)
-    assert leading == 100 * sp.Rational(3190087950361, 16000000000000000000)
-
-
 # -- the integer form -------------------------------------------------------------------------------------------
 
 
@@ -259,17 +250,6 @@ def test_our_invariants_are_the_moments_in_integers(name: str) -> None:
         Fraction(found.hyperdeterminant, items**4)
         == exact.trio["i", "j", "k"] ** 2 + 4 * pairs[0] * pairs[1] * pairs[2]
     )
-
-
-def test_the_rational_jury_above_is_an_exactly_independent_one() -> None:
-    accuracies = [
-        (Fraction(3, 4), Fraction(1, 2)),
-        (Fraction(1, 2), Fraction(3, 4)),
-        (Fraction(3, 5), Fraction(4, 5)),
-    ]
-    jury = Solution.of_two_labels("ijk", "AB", Fraction(2, 5), accuracies)
-    assert encode(jury) == Sketch.from_counts(JURIES["rational"], jurors="ijk")
-    assert jury in evaluate_trio(encode(jury))
 
 
 def _with(position: int, said: str, others: str) -> str:

@@ -79,12 +79,6 @@ def test_there_are_more_than_a_hundred_golden_sketches(sketches: Path) -> None:
     assert len(every["uci_adult_100"]) + len(every) - 1 == len(NAMES) == 104
 
 
-def test_the_reader_of_surds_reads_what_sympy_prints() -> None:
-    assert read_surd("1/2 - 10997*sqrt(5017)/2819554") == Surd(Fraction(1, 2), Fraction(-10997, 2819554), 5017)
-    assert read_surd("sqrt(5)/10 + 1/2") == Surd(Fraction(1, 2), Fraction(1, 10), 5)
-    assert read_surd("3/10") == Fraction(3, 10)
-
-
 def read_surd(text: str) -> Surd:
     """A sum of rationals and rational multiples of one square root, as sympy prints it."""
     total = Surd(0)

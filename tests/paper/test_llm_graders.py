@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import jurors
@@ -70,17 +69,3 @@ def test_the_weakest_pair_agrees_no_more_than_chance(graded: jurors.Evaluation) 
     assert len(weak) == 1
     assert weak[0].value is not None
     assert abs(weak[0].value) == pytest.approx(0.45, abs=0.005)
-
-
-def test_the_other_solution_is_the_mirror(graded: jurors.Evaluation) -> None:
-    likely, mirror = graded.solutions
-    assert mirror.prevalence["wrong"] == 1 - likely.prevalence["wrong"]
-    for juror in graded.jurors:
-        assert mirror.accuracy[juror]["wrong"] == 1 - likely.accuracy[juror]["right"]
-
-
-def test_every_item_gets_the_label_of_its_tuple() -> None:
-    votes, _ = jurors.load_example("llm_graders")
-    labelled = jurors.label(votes)
-    assert len(labelled) == votes.rows
-    assert np.isfinite(labelled.probability).all()

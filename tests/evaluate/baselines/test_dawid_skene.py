@@ -11,19 +11,15 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
-from simulated_juries import as_sparse, exact_jury, numbers, simulate, two_label_tables
+from simulated_juries import as_sparse, simulate, two_label_tables
 from strategies import examples, sketches
 
 from jurors import Votes
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.baselines.dawid_skene import EngineFit, evaluate_dawid_skene, evaluate_on_engine
-from jurors.evaluate.trio import encode
 from jurors.sketch.sketch import Sketch
 
 # -- dawid skene -----------------------------------------------------------------------------------
-
-
-GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
 
 
 def plain_em(sketch: Sketch, rounds: int) -> tuple[dict[Any, float], dict[Any, float]]:
@@ -61,33 +57,6 @@ def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
         number = solution.confusion[f"juror {j}"][a][b]
         if p[a] > 1e-9:
             assert np.isclose(np.nan if number is None else number, expected, atol=1e-6, equal_nan=True)
-
-
-def test_an_exactly_independent_jury_is_found() -> None:
-    jury = exact_jury("0.3", [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.85"), ("0.8", "0.65")])
-    fit = evaluate_dawid_skene(encode(jury), tolerance=1e-15)
-    assert fit.converged
-    assert not fit.alarms
-    assert np.allclose(numbers(fit.solution), numbers(jury), atol=1e-4)
-
-
-def test_the_fit_is_at_least_as_likely_as_the_truth() -> None:
-    sketch, _, _ = simulate((0.3, 0.7), two_label_tables(GOOD), 500, seed=4)
-    table = two_label_tables(GOOD)
-    codes = sketch.tuples.codes
-    each = [p * table[np.arange(5), k, codes].prod(axis=1) for k, p in enumerate((0.3, 0.7))]
-    at_truth = float(sketch.counts @ np.log(np.sum(each, axis=0)))
-    height = evaluate_dawid_skene(sketch).details["log_likelihood"]
-    assert at_truth < height < at_truth + 25
-
-
-def test_likelihood_never_falls() -> None:
-    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 60, missing=0.4, seed=1)
-    heights = [
-        evaluate_dawid_skene(sketch, max_iterations=k, tolerance=-1.0).details["log_likelihood"] for k in range(1, 30)
-    ]
-    assert (np.diff(heights) > -1e-9).all()
-    assert heights[-1] > heights[0] + 0.1
 
 
 def test_a_large_sparse_panel_takes_the_sparse_road() -> None:
@@ -258,12 +227,3 @@ def test_words_of_a_fixed_list_are_words() -> None:
 def test_no_round_is_no_answer() -> None:
     with pytest.raises(OptionError, match="max_rounds must be at least 1, not 0"):
         evaluate_on_engine(long_votes(5, 4, 2), max_rounds=0)
-
-
-@pytest.mark.slow
-def test_a_million_votes_give_the_in_memory_result() -> None:
-    frame = long_votes(333_334, 40, 3)
-    there = evaluate_on_engine(pl.from_pandas(frame).lazy(), tolerance=1e-5)
-    here = evaluate_dawid_skene(Sketch.from_votes(Votes.from_frame(frame)), tolerance=1e-5)
-    assert there.score.tolist() == pytest.approx(list(here.solution.score.values()), abs=5e-3)
-    assert there.log_likelihood == pytest.approx(here.details["log_likelihood"], rel=1e-5)

@@ -7,27 +7,21 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.sparse import csr_array
 from simulated_juries import exact_jury, numbers, simulate, two_label_tables
 from strategies import examples, juries
 
-from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.baselines import pairwise as rank_one
 from jurors.evaluate.baselines.pairwise import (
     RankOne,
-    _covariances,
-    _skewness,
     evaluate_agreement,
     evaluate_spectral,
     fit_rank_one,
     rank_one_alarms,
-    refuse_without_signal,
-    weighted_vote,
 )
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import encode, evaluate_trio
-from jurors.sketch.pairs import Incidence, Pairs
+from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 
 # -- One number per juror from one number per pair, by hand and by laws of least squares -----------
@@ -105,70 +99,7 @@ def test_a_juror_without_a_finite_answer_is_held_at_its_bound() -> None:
     assert far.vector == pytest.approx(0.05)
 
 
-def test_the_start_is_the_leading_vector_at_the_scale_that_fits_best() -> None:
-    b = np.array([0.5, -0.2, 0.4, 0.3])
-    weight = csr_array(1.0 - np.eye(4))
-    value = csr_array(np.outer(b, b) * (1.0 - np.eye(4)))
-    start = rank_one._leading(value, weight, np.zeros(4, dtype=np.int64))
-    assert np.sign(start).tolist() == [1, -1, 1, 1]
-    scale = (start @ (value @ start)) / (start**2 @ (weight @ start**2))
-    assert scale == pytest.approx(1)
-    nothing = csr_array((4, 4))
-    assert rank_one._leading(nothing, nothing, np.zeros(4, dtype=np.int64)).tolist() == [0, 0, 0, 0]
-
-
-def test_every_group_is_oriented_by_its_own_sum() -> None:
-    oriented = rank_one._orient(np.array([-2.0, 1.0, 1.0, 1.0, np.nan]), np.array([0, 1, 0, 1, 2]))
-    assert oriented[:4].tolist() == [2, 1, -1, 1]
-    assert np.isnan(oriented[4])
-    assert rank_one._orient(np.array([1.0, -1.0]), np.zeros(2, dtype=np.int64)).tolist() == [1, -1]
-
-
 # -- what the spectral method makes of it ----------------------------------------------------------------------
-
-
-def test_covariances_are_about_the_jurors_own_means_on_what_both_answered() -> None:
-    sketch, codes, _ = simulate((0.4, 0.6), two_label_tables([(0.9, 0.7), (0.6, 0.8), (0.7, 0.8)]), 60, missing=0.3)
-    votes = np.where(codes < 0, np.nan, codes).astype(float)
-    mean, pairs = np.nanmean(votes, axis=0), Pairs(sketch)
-    plain = [np.nanmean((votes[:, i] - mean[i]) * (votes[:, j] - mean[j])) for i, j in ((0, 1), (0, 2), (1, 2))]
-    assert _covariances(pairs, mean) == pytest.approx(plain)
-
-
-def third_moments(codes: np.ndarray[tuple[int, ...], np.dtype[np.int64]], mean: Floats, b: Floats) -> float:
-    above = below = 0.0
-    for row in codes:
-        for i, j, k in combinations(np.flatnonzero(row >= 0), 3):
-            above += np.prod([(row[m] - mean[m]) * b[m] for m in (i, j, k)])
-            below += np.prod([b[m] ** 2 for m in (i, j, k)])
-    return above / below
-
-
-def test_the_slope_of_the_third_moments_is_that_of_all_trios() -> None:
-    rng = np.random.default_rng(4)
-    codes = rng.integers(-1, 2, (20, 5))
-    mean, b = rng.uniform(0.3, 0.7, 5), rng.uniform(0.1, 0.5, 5)
-    data = Incidence.from_codes(codes, labels=2)
-    assert _skewness(data, mean, b) == pytest.approx(third_moments(codes, mean, b))
-    twice = Incidence.from_codes(np.concatenate([codes, codes[:3]]), labels=2)
-    weights = np.where(np.arange(20) < 3, 2.0, 1.0)
-    assert _skewness(Incidence.from_codes(codes, weights, labels=2), mean, b) == pytest.approx(
-        _skewness(twice, mean, b)
-    )
-
-
-def test_a_vote_weighs_by_its_log_ratio_and_is_never_beyond_doubt() -> None:
-    accuracy = np.array([[0.9, 0.7], [1.2, 0.6], [np.nan, np.nan]])
-    data = Incidence.from_codes([[0, 0, 1], [1, 1, 0], [1, -1, 1], [-1, -1, 0]], labels=2)
-    odds = np.exp(0.3)  # of the second label
-    edge = 0.5 / 11
-    said_b, sure_b, sure_a = 0.7 / 0.1, 0.6 / edge, 0.4 / (1 - edge)
-    plain = np.array([0.3 / 0.9 * sure_a, said_b * sure_b, said_b, 1.0]) * odds
-    posterior = weighted_vote(data, accuracy, np.array([10.0, 10.0, 10.0]), 0.3)
-    assert posterior[:, 1] == pytest.approx(plain / (1 + plain))
-    assert posterior.sum(axis=1) == pytest.approx(1)
-    silent = weighted_vote(data, np.array([[1.0, 1.0]] * 3), np.zeros(3), 0.0)  # no vote: the edge is a quarter
-    assert silent[2, 1] == pytest.approx(0.9)
 
 
 def test_alarms_name_who_and_how_far() -> None:
@@ -188,26 +119,6 @@ def test_alarms_name_who_and_how_far() -> None:
     assert rank_one_alarms(sketch, fine, np.array([[0.0, 1.0]] * 4), "it") == ()
     torn = RankOne(np.full(4, np.nan), False, 0, True, np.zeros(4, dtype=bool))
     assert rank_one_alarms(sketch, torn, np.full((4, 2), np.nan), "it") == ()
-
-
-def test_no_signal_is_refused_of_all_pairs_or_of_one_of_just_three() -> None:
-    three, four = (Sketch.from_counts({"A" * n: 1}, jurors="ijkl"[:n]) for n in (3, 4))
-    refuse_without_signal(three, np.array([0.1, 0.2, 0.3]), "covary")
-    refuse_without_signal(four, np.array([0.1, 0, 0, 0, 0, 0]), "covary")
-    refuse_without_signal(three, np.array([0.1, 0.0]), "covary")
-    with pytest.raises(DegenerateSketchError, match="some two of the three"):
-        refuse_without_signal(three, np.array([0.1, 0, 0.3]), "covary")
-    with pytest.raises(DegenerateSketchError, match="no two jurors"):
-        refuse_without_signal(four, np.zeros(6), "covary")
-
-
-def test_every_figure_of_an_exact_panel() -> None:
-    fit = evaluate_spectral(
-        encode(exact_jury("0.3", [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.8"), ("0.8", "0.6")]))
-    )
-    assert list(fit.details["balanced_accuracy"].values()) == pytest.approx([0.8, 0.7, 0.775, 0.7])
-    assert fit.details["third_moment_slope"] == pytest.approx(-0.4 / np.sqrt(0.21))
-    assert fit.solution.prevalence == pytest.approx({"A": 0.3, "B": 0.7})
 
 
 # -- spectral --------------------------------------------------------------------------------------
@@ -326,12 +237,6 @@ def test_jurors_as_good_on_both_labels_are_found_to_rounding() -> None:
     assert np.allclose(list(fit.details["error_rate"].values()), [0.1, 0.2, 0.3, 0.4, 0.8, 0.5], atol=1e-9)
     assert fit.solution.accuracy["juror 4"] == pytest.approx({"A": 0.2, "B": 0.2})
     assert fit.solution.score["juror 0"] == pytest.approx(0.9)
-
-
-def test_it_says_that_it_cannot_tell_labels_apart_and_indeed_it_cannot() -> None:
-    fit = evaluate_agreement(encode(exact_jury("0.1", [("0.5", "0.9"), ("0.6", "0.95"), ("0.7", "0.8")])))
-    assert any("cannot tell labels apart" in note for note in fit.notes)
-    assert fit.solution.accuracy["juror 0"]["A"] == fit.solution.accuracy["juror 0"]["B"]
 
 
 def test_a_simulated_panel_with_missing_votes_and_a_liar_is_found_and_labelled() -> None:

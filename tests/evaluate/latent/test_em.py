@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 from panels import simulate
 from scipy.sparse import csr_array
 
-from jurors._numeric import Floats
 from jurors.evaluate.latent import em as expectation
 from jurors.evaluate.latent.em import (
     AnyParameters,
     EMProblem,
-    FewParameters,
     FewStrata,
     Parameters,
-    are_few,
     class_table,
     em_problem,
     first_parameters,
@@ -117,17 +114,6 @@ def test_a_quick_step_is_a_step(
     assert quick.leave(quick.normalise(quick.enter(at.flat + 0.5))) == pytest.approx(apart, abs=1e-9)
 
 
-def test_quick_steps_are_for_few_parameters_of_dense_panels() -> None:
-    assert isinstance(em_problem(panel(0), "confusion", 2.0).steps, FewParameters)
-    assert isinstance(em_problem(panel(0), "strata", 2.0).steps, FewStrata)
-    many = panel(0, labels=4, jurors=9)
-    assert not are_few(many)
-    assert isinstance(em_problem(many, "confusion", 2.0).steps, AnyParameters)
-    problem = em_problem(panel(0), "confusion", 2.0)
-    beside = replace(problem, fixed_counts=(np.ones((1, 2)), np.ones((1, 2, 8))))
-    assert isinstance(beside.steps, AnyParameters)
-
-
 @pytest.mark.parametrize("away", [-60.0, 40.0])
 def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> None:
     problem = em_problem(panel(5), "strata", 2.0)
@@ -169,18 +155,6 @@ def _height(problem: EMProblem, at: Parameters) -> float:
     return float(improve(problem, at)[1][0])
 
 
-def test_others_are_fitted_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strata go up by themselves, as ever."""
-    data = Incidence.from_codes(simulate(300, 5, seed=4).votes, labels=2)
-    problems = [em_problem(data, model, 2.0) for model in (*PLAIN, "strata")]
-    quick = run_em_models(problems, None, 1e-6, 300)
-    monkeypatch.setattr(expectation, "are_few", lambda _: False)
-    slow = run_em_models([em_problem(data, model, 2.0) for model in (*PLAIN, "strata")], None, 1e-6, 300)
-    for (one, _, _), (other, _, _) in zip(quick, slow, strict=True):
-        assert np.exp(one.flat) == pytest.approx(np.exp(other.flat), abs=2e-3)
-    assert quick[2][0].flat == pytest.approx(slow[2][0].flat, abs=1e-6)
-
-
 @pytest.mark.parametrize("labels", [2, 4])
 def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
     """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""
@@ -194,15 +168,3 @@ def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
         assert held() is None
     finally:
         gc.enable()
-
-
-def test_one_accuracy_per_juror_whatever_is_counted() -> None:
-    """Errors are shared out evenly over the labels that are wrong, and all rows have the same accuracy."""
-    few = em_problem(panel(3, labels=3, jurors=5), "one_coin", 2.0).few(("one_coin",))
-    once, _ = few.improve(few.enter(points(3, em_problem(panel(3, labels=3, jurors=5), "one_coin", 2.0)).flat))
-    table: Floats = np.exp(once.reshape(3, -1)[:, :-1]).reshape(3, 5, 3)
-    for k in range(3):
-        assert table[k, :, k] == pytest.approx(table[0, :, 0])
-        wrong = np.delete(table[k], k, axis=1)
-        assert wrong[:, 0] == pytest.approx(wrong[:, 1])
-    assert table.sum(axis=2) == pytest.approx(np.ones((3, 5)))

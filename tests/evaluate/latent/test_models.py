@@ -174,27 +174,6 @@ def test_strata_have_a_label_mix_of_their_own_where_the_votes_insist() -> None:
     assert mix[1] / mix.sum(axis=0) == pytest.approx([0.1, 0.5], abs=0.1)
 
 
-@pytest.mark.parametrize("given", ["nothing", "gold", "labels"])
-def test_the_first_parameters_are_shares_of_votes_unless_more_is_known(given: str) -> None:
-    codes, weights = np.array([[0, 0, 1], [1, -1, 1], [0, 1, -1], [1, 1, 0]]), np.array([3.0, 2.0, 4.0, 1.0])
-    chances = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5], [0.4, 0.6]])
-    gold = np.array([[1.0, 0.0], [np.nan, np.nan], [0.0, 1.0], [0.25, 0.75]])
-    shares = np.array([[2.5, 1.5], [0.5, 2.5], [1.5, 1.5], [1.5, 2.5]])
-    shares /= shares.sum(axis=1, keepdims=True)
-    if given == "gold":
-        shares = np.where(np.isnan(gold), shares, shares * gold)
-        shares /= shares.sum(axis=1, keepdims=True)
-    data = Incidence.from_codes(codes, weights, labels=2)
-    problem = em_problem(data, "confusion", 2.0, gold if given == "gold" else None)
-    at = first_parameters(problem, chances.T[None] if given == "labels" else None)
-    mass = (chances if given == "labels" else shares) * weights[:, None]
-    assert np.exp(at.prior[0]) == pytest.approx((mass.sum(axis=0) + 1) / 12)
-    for true in range(2):
-        for j in range(3):
-            votes = np.array([mass[codes[:, j] == said, true].sum() + 1 + 2 * (said == true) for said in range(2)])
-            assert np.exp(at.table[0, true, 2 * j : 2 * j + 2]) == pytest.approx(votes / votes.sum())
-
-
 # -- coupled ---------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from panels import simulate
@@ -13,12 +11,7 @@ from jurors import Sketch, Votes
 from jurors._numeric import Integers
 from jurors.evaluate.latent import panel
 from jurors.evaluate.latent.models import (
-    _PSEUDO,
-    LatentFit,
-    _scores,
-    couple_groups,
     find_repeated_jurors,
-    fit_latent,
     merge_representatives,
 )
 from jurors.evaluate.trio_decomposition import Algebra, Slicing
@@ -56,40 +49,6 @@ def test_a_copy_speaks_where_the_original_is_silent_and_nowhere_else(sparse: boo
     for before, after in zip(votes.codes.tolist(), heard.codes.tolist(), strict=True):
         assert after == [before[0] if before[0] >= 0 else before[2], before[1], -1]
     assert panel.merge_copies(votes, {}) is votes
-
-
-def test_jurors_who_never_disagree_on_enough_items_are_looked_at() -> None:
-    codes = np.array([[0, 0, 1, -1]] * 12 + [[1, 1, 1, 0]] * 11 + [[1, -1, 0, 0]])
-    assert (
-        panel._never_disagree(Pairs(sketch_of(codes[1:]))) == {}
-    )  # 22 items: 11 disagreements expected of coins, not 12
-    more = np.concatenate([codes, [[0, 0, 0, 1]]])
-    assert panel._never_disagree(Pairs(sketch_of(more))) == {1: (0, 24)}
-    assert panel._never_disagree(Pairs(sketch_of(np.concatenate([more, [[0, 1, 0, 1]]])))) == {}
-    assert panel._never_disagree(Pairs(sketch_of(more[:, :2]))) == {}  # two alone
-    chain = np.repeat(more[:, :1], 4, axis=1)
-    assert panel._never_disagree(Pairs(sketch_of(chain))) == {1: (0, 25), 2: (0, 25), 3: (0, 25)}
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_copies_are_fitted_only_where_shares_of_votes_leave_it_open(
-    sparse: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fitted = []
-
-    def watched(*args: Any, **options: Any) -> LatentFit:
-        fitted.append(options)
-        return fit_latent(*args, **options)
-
-    monkeypatch.setattr(panel, "fit_latent", watched)
-    for low, high, meeting, found in ((0.88, 0.92, 26, {}), (0.6, 0.7, 60, {4: 1})):
-        votes = simulate(200, 9, seed=3, low=low, high=high).votes
-        votes[:, 4] = votes[:, 1]
-        votes[meeting:, 4] = -1
-        sketch = as_sparse(sketch_of(votes)) if sparse else sketch_of(votes)
-        assert 4 in panel._never_disagree(Pairs(sketch))
-        assert panel._copies(Pairs(sketch), sketch.tuples, None) == found
-        assert len(fitted) == len(found)
 
 
 def test_two_who_are_nearly_always_right_are_no_copies_of_each_other() -> None:
@@ -180,35 +139,6 @@ def test_repeats_are_confirmed_by_disagreeing_less_with_each_other() -> None:
     apart = {("A", None, "A"): 9, (None, "B", "A"): 9}
     assert find_repeated_jurors(Sketch.from_counts(apart, jurors=names, labels=("A", "B"))) == []
     assert merge_representatives((0, 1, 2, 3), [(1, 2), (2, 3)]) == (0, 1, 1, 1)
-
-
-def test_a_step_of_coupled_jurors_is_that_of_plain_loops() -> None:
-    codes = np.array([[0, 1, 1], [1, -1, 0], [1, 1, 1], [0, 0, -1]])
-    votes = Votes.from_matrix(codes, labels=(0, 1))
-    data = Incidence.from_codes(codes, labels=2)
-    mass = np.array([[0.9, 0.2, 0.1, 0.6], [0.1, 0.8, 0.9, 0.4]])
-    prior, confusion, score = _scores(data, couple_groups(votes, [(0, 1)]), mass[None], 2.0)
-    assert prior[0] == pytest.approx((mass.sum(axis=1) + 1) / 6)
-    table = np.zeros((2, 3, 2))
-    for true in range(2):
-        for j in range(3):
-            votes_of = [1 + 2 * (said == true) + mass[true, codes[:, j] == said].sum() for said in range(2)]
-            table[true, j] = np.array(votes_of) / sum(votes_of)
-    assert confusion[0] == pytest.approx(table)
-    for true in range(2):
-        apart = np.array([table[true, 0, a] * table[true, 1, b] for a in range(2) for b in range(2)])
-        heard = [2 * a + b for a, b in ((0, 1), (1, 1), (0, 0))]
-        joint = _PSEUDO * apart
-        for item, place in zip((0, 2, 3), heard, strict=True):
-            joint[place] += mass[true, item]
-        joint /= joint.sum()
-        together = {item: joint[place] for item, place in zip((0, 2, 3), heard, strict=True)}
-        for item, row in enumerate(codes):
-            alone = [
-                table[true, j, said] for j, said in enumerate(row) if said >= 0 and (j == 2 or item not in together)
-            ]
-            expected = np.log(prior[0, true]) + np.log(alone).sum() + np.log(together.get(item, 1.0))
-            assert score[0, true, item] == pytest.approx(expected)
 
 
 # -- slices ----------------------------------------------------------------------------------------------------

@@ -20,16 +20,14 @@ from strategies import examples
 from jurors.evaluate.latent import selection as hidden_votes
 from jurors.evaluate.latent import selection as model_choice
 from jurors.evaluate.latent.em import class_table, e_step, em_problem, first_parameters, improve
-from jurors.evaluate.latent.models import MODELS, fit_latent, juror_scores
+from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.selection import (
     ModelChoice,
-    _average,
     _Contest,
     _End,
     _identifiable,
     _stack_weights,
     choose_latent,
-    hold_out,
 )
 from jurors.evaluate.solution import LazyNamed
 from jurors.sketch.pairs import Incidence
@@ -92,18 +90,6 @@ def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: i
     assert (weights >= 0).all()
     even = np.full(models, 1 / models)
     assert items @ np.log(weights @ np.exp(foretold)) >= items @ np.log(even @ np.exp(foretold)) - 1e-9
-
-
-def test_a_model_that_foretells_everything_better_takes_all_the_weight() -> None:
-    weights = model_choice._stack_weights(np.array([[-2.0, -3.0], [-1.0, -1.0]]), np.ones(2))
-    assert weights == pytest.approx([0, 1], abs=1e-6)
-
-
-def test_models_with_more_unknowns_than_cells_are_left_out() -> None:
-    assert model_choice._identifiable(MODELS, jurors=3, labels=2) == ["one_coin", "confusion"]
-    assert model_choice._identifiable(MODELS, jurors=2, labels=2) == ["one_coin"]
-    assert model_choice._identifiable(MODELS, jurors=5, labels=2) == list(MODELS)
-    assert model_choice._identifiable(MODELS[1:], jurors=2, labels=2) == ["confusion"]  # at least the first
 
 
 def test_the_answer_is_the_models_average_by_their_weights() -> None:
@@ -215,34 +201,12 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
         assert (hidden.seen == hidden.row).all()
 
 
-def test_items_left_over_start_at_another_group_each_time() -> None:
-    group, row, items = hidden_votes._deal(np.array([5.0, 1.0, 2.0, 0.0, 8.0]), np.array([2, 3, 0, 1, 1]))
-    hands = np.zeros((4, 5))
-    hands[group, row] = items
-    assert hands.T.tolist() == [[1, 1, 2, 1], [0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0], [2, 2, 2, 2]]
-
-
 def test_a_share_of_the_rows_is_drawn_in_order_without_repeats() -> None:
     rows = hidden_votes.sample_rows(40, 0.25, 3)
     assert len(set(rows.tolist())) == 10
     assert (np.diff(rows) > 0).all()
     assert hidden_votes.sample_rows(5, 7.0, 0).tolist() == [0, 1, 2, 3, 4]
     assert len(hidden_votes.sample_rows(5, 0.0, 0)) == 1
-
-
-def test_of_a_large_panel_a_quarter_of_the_votes_of_some_tuples_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = as_sparse(panel(8, items=60))
-    monkeypatch.setattr(hidden_votes, "LARGE", data.matrix.nnz)  # so half of the tuples
-    visible, hidden = hidden_votes.hide_some(data, 1)
-    picked = hidden_votes.sample_rows(60, 0.5, 1).tolist()
-    before, after = data.matrix.toarray(), visible.matrix.toarray()
-    away = [(t, c) for t in picked for c in np.flatnonzero(before[t]).tolist() if (c // 2 + t) % 4 == 0]
-    assert list(zip(hidden.row.tolist(), hidden.cell.tolist(), strict=True)) == away
-    assert list(zip(*np.nonzero(before - after), strict=True)) == away
-    assert (after.sum(), before.max()) == (before.sum() - len(away), 1)
-    assert (hidden.seen == hidden.row).all()
-    assert not hidden.panel.any()
-    assert (hidden.items == data.weights[0][hidden.row]).all()
 
 
 # -- The contest of models by figures worked out apart, and the choice on panels of every size -----
@@ -265,25 +229,6 @@ def settled(
     return contest.select(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
 
 
-def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
-    visible, hidden, _ = hold_out(DATA, 1)
-    problems = {model: em_problem(visible, model, 2.0) for model in MODELS}
-    ends = {model: _End(problem, first_parameters(problem), 0, True) for model, problem in problems.items()}
-    contest = _Contest.judge(ends, hidden)
-    assert contest.models == list(MODELS)
-    touched = sorted(set(hidden.row.tolist()))
-    assert np.flatnonzero(contest.items).tolist() == touched
-    assert (contest.items[touched] == visible.weights[0][touched]).all()
-    for k, end in enumerate(ends.values()):
-        tuples, jurors = np.zeros(visible.rows), np.zeros(DATA.jurors)
-        for chance, row, cell in zip(hidden.chances(end.problem, end.at), hidden.row, hidden.cell, strict=True):
-            tuples[row] += chance
-            jurors[cell // 2] += chance * visible.weights[0][row]
-        assert contest.by_tuple[k] == pytest.approx(tuples)
-        assert contest.by_juror[k] == pytest.approx(jurors)
-    assert contest.by_tuple @ contest.items == pytest.approx(contest.by_juror.sum(axis=1))
-
-
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_gain_over_jurors_is_students_t_as_a_normal_deviate(sign: float) -> None:
     plain, poor = np.array([-9.0, -8.0, -7.0, -9.5, -6.0, -8.0]), np.full(6, -12.0)
@@ -292,14 +237,6 @@ def test_the_gain_over_jurors_is_students_t_as_a_normal_deviate(sign: float) -> 
     t = gain.mean() / (gain.std(ddof=1) / np.sqrt(6))
     exact = np.copysign(norm.isf(student.sf(abs(t), 5)), t)
     assert contest.breadth() == pytest.approx(exact, rel=0.005)
-
-
-def test_without_strata_rivals_or_a_second_juror_there_is_no_breadth() -> None:
-    two = np.zeros((2, 4))
-    assert np.isnan(_Contest(list(MODELS[:2]), two, two, np.ones(4)).breadth())
-    assert np.isnan(_Contest(["strata"], two[:1], two[:1], np.ones(4)).breadth())
-    assert np.isnan(_Contest(["one_coin", "strata"], two, two[:, :1], np.ones(4)).breadth())
-    assert _Contest(["one_coin", "strata"], two, two, np.ones(4)).breadth() == 0
 
 
 def test_the_simplest_model_within_one_standard_error_is_chosen() -> None:
@@ -337,22 +274,6 @@ def test_where_strata_are_chosen_all_models_are_averaged() -> None:
     choice = settled([[-1.0, -9.0], [-9.0, -9.0], [-3.0, -3.0]], steady, [10.0, 30.0])
     assert choice.chosen == "strata"
     assert 0 < choice.weights["one_coin"] < choice.weights["strata"]
-
-
-def test_the_average_mixes_the_fits_by_their_weights() -> None:
-    weights = {"one_coin": 0.25, "confusion": 0.0, "strata": 0.75}
-    mixed = _average(FITS, weights, "strata")
-    one, other = FITS["one_coin"], FITS["strata"]
-    for name in ("posterior", "prevalence", "confusion"):
-        assert getattr(mixed, name) == pytest.approx(0.25 * getattr(one, name) + 0.75 * getattr(other, name))
-    assert mixed.score == pytest.approx(juror_scores(DATA, mixed.posterior))
-    assert mixed.model == "strata"
-    assert mixed.iterations == sum(fit.iterations for fit in FITS.values())
-    assert mixed.converged
-    one_short = {**FITS, "one_coin": replace(one, converged=False)}
-    assert not _average(one_short, weights, "strata").converged
-    assert _average(FITS, {**weights, "strata": 1.0, "one_coin": 0.0}, "strata") is other
-    assert _average({"one_coin": one}, weights, "one_coin") is one
 
 
 @pytest.mark.parametrize(
@@ -427,30 +348,6 @@ def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pyte
     assert means[1] == pytest.approx(means[0], abs=0.2)
 
 
-def test_a_part_of_the_hidden_votes_settles_what_is_clear_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    steady = np.array([[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]])
-    chances, items = np.array([[-3.0, -3.2], [-2.9, -2.8], [-1.0, -1.1]]), np.array([20.0, 30.0])
-    clear = _Contest(list(MODELS), chances, steady, items)
-    assert clear.is_clear
-    assert clear.breadth() >= model_choice._CLEARLY_BROAD
-    narrow = steady[:, :3] + np.array([0.0, 0.0, 20.0]) * np.array([[0], [0], [1]])
-    assert not replace(clear, by_juror=narrow).is_clear  # of all items, but of few jurors
-    assert not replace(clear, by_tuple=np.array([[-3.0, -3.2], [-2.9, -0.2], [-1.0, -1.1]])).is_clear  # of few items
-    assert not replace(clear, by_tuple=chances[[2, 1, 0]]).is_clear  # strata are not the best
-    assert not replace(clear, models=list(MODELS[:2]), by_tuple=chances[:2], by_juror=steady[:2]).is_clear
-
-    data = simulated_panel(6, items=900, jurors=7, sparse=True)
-    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = fitter.all(data, MODELS)
-    monkeypatch.setattr(model_choice, "_PLENTY", 0)
-    monkeypatch.setattr(model_choice, "_GLIMPSE", data.held // 4)
-    touched = []
-    for is_clear in (True, False):
-        monkeypatch.setattr(_Contest, "is_clear", is_clear)
-        touched.append(np.flatnonzero(model_choice._compare(data, starts, fitter).items))
-    assert 0.2 < len(touched[0]) / len(touched[1]) < 0.6
-
-
 def test_one_accuracy_per_juror_is_fitted_only_where_it_is_heard() -> None:
     data = simulated_panel(6, items=150, jurors=8, sparse=True)
     heard = choose_latent(data)
@@ -471,27 +368,6 @@ def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str,
     assert tuple(choice.weights) == tuple(choice.hidden_log_likelihood) == models
     assert choice.chosen in choice.fits
     assert sum(choice.weights.values()) == pytest.approx(1)
-
-
-def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = simulated_panel(5, items=120, sparse=True)
-    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = fitter.all(data, ["confusion"])
-    compare, tolerances = model_choice._compare, []
-
-    def watched(data: Incidence, ends: dict[str, _End], fitter: model_choice._Fitter) -> _Contest:
-        tolerances.append(fitter.tolerance)
-        return compare(data, ends, fitter)
-
-    monkeypatch.setattr(model_choice, "_compare", watched)
-    whole, _ = compare(data, starts, fitter), choose_latent(data)
-    monkeypatch.setattr(model_choice, "_PLENTY", 0)
-    quarter, _ = compare(data, starts, fitter), choose_latent(data)
-    assert tolerances == pytest.approx([1e-5, 1e-4])
-    _, hidden, rows = hold_out(data, 1)
-    assert np.flatnonzero(quarter.items).tolist() == sorted(set(hidden.row.tolist()))
-    assert len(quarter.items) == len(whole.items) == len(rows)
-    assert (quarter.by_tuple @ quarter.items)[0] > 0.5 * (whole.by_tuple @ whole.items)[0]
 
 
 def test_without_a_vote_the_simplest_model_is_taken() -> None:

@@ -13,7 +13,7 @@ from jurors._numeric import Floats, Singles
 from jurors.evaluate.latent import sensitivity
 from jurors.evaluate.latent.em import EMProblem, Parameters, e_step, em_problem, first_parameters, improve, run_em
 from jurors.evaluate.latent.models import MODELS, fit_latent
-from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner, _scale
+from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner
 from jurors.sketch.pairs import Incidence
 
 # -- sensitivity -----------------------------------------------------------------------------------
@@ -197,21 +197,6 @@ def test_the_solution_solves_the_equation(model: str, labels: int) -> None:
     assert (both[:, :, 3] == 0).all()
 
 
-def test_a_direction_on_a_plateau_is_left_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    linear = Linearised(*posed("confusion", 2))
-    drawn = np.random.default_rng(7).normal(size=(linear.problem.data.rows, 2)).astype(np.float32)
-    asked = linear.right_hand_side(drawn)
-    answer, moved = linear.step(asked)
-    steep = _inner(asked, asked - answer) / _inner(asked, asked)
-    monkeypatch.setattr(sensitivity, "_FLATTEST", float(steep.mean()))
-    monkeypatch.setattr(sensitivity, "_MOST_ROUNDS", 1)
-    end, flat = linear.solve(drawn), int(steep.argmin())
-    assert (end[:, :, flat] == 0).all()
-    length = 1 / steep[1 - flat]  # the first step of steepest descent
-    first = length * linear.scatter(moved)[:, :, 1 - flat]
-    assert end[:, :, 1 - flat] == pytest.approx(first, rel=1e-3, abs=1e-6)
-
-
 @pytest.mark.parametrize(("model", "labels"), [("confusion", 3), ("strata", 2)])
 def test_directions_are_solved_together_as_they_are_alone(model: str, labels: int) -> None:
     linear = Linearised(*posed(model, labels))
@@ -220,14 +205,3 @@ def test_directions_are_solved_together_as_they_are_alone(model: str, labels: in
     together = linear.solve(drawn)
     for k in range(5):
         assert together[:, :, [k]] == pytest.approx(linear.solve(drawn[:, [k]]), rel=1e-2, abs=1e-3)
-
-
-@pytest.mark.parametrize("rows", [5, 16, 37])
-def test_directions_are_measured_and_scaled_each_by_itself(rows: int) -> None:
-    rng = np.random.default_rng(rows)
-    one, other = (rng.normal(size=(rows, 3)).astype(np.float32) for _ in range(2))
-    assert _inner(one, other) == pytest.approx((one * other).sum(axis=0), abs=1e-5)
-    by = np.array([2.0, 0.0, -1.0], dtype=np.float32)
-    scaled = one.copy()
-    _scale(scaled, by)
-    assert np.array_equal(scaled, one * by)
