@@ -5,35 +5,10 @@ from math import lgamma
 
 import numpy as np
 import pytest
-from simulated_juries import exact_jury, numbers, simulate, two_label_tables
 
 from jurors.errors import SketchError
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
-from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
-from jurors.evaluate.trio import encode
 from jurors.sketch.sketch import Sketch
-
-GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
-
-
-def test_much_evidence_drowns_the_prior() -> None:
-    jury = exact_jury("0.3", [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.85"), ("0.8", "0.65")])
-    fit = evaluate_bayesian(encode(jury), tolerance=1e-15)
-    assert fit.converged
-    assert np.allclose(numbers(fit.solution), numbers(jury), atol=1e-3)
-
-
-def test_where_votes_are_few_the_prior_beats_the_likelihood() -> None:
-    rng = np.random.default_rng(0)
-    squares = {"prior": 0.0, "likelihood": 0.0}
-    for seed in range(20):
-        accuracy = rng.uniform(0.55, 0.95, size=(12, 2))
-        sketch, _, _ = simulate((0.4, 0.6), two_label_tables([(a, b) for a, b in accuracy]), 40, missing=0.6, seed=seed)
-        for name, fit in (("prior", evaluate_bayesian(sketch)), ("likelihood", evaluate_dawid_skene(sketch))):
-            table = np.array(fit.solution.confusions, dtype=float)
-            off = np.diagonal(table, axis1=1, axis2=2) - accuracy
-            squares[name] += float(np.nansum(off**2))
-    assert squares["prior"] < 0.8 * squares["likelihood"]
 
 
 def test_the_lower_bound_rises_and_stays_below_the_evidence() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from itertools import product
-from random import Random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,24 +68,6 @@ def test_the_objective_never_falls_from_one_length_of_the_climb_to_the_next(mode
     heights = [height(data, model, end) for end in (at, *ends)]
     # The first M-step with strata shares hard votes out half and half, which is no step of EM.
     assert (np.diff(heights[1:] if model == "strata" else heights) > -1e-7).all()
-
-
-@models
-@examples(10, deadline=None)
-@given(seed=st.integers(0, 10**6), labels=st.integers(2, 3), order=st.randoms(use_true_random=False))
-def test_permuting_jurors_labels_and_tuples_commutes_with_the_fit(
-    model: str, seed: int, labels: int, order: Random
-) -> None:
-    codes, weights = panel(seed, labels)
-    who, names, rows = (order.sample(range(size), size) for size in (5, labels, len(codes)))
-    renamed = np.append(np.argsort(names), -1)  # label names[k] is called k now
-    plain = fit_latent(Incidence.from_codes(codes, weights, labels=labels), model)
-    moved = renamed[codes[np.ix_(rows, who)]]
-    other = fit_latent(Incidence.from_codes(moved, weights[rows], labels=labels), model)
-    assert other.prevalence == pytest.approx(plain.prevalence[names], abs=1e-6)
-    assert other.confusion == pytest.approx(plain.confusion[np.ix_(who, names, names)], abs=1e-6)
-    assert other.posterior == pytest.approx(plain.posterior[np.ix_(rows, names)], abs=1e-6)
-    assert other.score == pytest.approx(plain.score[who], abs=1e-6)
 
 
 @models
@@ -206,23 +189,6 @@ def test_a_group_speaks_only_where_all_of_it_votes() -> None:
 
 
 @examples(8, deadline=None)
-@given(seed=st.integers(0, 10**6), order=st.permutations(range(6)))
-def test_permuting_jurors_and_items_commutes_with_the_fit(seed: int, order: list[int]) -> None:
-    votes = votes_of(seed)
-    data = data_of(votes)
-    start = fit_latent(data, "confusion")
-    end = fit_coupled(data, couple_groups(votes, [(4, 5)]), start, strength=2.0)
-    rows = np.random.default_rng(seed).permutation(votes.rows)
-    other = Votes.from_matrix(votes.codes[rows][:, order], labels=(0, 1))
-    group = order.index(5), order.index(4)
-    moved = fit_coupled(
-        data_of(other), couple_groups(other, [group]), fit_latent(data_of(other), "confusion"), strength=2.0
-    )
-    assert moved.confusion == pytest.approx(end.confusion[order], abs=1e-5)
-    assert moved.posterior == pytest.approx(end.posterior[rows], abs=1e-5)
-
-
-@examples(8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_perfect_copy_in_a_group_adds_next_to_nothing(seed: int) -> None:
     codes = votes_of(seed, density=1.0).codes
@@ -266,39 +232,19 @@ def test_other_weights_are_fitted_as_so_many_items() -> None:
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")
 
 
-@pytest.mark.parametrize(
-    ("name", "judge"),
-    [
-        ("gpt#1", "gpt"), ("gpt-4o #2", "gpt-4o"), ("gpt-4 (2)", "gpt-4"),
-        ("Claude 3.5 Sonnet (run 2)", "claude 3.5 sonnet"),
-        ("llama_run_3", "llama"), ("llama-run3", "llama"), ("qwen/epoch 2", "qwen"), ("qwen:seed=1234", "qwen"),
-        ("mistral@2", "mistral"), ("gemini [3]", "gemini"), ("ann sample 2", "ann"), ("gpt-4-0613 #1", "gpt-4-0613"),
-        ("deepseek, attempt 2", "deepseek"), ("o1-mini.rep2", "o1-mini"),
-    ],
-)  # fmt: skip
+NAMED = json.loads((Path(__file__).parent / "names_of_repeats.json").read_text())
+
+
+@pytest.mark.parametrize(("name", "judge"), NAMED["once more"].items())
 def test_names_that_say_once_more(name: str, judge: str) -> None:
     repeat = repeated_name(name)
     assert repeat is not None
     assert repeat[0] == judge
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "judge_1", "judge_2", "annotator 3", "annotator #3", "w12", "worker#7", "rater (2)", "gpt-4", "gpt-3.5",
-        "llama-2",
-        "claude@20240229", "gpt-4 (0613)", "Meta-Llama-3_1-8B", "lf0", "juror 12", "expert run", "human rater #2",
-        "#3", "(2)",
-        "run 3", "A1", "j #1", "model@7b", "sample", "Qwen1.5-72B", "gemini-1.0-pro-001", "user_42", "the judge (3)",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", NAMED["another one"])
 def test_names_that_do_not(name: str) -> None:
     assert repeated_name(name) is None
-
-
-@pytest.mark.parametrize("name", ["judge (run 2)", "judge-sample-3", "annotator run 2", "model_epoch_1"])
-def test_a_word_for_once_more_counts_after_a_role_too(name: str) -> None:
-    assert repeated_name(name) is not None
 
 
 def one_judge(base: str, others: tuple[str, ...], seed: int = 0, blind: float = 0.25) -> Sketch:

@@ -97,39 +97,21 @@ def flat_of(linear: Linearised, direction: Singles) -> Floats:
 
 
 @pytest.mark.parametrize(("model", "labels"), KINDS)
-def test_one_step_is_the_derivative_of_one_em_step(model: str, labels: int) -> None:
+def test_one_step_is_the_derivative_of_one_em_step_by_parameters_and_by_weights(model: str, labels: int) -> None:
     problem, at = arrived(model, labels)
-    linear, ends = Linearised(problem, at, 0.0), []
-    direction = direction_of(linear, 1)
+    linear, direction = Linearised(problem, at, 0.0), direction_of(Linearised(problem, at, 0.0), 1)
+    drawn = np.random.default_rng(2).normal(size=(problem.data.rows, 1)).astype(np.float32)
+    ends: list[tuple[Floats, ...]] = []
     for size in (1e-5, -1e-5):
         moved = at.at(at.flat + size * flat_of(linear, direction))
-        ends.append(improve(problem, moved)[0].flat[0])
-    answer = flat_of(linear, linear.step(direction)[0])
-    assert answer == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
-
-
-@pytest.mark.parametrize(("model", "labels"), KINDS)
-def test_the_votes_that_move_are_those_of_the_posteriors_that_move(model: str, labels: int) -> None:
-    problem, at = posed(model, labels, 3)
-    linear, ends = Linearised(problem, at, 0.0), []
-    direction = direction_of(linear, 1)
-    for size in (1e-5, -1e-5):
-        classes = e_step(problem, at.at(at.flat + size * flat_of(linear, direction)))[0][0]
-        ends.append(votes_of(problem.data, classes))
-    moved = linear.scatter(linear.step(direction)[1])[:, :, 0]
-    assert moved == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
-
-
-@pytest.mark.parametrize(("model", "labels"), KINDS)
-def test_what_weights_do_is_the_derivative_of_one_em_step(model: str, labels: int) -> None:
-    problem, at = arrived(model, labels)
-    linear, ends = Linearised(problem, at, 0.0), []
-    drawn = np.random.default_rng(2).normal(size=(problem.data.rows, 1)).astype(np.float32)
-    for size in (1e-5, -1e-5):
         data = replace(problem.data, weights=problem.data.weights + size * drawn[:, 0])
-        ends.append(improve(replace(problem, data=data, blocks=data.blocks()), at)[0].flat[0])
-    answer = flat_of(linear, linear.right_hand_side(drawn))
-    assert answer == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
+        heavier = replace(problem, data=data, blocks=data.blocks())
+        votes = votes_of(problem.data, e_step(problem, moved)[0][0])
+        ends.append((improve(problem, moved)[0].flat[0], votes, improve(heavier, at)[0].flat[0]))
+    step, in_places = linear.step(direction)
+    answers = flat_of(linear, step), linear.scatter(in_places)[:, :, 0], flat_of(linear, linear.right_hand_side(drawn))
+    for answer, above, below in zip(answers, *ends, strict=True):
+        assert answer == pytest.approx((above - below) / 2e-5, rel=2e-3, abs=2e-4)
 
 
 @pytest.mark.parametrize("negligible", [0.0, 0.5], ids=["all", "likely"])
