@@ -77,15 +77,6 @@ def trio(counts: dict[str, int] = COUNTS, **options: object) -> jurors.Evaluatio
     return jurors.grade(Sketch.from_counts(counts, jurors="ijk"), **options)  # type: ignore[arg-type]
 
 
-def test_the_first_table_is_as_real_juries_go_and_the_last_if_independent() -> None:
-    text = trio().to_text()
-    tables = [line.split("  ")[1] for line in text.splitlines() if line.startswith(("  juror", "  label"))]
-    assert tables == ["juror", "label", "juror"]
-    assert text.index("score, as real juries go") < text.index("how common, as real juries go")
-    assert text.index("how common") < text.index("if errors were independent") < text.index("48.9%")
-    assert max(map(len, text.split("\n\nIntervals")[0].splitlines())) <= 120
-
-
 def test_the_verdict_says_between_what_the_best_score_lies_and_what_gold_would_buy() -> None:
     result = trio()
     real = result.calibrated
@@ -122,12 +113,9 @@ def test_csv_keeps_its_columns_and_has_the_calibrated_ones_after_them() -> None:
     result = trio()
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
     assert result.calibrated is not None
-    names = list(rows[0])
-    assert names[:7] == ["juror", "label", "accuracy", "low", "high", "score", "prevalence"]
-    assert names[7:10] == ["calibrated_score", "calibrated_score_low", "calibrated_score_high"]
-    assert names[10:] == [
-        "calibrated_accuracy", "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
-    ]  # fmt: skip
+    names = "juror label accuracy low high score prevalence calibrated_score calibrated_score_low calibrated_score_high"
+    more = "calibrated_accuracy calibrated_accuracy_low calibrated_accuracy_high calibrated_prevalence"
+    assert list(rows[0]) == f"{names} {more}".split()
     assert float(rows[0]["calibrated_accuracy"]) == result.calibrated.accuracy["i"]["A"]
     assert float(rows[1]["calibrated_prevalence"]) == result.calibrated.prevalence["B"]
 

@@ -13,7 +13,7 @@ from strategies import examples
 
 import jurors
 from jurors import Sketch, Votes
-from jurors.evaluate.agreement_coefficients import PairableVotes, krippendorff_alpha
+from jurors.evaluate.agreement import agreement_statistics
 from jurors.evaluate.consistency import (
     MAJORITY_SIZES,
     abstention_rates,
@@ -139,28 +139,17 @@ def judge(items: int, seed: int, blind: float = 0.2, steady: float = 0.95) -> tu
 
 @examples(30)
 @given(ANSWERS)
-def test_it_is_the_share_of_pairs_of_answers_that_agree(rows: list[list[str]]) -> None:
+def test_it_is_the_share_of_pairs_of_answers_that_agree_and_beyond_chance_alpha(rows: list[list[str]]) -> None:
     steady = self_agreement(asked(rows), 0.95)
     assert steady is not None
     pairs = [a == b for row in rows for k, a in enumerate(row) for b in row[:k]]
     assert steady.agreement["judge"] == pytest.approx(np.mean(pairs))
     low, high = steady.interval["judge"]
     assert low <= steady.agreement["judge"] <= high
-    assert (steady.items["judge"], steady.times["judge"]) == (len(rows), 3)
-    assert steady.ties["judge"] == 0
-
-
-@examples(30)
-@given(ANSWERS)
-def test_beyond_chance_it_is_krippendorffs_alpha(rows: list[list[str]]) -> None:
-    codes = np.array([["abc".index(label) for label in row] for row in rows])
-    said = PairableVotes.of(
-        np.repeat(np.arange(len(rows)), 3), codes.ravel(), np.arange(3.0), np.ones(len(rows), dtype=np.int64)
-    )
-    expected = krippendorff_alpha(said, "nominal", 0.95).value
-    steady = self_agreement(asked(rows), 0.95)
-    assert steady is not None
-    assert steady.alpha["judge"] == (None if expected is None else pytest.approx(expected))
+    assert (steady.items["judge"], steady.times["judge"], steady.ties["judge"]) == (len(rows), 3, 0)
+    columns = Sketch.from_votes(Votes.from_matrix(rows, labels=tuple("abc")))
+    expected = agreement_statistics(columns).krippendorff_alpha
+    assert steady.alpha["judge"] == (None if expected is None else pytest.approx(float(expected)))
 
 
 @examples(30)

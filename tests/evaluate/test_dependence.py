@@ -20,7 +20,6 @@ from jurors.evaluate.dependence import (
     Dependence,
     FactorFit,
     ResidualTest,
-    _descend,
     _leading,
     agreement_test,
     dependence_of,
@@ -31,7 +30,6 @@ from jurors.evaluate.dependence import (
     has_room_for_groups,
     linked_jurors,
     mean_correlation,
-    residual_correlations,
     residual_errors,
     residual_test,
 )
@@ -200,19 +198,6 @@ def test_residuals_in_standard_errors_are_standard_on_independent_panels() -> No
     assert 0.7 < z.std() < 1.1  # eight loadings are fitted to 28 pairs: a little less than 1
 
 
-@pytest.mark.parametrize("jurors", [4, 9, 70])
-def test_loadings_are_where_no_one_juror_would_rather_be_elsewhere(jurors: int) -> None:
-    rng = np.random.default_rng(jurors)
-    table = np.outer(beta := rng.uniform(-0.2, 0.9, jurors), beta) + rng.normal(0, 0.05, (jurors, jurors))
-    table, weights = (table + table.T) / 2, rng.integers(0, 50, (jurors, jurors)).astype(float)
-    weights = np.triu(weights, 1) + np.triu(weights, 1).T
-    found = _descend(table, weights, _leading(table))
-    best = (weights * table) @ found / (weights @ found**2)
-    assert found == pytest.approx(np.clip(best, -0.999, 0.999), abs=1e-6)
-    values, vectors = np.linalg.eigh(table)
-    assert np.abs(_leading(table)) == pytest.approx(np.abs(vectors[:, -1]) * values[-1] ** 0.5, abs=1e-5)
-
-
 @pytest.mark.parametrize("groups", [70, 35, 1])
 def test_many_jurors_who_do_not_meet_have_no_leading_direction_and_no_fault(groups: int) -> None:
     table: Floats = np.kron(np.eye(groups), np.ones((70 // groups, 70 // groups))).astype(np.float64)
@@ -341,19 +326,6 @@ def test_a_copy_has_the_errors_of_the_juror_who_speaks_for_it() -> None:
     assert whole.error[OFF].tolist() == pytest.approx([0.1] * 6)
 
 
-def test_correlations_are_covariances_beyond_the_truth_over_the_spread_of_errors() -> None:
-    prevalence, accuracy = np.array([0.3, 0.7]), np.array([[0.9, 0.6], [0.7, 0.8]])
-    d = [0.5, 0.5]
-    spread = [np.sqrt(0.3 * 0.09 + 0.7 * 0.24), np.sqrt(0.3 * 0.21 + 0.7 * 0.16)]
-    covariance = np.full((2, 2), 0.21 * d[0] * d[1] + 0.04)
-    met = np.array([[False, True], [True, False]])
-    rho = residual_correlations(covariance, met, prevalence, accuracy)
-    assert rho[0, 1] == pytest.approx(0.04 / (spread[0] * spread[1]))
-    assert np.isnan(rho[0, 0])
-    perfect = residual_correlations(covariance, met, prevalence, np.ones((2, 2)))
-    assert perfect[0, 1] == pytest.approx((0.0925 - 0.21) / (0.005 * 0.995))
-
-
 def test_jurors_are_linked_by_pairs_clearly_beyond_the_typical_one() -> None:
     correlation = np.full((4, 4), 0.2)
     correlation[0, 3] = correlation[3, 0] = 0.5
@@ -399,12 +371,6 @@ def test_rare_errors_on_few_items_link_nobody(times: int, named: bool) -> None:
 # -- what a factor leaves over ---------------------------------------------------------------------------------
 
 
-def left_over(residuals: Floats, *, items: float = 10_000.0) -> FactorFit:
-    """Four even jurors who say either label as often, with loadings of .3 and standard errors of .01."""
-    pairs = PairMoments(np.full((4, 4), items), np.zeros((4, 4)), np.full(4, 0.5))
-    return FactorFit(0.5, np.full((4, 2), 0.8), np.full(4, 0.3), pairs, residuals, np.full((4, 4), 0.01))
-
-
 def test_the_test_of_what_is_left_over() -> None:
     residuals = np.zeros((4, 4))
     residuals[0, 1] = residuals[1, 0] = 0.05
@@ -421,15 +387,6 @@ def test_the_test_of_what_is_left_over() -> None:
     assert replace(test, factor=replace(factor, residual=0 * residuals)).share == 0
     assert replace(test, factor=replace(factor, loading=np.zeros(4))).share == np.inf
     assert replace(test, factor=replace(factor, residual=-residuals)).groups() == []
-
-
-def test_pairs_within_a_group_take_no_part() -> None:
-    sketch = Sketch.from_votes(Votes.from_matrix(simulate(500, 6, seed=1).votes, labels=(0, 1)))
-    test = residual_test(Pairs(sketch), [(1, 4, 5)])
-    assert test is not None
-    assert not any(test.counted[i, j] for i, j in ((1, 4), (1, 5), (4, 5)))
-    assert test.counted.sum() == 12
-    assert test.degrees == pytest.approx(6)
 
 
 # -- agreement -------------------------------------------------------------------------------------------------

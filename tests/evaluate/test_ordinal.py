@@ -236,17 +236,11 @@ def test_an_interval_holds_what_it_says() -> None:
     assert wide.median[0] == 2
 
 
-def test_shared_error_is_believed_less_on_a_line(panel: tuple[Integers, jurors.Votes]) -> None:
-    ordered = jurors.grade(panel[1])
-    unordered = jurors.grade(replace(panel[1], scale="nominal"))
-    assert ordered.is_on_a_line
-    assert not unordered.is_on_a_line
-    believed, usual = (e.calibrated.shared_error.median for e in (ordered, unordered) if e.calibrated is not None)
-    assert believed == pytest.approx(ON_A_LINE * usual)
-
-
-def test_your_own_reference_juries_are_believed_as_they_are(panel: tuple[Integers, jurors.Votes]) -> None:
-    own = shipped_juries()[:9]
-    grades = [jurors.grade(replace(panel[1], scale=scale), reference=own) for scale in ("ordinal", "nominal")]
-    first, second = (grade.calibrated.shared_error.median for grade in grades if grade.calibrated is not None)
-    assert first == pytest.approx(second)
+def test_shared_error_is_believed_less_on_a_line_unless_the_reference_juries_are_your_own(
+    panel: tuple[Integers, jurors.Votes],
+) -> None:
+    for reference, factor in ((None, ON_A_LINE), (shipped_juries()[:9], 1.0)):
+        grades = [jurors.grade(replace(panel[1], scale=s), reference=reference) for s in ("ordinal", "nominal")]
+        assert [grade.is_on_a_line for grade in grades] == [True, False]
+        believed, usual = (grade.calibrated.shared_error.median for grade in grades if grade.calibrated is not None)
+        assert believed == pytest.approx(factor * usual)

@@ -152,22 +152,19 @@ def test_ties_go_to_the_label_with_more_votes() -> None:
 
 def test_what_is_known_settles_which_solution_is_taken() -> None:
     sketch = encode(exact_jury("0.3", [("0.9", "0.7"), ("0.2", "0.3"), ("0.8", "0.6")]))
-    solutions = evaluate_trio(sketch)
-    first, second = sketch.jurors[:2]
+    solutions, (first, second, _) = evaluate_trio(sketch), sketch.jurors
     taken, rule, tied = choose_solution(sketch, solutions)
     assert solutions[taken].prevalence["A"] == Fraction(3, 10)
     assert (rule, tied) == ("greatest total label accuracy", False)
-    assert choose_solution(sketch, solutions, Choice(trust=first))[0] == taken
-    assert choose_solution(sketch, solutions, Choice(trust=second))[0] == 1 - taken
-    assert choose_solution(sketch, solutions, Choice(common="B"))[0] == taken
-    assert choose_solution(sketch, solutions, Choice(common="A"))[0] == 1 - taken
+    for choice in (Choice(trust=first), Choice(common="B")):
+        assert choose_solution(sketch, solutions, choice)[0] == taken
+    for choice in (Choice(trust=second), Choice(common="A")):
+        assert choose_solution(sketch, solutions, choice)[0] == 1 - taken
     gold = np.zeros((sketch.tuples.rows, 2), dtype=np.int64)
     gold[:, 0] = 2  # of every tuple two items are A
-    by_label = [tuple_posterior(sketch, s).argmax(axis=1) for s in solutions]
-    right = [2 * int((labels == 0).sum()) for labels in by_label]
+    right = [2 * int((tuple_posterior(sketch, s).argmax(axis=1) == 0).sum()) for s in solutions]
     chosen, rule, tied = choose_solution(sketch, solutions, Choice(gold=gold))
-    assert tied == (right[0] == right[1])
-    assert chosen == int(np.argmax(right))
+    assert (chosen, tied) == (int(np.argmax(right)), right[0] == right[1])
     assert rule.startswith(f"{max(right)} of {2 * sketch.tuples.rows} gold items")
     with pytest.raises(OptionError):
         Choice(trust=first, common="A")

@@ -11,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
-from simulated_juries import as_sparse, simulate, two_label_tables
 from strategies import examples, sketches
 
 from jurors import Votes
@@ -57,19 +56,6 @@ def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
         number = solution.confusion[f"juror {j}"][a][b]
         if p[a] > 1e-9:
             assert np.isclose(np.nan if number is None else number, expected, atol=1e-6, equal_nan=True)
-
-
-def test_a_large_sparse_panel_takes_the_sparse_road() -> None:
-    rng = np.random.default_rng(3)
-    accuracy = rng.uniform(0.6, 0.95, size=(300, 2))
-    tables = two_label_tables([(a, b) for a, b in accuracy])
-    sketch, codes, truth = simulate((0.35, 0.65), tables, 4_000, missing=0.97)
-    fit = evaluate_dawid_skene(as_sparse(sketch))
-    assert fit.posterior is not None
-    majority = (np.where(codes == 1, 1, np.where(codes == 0, -1, 0)).sum(axis=1) > 0).astype(int)
-    _, right = np.unique(codes, axis=0, return_inverse=True)
-    chosen = fit.posterior.argmax(axis=1)[right.ravel()]
-    assert (chosen == truth).mean() > (majority == truth).mean() + 0.01
 
 
 def test_items_without_votes_belong_to_no_label_and_unused_labels_have_no_accuracy() -> None:

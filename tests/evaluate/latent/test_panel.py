@@ -14,11 +14,8 @@ from jurors._numeric import Integers
 from jurors.evaluate.latent import panel
 from jurors.evaluate.latent.models import (
     find_repeated_jurors,
-    merge_representatives,
 )
 from jurors.evaluate.trio_decomposition import Algebra, Slicing
-from jurors.evaluate.trio_multiclass import decode_floats, start_from_votes
-from jurors.sketch import connectivity as islands
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence
 
@@ -100,37 +97,21 @@ def test_voices_are_told_apart_by_what_they_say_on_enough_items() -> None:
     assert met is None  # eleven items in common are too few to be one voice
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_three_voices_are_seen_at_a_glance_or_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A copy, an opposite or a juror of one word among the first three is never overlooked."""
-    codes = simulate(60, 4, seed=seed).votes
-    for told in ((0, codes[:, 1]), (1, 1 - codes[:, 2]), (2, np.zeros(60, dtype=np.int64)), (3, codes[:, 3])):
-        codes_now = codes.copy()
-        codes_now[:, told[0]] = told[1]
-        for sketch in (sketch_of(codes_now), sketch_of(codes_now[:, :3])):
-            glance = too_few_jurors(sketch)
-            with monkeypatch.context() as patched:
-                patched.setattr(islands, "_first_three_differ", lambda _: False)
-                assert too_few_jurors(sketch) == glance
+@pytest.mark.parametrize(("inner", "outer", "items", "confirmed"), [(10, 60, 200, 1), (50, 60, 200, 0), (1, 4, 20, 0)])
+def test_repeats_are_confirmed_by_disagreeing_less_with_each_other(
+    inner: int, outer: int, items: int, confirmed: int
+) -> None:
+    """Two repeats disagree on `inner` items, each with ann on `outer` more or less: by far, by a sixth, by chance."""
+    both = outer - inner // 2
+    counts = {"AAA": items - both - inner, "AAB": both, "ABA": inner // 2, "BAA": inner - inner // 2}
+    sketch = Sketch.from_counts(counts, jurors=("gpt#1", "gpt#2", "ann"), labels=("A", "B"))
+    assert len(find_repeated_jurors(sketch)) == confirmed
 
 
-def test_repeats_are_confirmed_by_disagreeing_less_with_each_other() -> None:
-    names = ("gpt#1", "gpt#2", "ann")
-
-    def confirmed(inner: int, outer: int, items: int) -> bool:
-        """Two repeats disagree on `inner` items, each with ann on `outer` more or less."""
-        both, one = outer - inner // 2, inner
-        counts = {"AAA": items - both - one, "AAB": both, "ABA": one // 2, "BAA": one - one // 2}
-        return bool(find_repeated_jurors(Sketch.from_counts(counts, jurors=names, labels=("A", "B"))))
-
-    assert confirmed(10, 60, 200)
-    assert not confirmed(50, 60, 200)  # by a sixth only
-    assert not confirmed(1, 4, 20)  # chance
-    alone = Sketch.from_counts({"AA": 3, "AB": 9}, jurors=names[:2])
-    assert find_repeated_jurors(alone) == [(0, 1)]  # nobody to compare with
+def test_repeats_whom_nobody_met_are_one_by_name_and_those_who_never_met_are_none() -> None:
+    assert find_repeated_jurors(Sketch.from_counts({"AA": 3, "AB": 9}, jurors=("gpt#1", "gpt#2"))) == [(0, 1)]
     apart = {("A", None, "A"): 9, (None, "B", "A"): 9}
-    assert find_repeated_jurors(Sketch.from_counts(apart, jurors=names, labels=("A", "B"))) == []
-    assert merge_representatives((0, 1, 2, 3), [(1, 2), (2, 3)]) == (0, 1, 1, 1)
+    assert find_repeated_jurors(Sketch.from_counts(apart, jurors=("gpt#1", "gpt#2", "ann"), labels=("A", "B"))) == []
 
 
 # -- slices ----------------------------------------------------------------------------------------------------
@@ -154,19 +135,3 @@ def test_the_slicing_juror_is_the_one_whose_colleagues_show_most_labels() -> Non
     assert (cut.slicer, cut.rank) == (1, 3)
     assert np.array(cut.total.tolist(), dtype=int).tolist() == blind.sum(axis=1).tolist()
     assert [np.array(m.tolist(), dtype=int).tolist() for m in cut.slices] == [blind[:, c, :].tolist() for c in range(3)]
-
-
-def test_where_no_decode_is_real_one_step_from_the_votes_is_taken() -> None:
-    counts = np.random.default_rng(9).integers(1, 30, (3, 3, 3)).astype(float)
-    prevalence, confusions = start_from_votes(counts)
-    mass = np.zeros((3, 3, 3))
-    for said in np.ndindex(3, 3, 3):
-        for label in said:
-            for juror in range(3):
-                mass[juror, label, said[juror]] += counts[said] / 3
-    assert prevalence == pytest.approx(mass[0].sum(axis=1) / counts.sum())
-    assert confusions == pytest.approx(mass / mass.sum(axis=2, keepdims=True))
-    zero = np.zeros((2, 2, 2))
-    zero[0, 0, 0], zero[1, 1, 1] = 6.0, 4.0
-    assert decode_floats(zero)[0] == pytest.approx([0.6, 0.4], abs=1e-3)
-    assert (decode_floats(zero)[1] > 0).all()

@@ -17,12 +17,11 @@ from scipy.stats import t as student
 from strategies import examples
 
 from jurors.evaluate.latent import selection as model_choice
-from jurors.evaluate.latent.em import class_table, e_step, em_problem, first_parameters, improve
+from jurors.evaluate.latent.em import class_table, e_step, em_problem, first_parameters
 from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.selection import (
     ModelChoice,
     _Contest,
-    _End,
     _identifiable,
     _stack_weights,
     choose_latent,
@@ -275,19 +274,6 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
     assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
     again = choose_latent(data, seed=2)
     assert again.hidden_log_likelihood == choice.hidden_log_likelihood
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("model", MODELS)
-def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sparse: bool) -> None:
-    data = simulated_panel(6, items=400, jurors=7, sparse=sparse)
-    problem = em_problem(data, model, 2.0)
-    at, rows = first_parameters(problem), np.arange(data.rows)
-    end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
-    beside = end.expected_counts(np.where(np.isin(rows, others), data.weights, 0.0))
-    part = replace(em_problem(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, fixed_counts=beside)
-    whole, pieces = (improve(problem, at)[0].flat for problem in (problem, part))
-    assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
 
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
