@@ -188,8 +188,8 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
             "ordinal": ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high", "linear_kappa", "quadratic_kappa"),
         }.get(scale, ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high"))
     elif scale == "interval":
-        numbers = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
-        kappas, correlation = (numbers.kappa,), numbers.correlation
+        kappa, correlation = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
+        kappas = (kappa,)
     else:
         weights: tuple[Weights, ...] = tuple(_KAPPAS) if scale == "ordinal" else ("nominal",)
         kappas = tuple(pair_kappas(sketch, pairs.first, pairs.second, weights, level))

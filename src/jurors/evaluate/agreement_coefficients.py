@@ -679,20 +679,16 @@ def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch
     return mean.over_items(influence * sketch.items / len(known), sketch.counts, level)
 
 
-@dataclass(frozen=True)
-class NumberPairs:
-    """Correlation and quadratic kappa of every pair that shares an item."""
-
-    correlation: Floats
-    kappa: PairKappa
-
-
-def number_pairs(sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float) -> NumberPairs:
-    """Correlation and quadratic kappa of these pairs (positions of jurors, sorted by the first).
+def number_pairs(
+    sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float
+) -> tuple[PairKappa, Floats]:
+    """Quadratic kappa and correlation of these pairs (positions of jurors, sorted by the first).
 
     Returns
     -------
-    NumberPairs
+    kappa : PairKappa
+    correlation : (pairs,) array
+        NaN where one of the two gave one number alone.
     """
     codes = sketch.tuples.codes
     x, gave = np.where(codes >= 0, (values - values.mean())[codes], 0.0), codes >= 0
@@ -700,50 +696,27 @@ def number_pairs(sketch: Sketch, values: Floats, first: Integers, second: Intege
     influence = np.zeros(len(codes))
     for juror in np.unique(first):
         pairs = slice(*np.searchsorted(first, (juror, juror + 1)))
-        others, both = x[:, second[pairs]], gave[:, juror, None] & gave[:, second[pairs]]
-        compared = _Concordance(x[:, juror, None], others, both, sketch.counts)
-        kappa[pairs], correlation[pairs], moved = compared.kappa(), compared.correlation(), compared.influence()
-        error[pairs] = standard_error((compared.weight * moved**2).sum(axis=0), compared.items)
-        influence += np.nan_to_num(moved / compared.items).sum(axis=1)
-    mean: Coefficient = mean_kappa("quadratic", kappa, influence, sketch, level)
-    return NumberPairs(correlation, PairKappa("quadratic", kappa, error, mean))
+        both = gave[:, juror, None] & gave[:, second[pairs]]
+        weight = np.where(both, sketch.counts[:, None], 0).astype(np.float64)
+        items = weight.sum(axis=0)
 
+        def mean(of_items: Floats, weight: Floats = weight, items: Floats = items) -> Floats:
+            return np.asarray((weight * of_items).sum(axis=0) / items)
 
-class _Concordance:
-    """One juror's numbers and those of others, around the means of the items that both gave a number."""
-
-    def __init__(self, one: Floats, others: Floats, both: NDArray[np.bool_], counts: Integers) -> None:
-        self.weight = np.where(both, counts[:, None], 0).astype(np.float64)
-        self.items = self.weight.sum(axis=0)
-        mean_one, mean_others = ((self.weight * side).sum(axis=0) / self.items for side in (one, others))
-        self.one, self.others = np.where(both, one - mean_one, 0.0), np.where(both, others - mean_others, 0.0)
-        self.gap = mean_one - mean_others
-        self.both = both
-
-    def kappa(self) -> Floats:
-        """1 - observed / by chance; NaN where both gave one number alone."""
-        return np.asarray(1 - self._observed / self._chance)
-
-    def correlation(self) -> Floats:
-        """Pearson's; NaN where one of them gave one number alone."""
-        spread = np.sqrt(self._mean(self.one**2) * self._mean(self.others**2))
-        return np.asarray(self._mean(self.one * self.others) / np.where(spread > 0, spread, np.nan))
-
-    def influence(self) -> Floats:
-        """Of each item on each kappa."""
-        difference, chance = self.one - self.others + self.gap, self._chance
-        by_chance = self.one**2 + self.others**2 + self.gap**2 + 2 * self.gap * (self.one - self.others) - chance
-        moves = -(difference**2 - self._observed) / chance + self._observed / chance**2 * by_chance
-        return np.where(self.both, moves, 0.0)
-
-    @property
-    def _observed(self) -> Floats:
-        return np.asarray(self._mean((self.one - self.others) ** 2) + self.gap**2)
-
-    @property
-    def _chance(self) -> Floats:
-        chance = self._mean(self.one**2) + self._mean(self.others**2) + self.gap**2
-        return np.where(chance > 0, chance, np.nan)
-
-    def _mean(self, values: Floats) -> Floats:
-        return np.asarray((self.weight * values).sum(axis=0) / self.items)
+        # the numbers around the means of the items that both gave one
+        one, others = x[:, juror, None], x[:, second[pairs]]
+        mean_one, mean_others = mean(one), mean(others)
+        one, others = np.where(both, one - mean_one, 0.0), np.where(both, others - mean_others, 0.0)
+        gap, square_one, square_others = mean_one - mean_others, mean(one**2), mean(others**2)
+        observed = mean((one - others) ** 2) + gap**2
+        chance = square_one + square_others + gap**2
+        chance = np.where(chance > 0, chance, np.nan)
+        spread = np.sqrt(square_one * square_others)
+        kappa[pairs] = 1 - observed / chance
+        correlation[pairs] = mean(one * others) / np.where(spread > 0, spread, np.nan)
+        by_chance = one**2 + others**2 + gap**2 + 2 * gap * (one - others) - chance
+        moves = -((one - others + gap) ** 2 - observed) / chance + observed / chance**2 * by_chance
+        moved = np.where(both, moves, 0.0)
+        error[pairs] = standard_error((weight * moved**2).sum(axis=0), items)
+        influence += np.nan_to_num(moved / items).sum(axis=1)
+    return PairKappa("quadratic", kappa, error, mean_kappa("quadratic", kappa, influence, sketch, level)), correlation

@@ -250,8 +250,6 @@ class _Polynomials:
 
     def at(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
         """The components at the roots of one irreducible factor, all by the same polynomials."""
-        if roots.degree == 1:
-            return self._at_rational(roots, multiplicity)
         modulus = roots.polynomial
         reduced = [[p % modulus for p in ps] for ps in (self.rows, self.columns, self.traces)]
         total = sum(reduced[0], fmpq_poly())
@@ -259,38 +257,13 @@ class _Polynomials:
             return None
         per_total, per_slope = inverse(total, modulus), inverse(self.slope % modulus, modulus)
         prevalence = total * per_slope % modulus / self.items
-        first = [p * per_total % modulus for p in reduced[0]]
-        second = [p * per_total % modulus for p in reduced[1]]
+        first, second = ([p * per_total % modulus for p in ps] for ps in reduced[:2])
         sliced = [p * per_slope % modulus / multiplicity for p in reduced[2]]
-
-        def numbers(k: int, polynomials: list[fmpq_poly]) -> ExactVector:
-            return tuple(number_at(roots, k, p) for p in polynomials)
-
-        return [
-            Component(
-                multiplicity,
-                number_at(roots, k, prevalence),
-                numbers(k, first),
-                numbers(k, second),
-                numbers(k, sliced),
-            )
-            for k in range(roots.degree)
-        ]
-
-    def _at_rational(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
-        """The same without polynomials, where the eigenvalue is rational."""
-        at = fmpq(-roots.coefficients[0], roots.coefficients[1])
-        rows, columns, traces = ([p(at) for p in ps] for ps in (self.rows, self.columns, self.traces))
-        total, slope = sum(rows, _ZERO), self.slope(at)
-        if not total:
-            return None
-
-        def numbers(values: list[fmpq], scale: fmpq) -> ExactVector:
-            return tuple(Surd.in_field(x / scale, _ZERO, 1) for x in values)
-
-        share = Surd.in_field(total / (slope * self.items), _ZERO, 1)
-        sliced = numbers(traces, slope * multiplicity)
-        return [Component(multiplicity, share, numbers(rows, total), numbers(columns, total), sliced)]
+        every = []
+        for k in range(roots.degree):
+            rows = (tuple(number_at(roots, k, p) for p in ps) for ps in (first, second, sliced))
+            every.append(Component(multiplicity, number_at(roots, k, prevalence), *rows))
+        return every
 
 
 def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:

@@ -187,7 +187,7 @@ def test_a_connection_that_lets_no_table_in_is_told() -> None:
 
 def test_words_of_a_fixed_list_are_words_and_columns_may_have_other_names() -> None:
     frame = pl.from_pandas(long_votes(60, 6, 2))
-    names = {"item": "task", "juror": "worker", "label": "answer"}
+    names: dict[str, Any] = {"item": "task", "juror": "worker", "label": "answer"}
     listed = frame.with_columns(pl.col("juror").cast(pl.Categorical), pl.col("label").cast(pl.Enum(["l0", "l1"])))
     named = evaluate_on_engine(listed.rename(names).lazy(), **names)
     assert named.score == pytest.approx(evaluate_on_engine(frame.lazy()).score)

@@ -73,8 +73,8 @@ def test_repeats_are_heard_as_one_while_their_joint_answers_can_be_counted() -> 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_islands_keep_their_jurors_tuples_and_counts(sparse: bool) -> None:
-    rows = (("A", None, "B", None), (None, "A", None, "B"), ("B", None, "B", None), (None, "B", None, None))
-    whole = Sketch.from_counts(dict(zip(rows, (5, 4, 2, 3), strict=True)), jurors=("ann", "bob", "cy", "di"))
+    votes = (("A", None, "B", None), (None, "A", None, "B"), ("B", None, "B", None), (None, "B", None, None))
+    whole = Sketch.from_counts(dict(zip(votes, (5, 4, 2, 3), strict=True)), jurors=("ann", "bob", "cy", "di"))
     sketch = as_sparse(whole) if sparse else whole
     group = juror_groups(sketch)
     assert group.tolist() == [0, 1, 0, 1]

@@ -133,18 +133,6 @@ def fit_latent(
     return describe_fit(problem, at, steps, converged, e_step(problem, at))
 
 
-def fitted_classes(fit: LatentFit) -> tuple[Floats, Floats]:
-    """The classes of a fit.
-
-    Returns
-    -------
-    prevalence : (K,) array
-    table : (K, jurors, labels) array
-        The probability of each juror's vote given the class.
-    """
-    return classes_at(fit.parameters)
-
-
 def classes_at(at: Parameters) -> tuple[Floats, Floats]:
     """The classes at any parameters.
 
@@ -307,27 +295,15 @@ _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would s
 
 
 @dataclass(frozen=True)
-class JointJuror:
-    """One group and its joint votes: a single "juror" whose "labels" are the group's decision tuples."""
-
-    members: tuple[int, ...]
-    joint: Incidence
-
-
-@dataclass(frozen=True)
 class Coupling:
     """All groups of jurors that have a joint table."""
 
-    joint_jurors: tuple[JointJuror, ...]
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """The members of each group."""
-        return [joint_juror.members for joint_juror in self.joint_jurors]
+    groups: list[tuple[int, ...]]  #: the members of each group
+    joint: list[Incidence]  #: their joint votes: a single "juror" whose "labels" are the group's decision tuples
 
     def weighing(self, weights: Floats) -> Coupling:
         """The same groups on items with other weights, (stack, T)."""
-        return Coupling(tuple(replace(v, joint=replace(v.joint, weights=weights)) for v in self.joint_jurors))
+        return replace(self, joint=[replace(votes, weights=weights) for votes in self.joint])
 
 
 def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
@@ -339,14 +315,13 @@ def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
     """
     size = len(votes.labels)
     weights = np.ones(votes.rows) if votes.counts is None else votes.counts
-    joint_jurors = []
+    joint_votes = []
     for members in groups:
         codes = votes.codes[:, list(members)].astype(np.int64)
         place = size ** np.arange(len(members))[::-1]
         joint = np.where((codes >= 0).all(axis=1), codes @ place, -1)
-        data = Incidence.from_codes(joint[:, None], weights, labels=size ** len(members))
-        joint_jurors.append(JointJuror(tuple(members), data))
-    return Coupling(tuple(joint_jurors))
+        joint_votes.append(Incidence.from_codes(joint[:, None], weights, labels=size ** len(members)))
+    return Coupling([tuple(members) for members in groups], joint_votes)
 
 
 def fit_coupled(
@@ -424,12 +399,12 @@ def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) 
     counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
     score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for group in coupling.joint_jurors:
+    for members, votes in zip(coupling.groups, coupling.joint, strict=True):
         independent = np.ones((stack, size, 1))
-        for member in group.members:
+        for member in members:
             independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
-        joint = group.joint.counts(mass) + _PSEUDO * independent
-        score = score + group.joint.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
+        joint = votes.counts(mass) + _PSEUDO * independent
+        score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
     return prior, confusion, score
 
 
@@ -448,36 +423,36 @@ _MARK = re.compile(
 )
 _BEFORE_NUMBER = (*"#@_-=: ", *REPEAT_WORDS.split("|"))  # what may stand before the number of a mark
 _LONGEST_BEFORE = max(map(len, _BEFORE_NUMBER))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
 # Names of a role, not of a person or program: what a number after them counts is people. `annotator #3` is a third
 # annotator.
-_ROLES = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a an annotator annotators assessor anno agent ai amt bot c classifier clf coder crowd crowdworker detector
-        doctor e editor evaluator examiner expert grader h human humans i id item j judge juror k labeler labeller lf
-        llm m member ml mod moderator model mturk mturker n no number observer p panelist panellist participant patient
-        person physician player pathologist q r radiologist rater reader referee respondent reviewer rule s scorer
-        sensor speaker student subject system t teacher team tool turk turker u unit user v volunteer voter w witness
-        worker x y z
-        """,
-    )
+_ROLES = _words(
+    """
+    a an annotator annotators assessor anno agent ai amt bot c classifier clf coder crowd crowdworker detector
+    doctor e editor evaluator examiner expert grader h human humans i id item j judge juror k labeler labeller lf
+    llm m member ml mod moderator model mturk mturker n no number observer p panelist panellist participant patient
+    person physician player pathologist q r radiologist rater reader referee respondent reviewer rule s scorer
+    sensor speaker student subject system t teacher team tool turk turker u unit user v volunteer voter w witness
+    worker x y z
+    """
 )
 # Roles of programs: a number after them may well count the runs of one. After the name of a model (`phi-1`,
 # `phi-2`, `text-davinci-002`, `v0.2`) it is a version, unless it is set apart (`gpt4_1`, `gpt4 1`); after other words
 # (`prompt_1`, `site 2`, `expert1`) it counts those.
-_PROGRAMS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        agent ai answer assistant autorater bot checker classifier critic evaluator grader judge llm model output
-        prediction response scorer system verdict verifier vote
-        """,
-    )
+_PROGRAMS = _words(
+    """
+    agent ai answer assistant autorater bot checker classifier critic evaluator grader judge llm model output
+    prediction response scorer system verdict verifier vote
+    """
 ) | set(REPEAT_WORDS.split("|"))
 # Those for which even a whole panel is worth a note; `model 1`, `classifier 2` and the like are as a rule different
 # ones.
-_JUDGES = _PROGRAMS - set(re.findall(r"\w+", "agent ai bot checker classifier model system verifier"))
+_JUDGES = _PROGRAMS - _words("agent ai bot checker classifier model system verifier")
 _MODELS = re.compile(
     r"gpt|claude|sonnet|opus|haiku|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|phi|command|nova|o\d", re.IGNORECASE
 )

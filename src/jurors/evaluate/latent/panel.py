@@ -33,7 +33,6 @@ from jurors.evaluate.latent.models import (
     fit_coupled,
     fit_given_answered,
     fit_latent,
-    fitted_classes,
     restrict_to_answered,
 )
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
@@ -98,7 +97,7 @@ class PanelFit:
         if self.ordered is not None and self.ordered.trait is not None:
             return self.ordered.trait.shares[0], self.ordered.trait.table[0]
         main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
-        return fitted_classes(main)
+        return classes_at(main.parameters)
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -297,7 +296,7 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     if not _surprising(alike, *classes_at(start)):
         return {}
     fit = fit_latent(merged, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
-    return _surprising(alike, *fitted_classes(fit))
+    return _surprising(alike, *classes_at(fit.parameters))
 
 
 def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: Floats) -> dict[int, int]:
