@@ -379,8 +379,7 @@ class ItemLevels:
     def settled(self, known: Integers, labels: tuple[Label, ...]) -> ItemLevels:
         """The same with the levels that are known (0 or more)."""
         given = known >= 0
-        parts = (np.where(given, known, part) for part in (self.median, self.low, self.high))
-        median, low, high = parts
+        median, low, high = (np.where(given, known, part) for part in (self.median, self.low, self.high))
         return ItemLevels(median, np.where(given, level_values(labels)[known], self.expected), low, high)
 
 

@@ -142,9 +142,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
         None where jurors are too few or too many to compare all pairs.
     """
     width, size = len(pairs.sketch.jurors), len(pairs.sketch.labels)
-    if not FEWEST_JURORS <= width <= MOST_JURORS:
-        return None
-    if len(pairs.items) <= width:
+    if not FEWEST_JURORS <= width <= MOST_JURORS or len(pairs.items) <= width:
         return None
     votes = table[:, :, :size]
     expected = np.einsum("k,kpr,kpr->p", prior, votes[:, pairs.first], votes[:, pairs.second])

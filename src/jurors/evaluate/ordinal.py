@@ -404,14 +404,9 @@ class OrdinalChoice:
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The JSON of `details.ordered`."""
-        return {
-            name: {
-                "ranked_probability_score": score,
-                "standard_error": self.standard_error[name],
-                "log_chance": self.exact[name],
-            }
-            for name, score in self.score.items()
-        }
+        keys = ("ranked_probability_score", "standard_error", "log_chance")
+        scores = dict(zip(keys, (self.score, self.standard_error, self.exact), strict=True))
+        return {name: {key: by_model[name] for key, by_model in scores.items()} for name in self.score}
 
     def fit(self, data: Incidence, unordered: LatentFit) -> LatentFit:
         """The selected fit, in the shape of a panel's; it has the unordered one's parameters."""

@@ -35,6 +35,7 @@ from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.partition import DEFAULT_RULE, Choice, tuple_posterior
 from jurors.evaluate.solution import Number, Solution
+from jurors.evaluate.trio import check_three_jurors
 from jurors.evaluate.trio_decomposition import Algebra, Decomposition, Slicing, decompose
 from jurors.exact.algebraic import Algebraic, exact_sum
 from jurors.exact.surd import Surd
@@ -270,12 +271,9 @@ def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: C
     """
     totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
     groups = [c.group for c in candidates]
-    if not real:
-        best, _, _ = _assign_labels(None, totals, groups, exact=False)
-        return Relabeling(best, "none: the solutions are complex", None, False)
-    primary, rule = _rule(sketch, candidates, choice)
-    best, gap, tied = _assign_labels(primary, totals, groups, exact=True)
-    return Relabeling(best, rule, gap, tied)
+    primary, rule = _rule(sketch, candidates, choice) if real else (None, "none: the solutions are complex")
+    best, gap, tied = _assign_labels(primary, totals, groups, exact=real)
+    return Relabeling(best, rule, gap if real else None, tied)
 
 
 def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
@@ -461,11 +459,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     >>> decode.solution.confusion == truth["confusion"], decode.relabelings, round(decode.gap, 1)
     (True, 6, 2.7)
     """
-    if len(sketch.jurors) != 3:
-        raise SketchError(
-            f"an exact trio needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
-            "Keep three with sketch.take(['ann', 'bob', 'cy'])."
-        )
+    check_three_jurors(sketch)
     if len(sketch.labels) < 2:
         raise SketchError(f"nothing to tell apart: there are {len(sketch.labels)} labels; name all of them (labels=…)")
     check_few_labels(sketch)

@@ -341,9 +341,6 @@ class Algebraic(SignedExact):
     def __rtruediv__(self, other: Exact | Surd) -> Algebraic:
         return Algebraic.of(other) / self
 
-    def __pow__(self, exponent: int) -> Algebraic:
-        return math.prod([self] * exponent, start=Algebraic.of(1)) if exponent >= 0 else 1 / self**-exponent
-
     # -- comparison -------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:

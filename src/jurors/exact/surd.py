@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import flint
 from flint import fmpq, fmpz
@@ -39,6 +39,11 @@ class SignedExact:
 
     def __ge__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign >= 0)
+
+    def __pow__(self, exponent: int) -> Self:
+        number: Any = self
+        power: Self = math.prod([number] * exponent, start=0 * number + 1) if exponent >= 0 else 1 / number**-exponent
+        return power
 
     def __float__(self: Any) -> float:
         if self.is_rational:
@@ -225,14 +230,6 @@ class Surd(SignedExact):
 
     def __abs__(self) -> Surd:
         return -self if self.sign < 0 else self
-
-    def __pow__(self, exponent: int) -> Surd:
-        if exponent < 0:
-            return Surd(1) / self**-exponent
-        result = Surd(1)
-        for bit in bin(exponent)[2:]:
-            result = result * result * (self if bit == "1" else 1)
-        return result
 
     # -- comparison -------------------------------------------------------------------------------
 

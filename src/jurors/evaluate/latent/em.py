@@ -117,16 +117,6 @@ class FewParameters:
     pseudo: Floats  #: (stack or 1, parameters) pseudo-counts
     models: tuple[str, ...]  #: of equal parts of the stack, one after the other
 
-    @classmethod
-    def of(
-        cls, data: Incidence, models: tuple[str, ...], pseudo: Floats, items: float, known: Floats | None
-    ) -> FewParameters:
-        """For models of the same votes, with pseudo-votes (stack or 1, labels, cells) and pseudo-items per class."""
-        last = np.full((*pseudo.shape[:2], 1), items)
-        before = np.concatenate([pseudo, last], axis=2).reshape(len(pseudo), -1)
-        stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
-        return cls(_Expectation(stacked, data.labels, known), before, models)
-
     @property
     def data(self) -> Incidence:
         """The votes, once for every model."""
@@ -390,7 +380,10 @@ class EMProblem:
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
         """The steps of these models of few parameters, in one stack."""
-        return FewParameters.of(self.data, models, self.pseudo, self.items, self.known)
+        data, last = self.data, np.full((*self.pseudo.shape[:2], 1), self.items)
+        before = np.concatenate([self.pseudo, last], axis=2).reshape(len(self.pseudo), -1)
+        stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
+        return FewParameters(_Expectation(stacked, data.labels, self.known), before, models)
 
     @cached_property
     def weight_of_prior(self) -> Floats:
@@ -581,11 +574,6 @@ class AnyParameters:
 
     problem: EMProblem
 
-    @property
-    def data(self) -> Incidence:
-        """The votes."""
-        return self.problem.data
-
     def improve(self, flat: Floats) -> tuple[Floats, Floats]:
         """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
         once, height = improve(self.problem, self._at(flat))
@@ -607,7 +595,7 @@ class AnyParameters:
     leave = enter
 
     def _at(self, flat: Floats) -> Parameters:
-        return Parameters(flat, self.data.jurors, self.data.labels)
+        return Parameters(flat, self.problem.data.jurors, self.problem.data.labels)
 
 
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
@@ -704,7 +692,7 @@ def _accelerate(
 
     A gain that is `enough` in all panels ends it, too.
     """
-    size, is_single = steps.data.stack, here.dtype == np.float32
+    size, is_single = len(here), here.dtype == np.float32
     twice, floor = here, np.full(size, -np.inf)
     before, first, taken, converged = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
     while taken < limit:

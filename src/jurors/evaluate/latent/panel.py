@@ -177,17 +177,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         model=fitted.model if coupling is None else "coupled",
         alarms=(
             *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
-            *(
-                Alarm(
-                    "twin_jurors",
-                    "warning",
-                    f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and "
-                    "both get the same grades",
-                    None,
-                    (names[original], names[copy]),
-                )
-                for copy, original in copies.items()
-            ),
+            *(_twin_alarm(names[original], names[copy]) for copy, original in copies.items()),
         ),
     )
     shown_choice = replace(choice, fit=shown)
@@ -229,15 +219,9 @@ def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representa
 
 
 def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    return {
-        name: {
-            "hidden_log_likelihood": value,
-            "behind_best": choice.difference[name],
-            "standard_error": choice.standard_error[name],
-            "weight": choice.weights[name],
-        }
-        for name, value in choice.hidden_log_likelihood.items()
-    }
+    scores = {"hidden_log_likelihood": choice.hidden_log_likelihood, "behind_best": choice.difference}
+    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
+    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.hidden_log_likelihood}
 
 
 def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
@@ -260,10 +244,9 @@ def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
     row, col, code = votes.triples()
     table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
     order = np.lexsort((table.col, table.row))
-    triples = (table.row[order].astype(np.int64), table.col[order].astype(np.int32), (table.data[order] - 1))
-    return replace(
-        votes, rows=len(which), items=None, counts=counts, _sparse=(*triples[:2], triples[2].astype(code.dtype))
-    )
+    places = table.row[order].astype(np.int64), table.col[order].astype(np.int32)
+    codes = (table.data[order] - 1).astype(code.dtype)
+    return replace(votes, rows=len(which), items=None, counts=counts, _sparse=(*places, codes))
 
 
 # -- copies ---------------------------------------------------------------------------------------------
@@ -303,6 +286,13 @@ def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: 
     """Those who should have disagreed: two like the original do, on Σ_l P_l (1 - Σ_r K[l][r]²) of the items."""
     disagreement = 1 - np.einsum("l,ljr,ljr->j", prevalence, table, table)
     return {copy: original for copy, (original, items) in alike.items() if disagreement[original] * items >= _SURPRISE}
+
+
+def _twin_alarm(original: str, copy: str) -> Alarm:
+    message = (
+        f"{copy!r} never disagrees with {original!r}, as a copy would: it is heard once, and both get the same grades"
+    )
+    return Alarm("twin_jurors", "warning", message, None, (original, copy))
 
 
 def merge_copies(votes: Votes, copies: dict[int, int]) -> Votes:

@@ -21,7 +21,7 @@ independence has failed, no model is the truth, and all are averaged. The weight
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -147,65 +147,44 @@ def hold_out(
     group, row, items = _deal(data.weights[0, some], tuples[some])
     row = some[row]
     if data.is_dense:
-        masks = _Masks(data, jurors, (np.arange(folds)[:, None] - group) % FOLDS, row)
-        panel, place, cell = masks.held_out()
-        if fold_equal and items.mean() >= _CROWDED and (merged := masks.merged(items)) is not None:
-            matrix, weights, seen = merged
-            held_out = HeldOut(panel, place, seen[panel, place], cell, items)
-            return replace(data, matrix=matrix, weights=weights), held_out, row
-        visible = replace(data, matrix=masks.visible(), weights=np.broadcast_to(items, (folds, len(items))))
-        return visible, HeldOut(panel, place, place, cell, items), row
-    matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
+        cast, mask = data.matrix[0] > 0, (np.arange(folds)[:, None] - group) % FOLDS  # of each row in each fold
+        masked = (
+            np.repeat(jurors, data.labels) % FOLDS == np.arange(FOLDS)[:, None]
+        )  # the cells that each mask holds out
+        unseen = masked[mask]
+        unseen &= cast[row]
+        place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
+        panel, place = np.divmod(place, unseen.shape[1])
+        if fold_equal and items.mean() >= _CROWDED:
+            under = mask * data.rows + row
+            merged = _merge_equal((cast & ~masked[:, None]).reshape(-1, cast.shape[1]), under, items)
+            if merged is not None:
+                votes, weights, seen = merged
+                held_out = HeldOut(panel, place, seen[panel, place], cell, items)
+                return replace(data, matrix=votes[None].astype(data.matrix.dtype), weights=weights), held_out, row
+        matrix = np.asarray(data.matrix[0][row] * ~masked[mask])
+    else:
+        matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
     return visible, HeldOut(panel, place, place, cell, items), row
 
 
-@dataclass(frozen=True)
-class _Masks:
-    """Which votes of a dense panel are held out: in mask m those of the jurors of rank m mod 4."""
+def _merge_equal(votes: Flags, under: Integers, items: Floats) -> tuple[Flags, Floats, Integers] | None:
+    """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
 
-    data: Incidence
-    rank: Integers
-    mask: Integers  # (folds, rows) of each row in each fold
-    row: Integers  # its tuple
-
-    @cached_property
-    def _cast(self) -> Flags:
-        return np.asarray(self.data.matrix[0] > 0)
-
-    @cached_property
-    def _masked(self) -> Flags:
-        """(FOLDS, cells): the cells that each mask holds out."""
-        return np.asarray(np.repeat(self.rank, self.data.labels) % FOLDS == np.arange(FOLDS)[:, None])
-
-    def visible(self) -> Floats:
-        """(folds, rows, cells): what is left of the votes."""
-        return np.asarray(self.data.matrix[0][self.row] * ~self._masked[self.mask])
-
-    def held_out(self) -> tuple[Integers, Integers, Integers]:
-        """The fold, row and cell of every held-out vote."""
-        unseen = self._masked[self.mask]
-        unseen &= self._cast[self.row]
-        place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
-        return *np.divmod(place, unseen.shape[1]), cell
-
-    def merged(self, items: Floats) -> tuple[Floats, Floats, Integers] | None:
-        """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
-
-        None where there are as many. Tuples under a mask are compared, not rows: items of one tuple in the same group
-        have the same votes held out.
-        """
-        under = self.mask * self.data.rows + self.row
-        used = np.zeros(FOLDS * self.data.rows, dtype=np.bool_)
-        used[under] = True
-        votes = (self._cast & ~self._masked[:, None]).reshape(len(used), -1)[used]
-        first, inverse = _distinct(votes)
-        if len(first) >= len(self.row):
-            return None
-        place = inverse[np.cumsum(used)[under] - 1]
-        cell = place + np.arange(len(place))[:, None] * len(first)
-        weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
-        return votes[first][None].astype(self.data.matrix.dtype), weights.reshape(len(place), -1), place
+    None where there are as many. Tuples under a mask are compared (`votes`, and which of them each row is in each
+    fold), not rows: items of one tuple in the same group have the same votes held out.
+    """
+    used = np.zeros(len(votes), dtype=np.bool_)
+    used[under] = True
+    votes = votes[used]
+    first, inverse = _distinct(votes)
+    if len(first) >= len(items):
+        return None
+    place = inverse[np.cumsum(used)[under] - 1]
+    cell = place + np.arange(len(place))[:, None] * len(first)
+    weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
+    return votes[first], weights.reshape(len(place), -1), place
 
 
 def _distinct(votes: Flags) -> tuple[Integers, Integers]:
@@ -394,12 +373,9 @@ class _End:
         mass = self.expected[0] * weights[:, None].astype(self.at.flat.dtype, copy=False)
         return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
 
-    def fit(self) -> LatentFit:
-        """Prevalences, confusion matrices and posteriors there, computed once."""
-        return self._fit
-
     @cached_property
-    def _fit(self) -> LatentFit:
+    def fit(self) -> LatentFit:
+        """Prevalences, confusion matrices and posteriors there."""
         return describe_fit(self.problem, self.at, self.steps, self.converged, self.expected)
 
 
@@ -503,9 +479,9 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
 
     def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
         if is_rough and weights.get("strata"):
-            plain = {model: end.fit() for model, end in ends.items() if model != "strata"}
+            plain = {model: end.fit for model, end in ends.items() if model != "strata"}
             return {**plain, "strata": fitter.finish(data, "strata", ends["strata"].at)}
-        return LazyNamed({model: end.fit for model, end in ends.items()})
+        return LazyNamed({model: partial(getattr, end, "fit") for model, end in ends.items()})
 
     return _compare(data, ends, fitter).select(finish)
 
@@ -527,7 +503,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
         if waits and "one_coin" in used:
             ends["one_coin"] = fitter.go_on(ends["one_coin"])
-        return {model: ends[model].fit() for model in used}
+        return {model: ends[model].fit for model in used}
 
     return _compare(data, ends, fitter).select(finish)
 
