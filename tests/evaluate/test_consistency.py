@@ -59,6 +59,8 @@ def test_rates_per_true_label_are_recovered(graded: jurors.Evaluation) -> None:
     assert np.abs(rates - RATES).max() < 0.06
     assert ((ends[..., 0] <= rates) & (rates <= ends[..., 1])).all()
     assert graded.to_dict()["abstentions"]["j0"]["asked"] == 600
+    assert "how often jurors abstain, by the true label" in str(graded)
+    assert graded.to_frame().columns.tolist()[-3:] == ["abstention", "abstention_low", "abstention_high"]
 
 
 def test_a_rate_that_no_share_can_be_lies_inside_its_interval() -> None:
@@ -86,9 +88,7 @@ def test_abstentions_are_evidence_of_the_label() -> None:
 def test_nobody_abstains_nothing_is_said() -> None:
     votes, _ = simulated()
     spoken = jurors.grade(Votes.from_matrix(votes.codes, jurors=votes.jurors, labels=votes.labels))
-    assert spoken.abstentions is None
-    assert "abstentions" not in spoken.to_dict()
-    assert "abstention" not in spoken.to_frame().columns
+    assert (spoken.abstentions, "abstentions" in spoken.to_dict()) == (None, False)
 
 
 def test_three_jurors_grade_those_who_spoke() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from simulated_juries import as_sparse, exact_jury, simulate
 from strategies import sketches
 
@@ -25,25 +25,20 @@ from jurors.evaluate.partition import (
 from jurors.evaluate.solution import float_solution
 from jurors.evaluate.trio import encode, evaluate_trio
 
-# -- majority --------------------------------------------------------------------------------------
-
 
 @given(sketches())
 def test_three_jurors_get_the_papers_formulas(sketch: Sketch) -> None:
-    if not sketch.items:
-        return
-    n = sketch.to_counts()
-    f = {k: Fraction(v, sketch.items) for k, v in n.items()}
+    assume(sketch.items)
+    counts = sketch.to_counts()
 
     def total(*tuples: str) -> Fraction:
-        return sum((f.get(tuple(t), Fraction(0)) for t in tuples), Fraction(0))
+        return Fraction(sum(counts.get(tuple(t), 0) for t in tuples), sketch.items)
 
     fit = evaluate_majority(sketch)
     p_a, p_b = total("AAA", "AAB", "ABA", "BAA"), total("BBB", "BBA", "BAB", "ABB")
     assert fit.prevalence == {"A": p_a, "B": p_b}
-    first = fit.accuracy["juror 0"]
-    assert first["A"] == (total("AAA", "AAB", "ABA") / p_a if p_a else None)
-    assert first["B"] == (total("BBB", "BBA", "BAB") / p_b if p_b else None)
+    assert fit.accuracy["juror 0"]["A"] == (total("AAA", "AAB", "ABA") / p_a if p_a else None)
+    assert fit.accuracy["juror 0"]["B"] == (total("BBB", "BBA", "BAB") / p_b if p_b else None)
 
 
 def test_ties_are_split() -> None:
@@ -121,6 +116,7 @@ def test_items_are_split_and_labelled_by_the_likelier_label() -> None:
     assert not partition.is_sure_of_itself
     document = {"decisions": ["A", "A", "B"], "count": 10, "by_true_label": {"A": 9.0, "B": 1.0}, "label": "A"}
     assert document in partition.to_dict()
+    assert "the commonest of 4 decision tuples" in partition.to_text()
     assert partition.to_frame()["label"].tolist() == ["AB"[k] for k in partition.chosen]
 
 
@@ -147,9 +143,6 @@ def test_ties_go_to_the_label_with_more_votes() -> None:
     assert decide(np.array([[np.nan, 0.2, 0.8], [0.1, 0.1, 0.8], [0.9, np.nan, 0.0]]), sketch).tolist() == [0, 2, 1]
 
 
-# -- which solution is the truth ----------------------------------------------------------------------------------
-
-
 def test_what_is_known_settles_which_solution_is_taken() -> None:
     sketch = encode(exact_jury("0.3", [("0.9", "0.7"), ("0.2", "0.3"), ("0.8", "0.6")]))
     solutions, (first, second, _) = evaluate_trio(sketch), sketch.jurors
@@ -169,6 +162,3 @@ def test_what_is_known_settles_which_solution_is_taken() -> None:
     with pytest.raises(OptionError):
         Choice(trust=first, common="A")
     assert choose_solution(sketch, (solutions[0],) * 2)[::2] == (0, True)
-
-
-# -- what items are labelled by ------------------------------------------------------------------------------------

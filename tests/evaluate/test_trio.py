@@ -32,9 +32,6 @@ from jurors.evaluate.trio import (
 )
 from jurors.sketch.moments import TrioMoments, trio_moments
 
-# -- trio ------------------------------------------------------------------------------------------
-
-
 HALF = Fraction(1, 2)
 HALVES, THIRDS = {"A": HALF, "B": HALF}, {"A": Fraction(1, 3), "B": Fraction(2, 3)}
 JURORS = ("juror 0", "juror 1", "juror 2")
@@ -184,20 +181,14 @@ def test_the_root_has_the_sign_of_the_greater_total_accuracy(pair: tuple[float, 
     assert root * inverse >= 0
 
 
-# -- all trios -------------------------------------------------------------------------------------
-
-
-def test_the_medians_are_near_the_truth() -> None:
+def test_the_medians_are_near_the_truth_and_the_summary_shows_how_far_trios_disagree() -> None:
     panel = simulate(20_000, 7, seed=2)
-    prevalence, accuracy = evaluate_all_trios(Sketch.from_votes(Votes.from_matrix(panel.votes))).medians()
+    trios = evaluate_all_trios(Sketch.from_votes(Votes.from_matrix(panel.votes)))
+    prevalence, accuracy = trios.medians()
     assert prevalence == pytest.approx(0.6, abs=0.03)
     assert np.abs(accuracy - panel.accuracy).max() < 0.03
-
-
-def test_the_summary_by_juror_shows_how_far_trios_disagree() -> None:
-    sketch = Sketch.from_votes(Votes.from_matrix(simulate(3000, 6, seed=3).votes))
-    frame = evaluate_all_trios(sketch).by_juror()
-    assert frame["trios"].tolist() == [10] * 6
+    frame = trios.by_juror()
+    assert frame["trios"].tolist() == [15] * 7
     assert (frame["three quarters on 0"] >= frame["quarter on 0"]).all()
 
 
@@ -259,9 +250,6 @@ def test_floats_are_rounded_to_whole_items_and_keep_the_total() -> None:
     assert sketch["A", "A", "A"] == pytest.approx(1000 * (0.3 * 0.81**3 + 0.7 * 0.23**3), abs=1)
     with pytest.raises(SketchError, match="needs the number of items"):
         encode(jury)
-
-
-# -- invariants ------------------------------------------------------------------------------------
 
 
 @given(juries(jurors=4))

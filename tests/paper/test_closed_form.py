@@ -209,9 +209,6 @@ def test_our_solutions_are_the_points_of_the_basis(name: str) -> None:
             assert sp.expand(expression.subs(point)) == 0
 
 
-# -- the integer form -------------------------------------------------------------------------------------------
-
-
 def _symbolic(value: Any) -> Any:
     root = sp.Rational(value.root_part.numerator, value.root_part.denominator) * sp.sqrt(value.radicand)
     return sp.Rational(value.rational_part.numerator, value.rational_part.denominator) + root

@@ -310,20 +310,20 @@ def _assign_labels(
     """(labels, gap, tied): on whole numbers, with more bits while the two best are too close, or proved equal."""
     bits = _BITS
     while True:
-        fine = _whole(totals, bits)
-        ruling = fine if primary is None else _whole(primary, bits)
-        gains = fine.gains
+        gains, unit, error = _whole(totals, bits)
+        ruling = gains
         if primary is not None:  # the rule's gains decide, total accuracy breaks their ties
             weight = 4 * len(gains) * (1 + max(abs(x) for row in gains for x in row))
-            rows = zip(ruling.gains, fine.gains, strict=True)
+            ruling, unit, error = _whole(primary, bits)
+            rows = zip(ruling, gains, strict=True)
             gains = [[weight * x + y for x, y in zip(*row, strict=True)] for row in rows]
         best = best_assignment(gains)
         second = second_assignment(gains, best, groups)
         if second is None:
             return best, None, False
-        gap = total_gain(ruling.gains, best) - total_gain(ruling.gains, second)
-        if gap > 4 * len(gains) * ruling.error or not exact:
-            return best, gap / ruling.unit, False
+        gap = total_gain(ruling, best) - total_gain(ruling, second)
+        if gap > 4 * len(gains) * error or not exact:
+            return best, gap / unit, False
         if _is_tie(totals if primary is None else primary, best, second):
             return best, 0.0, primary is None or _is_tie(totals, best, second)
         bits *= 4
@@ -334,22 +334,13 @@ def _is_tie(gains: list[list[_Numeric]], best: Sequence[int], second: Sequence[i
     return left == right
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """Gains times a unit, as whole numbers."""
-
-    gains: list[list[int]]
-    unit: int
-    error: int  # of each gain: 0 where all numbers are rational
-
-
-def _whole(numbers: list[list[_Numeric]], bits: int) -> _Whole:
-    """The numbers (or their real parts) on a common scale."""
+def _whole(numbers: list[list[_Numeric]], bits: int) -> tuple[list[list[int]], int, int]:
+    """The numbers (or their real parts) times a unit, as whole numbers; the unit; the error of each, 0 if rational."""
     if all(isinstance(x, Surd) and x.is_rational for row in numbers for x in row):
         fractions = [[x.to_fraction() for x in row] for row in numbers]
         unit = math.lcm(*(x.denominator for row in fractions for x in row))
-        return _Whole([[x.numerator * (unit // x.denominator) for x in row] for row in fractions], unit, 0)
-    return _Whole([[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 2)
+        return [[x.numerator * (unit // x.denominator) for x in row] for row in fractions], unit, 0
+    return [[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 2
 
 
 def _floor(number: _Numeric, bits: int) -> int:

@@ -392,9 +392,6 @@ class Algebraic(SignedExact):
         roots_text = ", ".join(root_text(*root, z) for z, root in zip(names, self._terms, strict=True))
         return f"{' + '.join(parts)} where {roots_text}"
 
-    def __repr__(self) -> str:
-        return f"Algebraic({self})"
-
     # -- inner ------------------------------------------------------------------------------------
 
     def _field(self) -> Root:

@@ -55,6 +55,9 @@ class SignedExact:
             bits *= 2
         return float(ball)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
     def decimal(self: Any, digits: int = 20) -> str:
         """The number rounded to `digits` places after the point, every digit certified.
 
@@ -277,9 +280,6 @@ class Surd(SignedExact):
         size = "" if abs(y) == 1 else f"{abs(y)}*"
         root = f"√{free}" if free > 0 else f"√({free})"
         return f"{head}{sign} {size}{root}" if head else f"{'-' if sign == '-' else ''}{size}{root}"
-
-    def __repr__(self) -> str:
-        return f"Surd({self})"
 
     # -- inner ------------------------------------------------------------------------------------
 

@@ -11,14 +11,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
+from simulated_juries import as_sparse, simulate, two_label_tables
 from strategies import examples, sketches
 
 from jurors import Votes
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.baselines.dawid_skene import EngineFit, evaluate_dawid_skene, evaluate_on_engine
 from jurors.sketch.sketch import Sketch
-
-# -- dawid skene -----------------------------------------------------------------------------------
 
 
 def plain_em(sketch: Sketch, rounds: int) -> tuple[dict[Any, float], dict[Any, float]]:
@@ -56,6 +55,17 @@ def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
         number = solution.confusion[f"juror {j}"][a][b]
         if p[a] > 1e-9:
             assert np.isclose(np.nan if number is None else number, expected, atol=1e-6, equal_nan=True)
+
+
+def test_a_large_sparse_panel_takes_the_sparse_road_and_beats_the_majority() -> None:
+    tables = two_label_tables([(a, b) for a, b in np.random.default_rng(3).uniform(0.6, 0.95, size=(300, 2))])
+    sketch, codes, truth = simulate((0.35, 0.65), tables, 4_000, missing=0.97)
+    fit = evaluate_dawid_skene(as_sparse(sketch))
+    assert fit.posterior is not None
+    _, right = np.unique(codes, axis=0, return_inverse=True)
+    majority = (codes == 1).sum(axis=1) > (codes == 0).sum(axis=1)
+    chosen = fit.posterior.argmax(axis=1)[right.ravel()]
+    assert (chosen == truth).mean() > (majority == truth).mean() + 0.01
 
 
 def test_items_without_votes_belong_to_no_label_and_unused_labels_have_no_accuracy() -> None:

@@ -85,9 +85,6 @@ def test_a_juror_without_a_finite_answer_is_held_at_its_bound() -> None:
     assert far.held.all()  # more than ten times the bound is no answer
 
 
-# -- what the spectral method makes of it ----------------------------------------------------------------------
-
-
 def test_alarms_name_who_and_how_far() -> None:
     sketch = Sketch.from_counts({"AAAA": 1}, jurors="ijkl", labels=("A", "B"))
     factor = RankOne(np.array([0.1, 0.2, 0.3, np.nan]), True, 7, False, np.array([False, True, False, False]))
@@ -182,15 +179,6 @@ def test_three_jurors_have_the_closed_form() -> None:
     ij, ik, jk = (2 * n / 120 - 1 for n in (50 + 10 + 8 + 30, 50 + 7 + 6 + 30, 50 + 5 + 4 + 30))
     roots = np.sqrt([ij * ik / jk, ij * jk / ik, ik * jk / ij])
     assert [rates[j] for j in "ijk"] == pytest.approx((1 - roots) / 2)
-
-
-def test_jurors_as_good_on_both_labels_are_found_to_rounding() -> None:
-    rates = [("0.9", "0.9"), ("0.8", "0.8"), ("0.7", "0.7"), ("0.6", "0.6"), ("0.2", "0.2"), ("0.5", "0.5")]
-    fit = evaluate_agreement(encode(exact_jury("0.3", rates)))
-    assert fit.converged
-    assert np.allclose(list(fit.details["error_rate"].values()), [0.1, 0.2, 0.3, 0.4, 0.8, 0.5], atol=1e-9)
-    assert fit.solution.accuracy["juror 4"] == pytest.approx({"A": 0.2, "B": 0.2})
-    assert fit.solution.score["juror 0"] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize("evaluate", [evaluate_spectral, evaluate_agreement])

@@ -135,13 +135,6 @@ def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
         assert np.exp(end.flat) == pytest.approx(np.exp(alone.flat), abs=2e-3)
 
 
-def test_a_model_that_has_arrived_says_so_whatever_the_others_do() -> None:
-    data = Incidence.from_codes(simulate(800, 4, seed=2).votes, labels=2)
-    problems = [em_problem(data, model, 2.0) for model in PLAIN]
-    together = run_em_models(problems, None, 1e-5, 10)
-    assert [converged for _, _, converged in together] == [False, True]
-
-
 @pytest.mark.parametrize("labels", [2, 4])
 def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
     """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from scipy.sparse import csr_array
 from strategies import examples
 
 import jurors
@@ -33,9 +34,6 @@ from jurors.evaluate.latent.models import (
 )
 from jurors.sketch.pairs import Incidence
 from jurors.sketch.sketch import Sketch
-
-# -- latent ----------------------------------------------------------------------------------------
-
 
 models = pytest.mark.parametrize("model", MODELS)
 
@@ -84,10 +82,7 @@ def test_a_tuple_may_be_split_into_two_that_share_its_items(model: str, seed: in
 
 
 def test_dense_and_sparse_votes_give_the_same_fit() -> None:
-    codes, weights = panel(3, density=0.6)
-    dense = Incidence.from_codes(codes, weights, labels=2)
-    from scipy.sparse import csr_array
-
+    dense = Incidence.from_codes(*panel(3, density=0.6), labels=2)
     sparse = Incidence(csr_array(dense.matrix[0]), dense.weights, 5, 2)
     for model in MODELS:
         assert fit_latent(sparse, model).confusion == pytest.approx(fit_latent(dense, model).confusion, abs=1e-9)
@@ -304,13 +299,8 @@ def repeats(items: int, again: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def test_votes_must_confirm_the_names() -> None:
-    alike = [
-        find_repeated_jurors(
-            Sketch.from_votes(jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES))
-        )
-        for seed in range(60)
-    ]
-    assert sum(map(bool, alike)) <= 3  # independent jurors with such names
+    panels = [jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES) for seed in range(60)]
+    assert sum(bool(find_repeated_jurors(Sketch.from_votes(votes))) for votes in panels) <= 3  # independent jurors
 
 
 def test_one_judge_asked_three_times_is_one_voice() -> None:

@@ -30,8 +30,6 @@ from jurors.evaluate.latent.selection import (
 from jurors.evaluate.solution import LazyNamed
 from jurors.sketch.pairs import Incidence
 
-# -- hidden votes ----------------------------------------------------------------------------------
-
 
 def panel(seed: int, *, density: float = 0.8, jurors: int = 6, items: int = 120) -> Incidence:
     codes = simulate(items, jurors, seed=seed, density=density).votes
@@ -132,9 +130,6 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
     assert other.fit.posterior == pytest.approx(plain.fit.posterior[rows][:, names], abs=1e-6)
 
 
-# -- against plain loops -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
@@ -221,13 +216,6 @@ def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain()
     assert broad.breadth > 3
     assert broad.chosen == "strata"
     assert sum(broad.weights.values()) == pytest.approx(1)
-
-
-def test_where_strata_are_chosen_all_models_are_averaged() -> None:
-    steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
-    choice = settled([[-1.0, -9.0], [-9.0, -9.0], [-3.0, -3.0]], steady, [10.0, 30.0])
-    assert choice.chosen == "strata"
-    assert 0 < choice.weights["one_coin"] < choice.weights["strata"]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner
 from jurors.sketch.pairs import Incidence
 
-# -- sensitivity -----------------------------------------------------------------------------------
-
 
 def sparse_panel() -> Incidence:
     codes, counts = np.unique(simulate(400, 9, seed=3, density=0.6).votes, axis=0, return_counts=True)

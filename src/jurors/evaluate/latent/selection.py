@@ -39,6 +39,7 @@ from jurors.evaluate.latent.em import (
     em_problem,
     first_parameters,
     fit_strata,
+    run_em,
     run_em_models,
 )
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
@@ -148,9 +149,7 @@ def hold_out(
     row = some[row]
     if data.is_dense:
         cast, mask = data.matrix[0] > 0, (np.arange(folds)[:, None] - group) % FOLDS  # of each row in each fold
-        masked = (
-            np.repeat(jurors, data.labels) % FOLDS == np.arange(FOLDS)[:, None]
-        )  # the cells that each mask holds out
+        masked = np.repeat(jurors, data.labels) % FOLDS == np.arange(FOLDS)[:, None]  # the cells that a mask holds out
         unseen = masked[mask]
         unseen &= cast[row]
         place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
@@ -406,17 +405,6 @@ class _Fitter:
             ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
 
-    def begin(self, data: Incidence, model: str, richer: _End) -> _End:
-        """Where a simpler model starts from the label posterior of a richer one."""
-        problem = em_problem(data, model, self.strength, self.gold)
-        return _End(problem, first_parameters(problem, richer.expected[0]), 0, converged=False)
-
-    def go_on(self, end: _End) -> _End:
-        """Fit a model from there on."""
-        report_progress(f"fitting {_NAMES[end.problem.model]}")
-        tolerance = self.tolerance * end.at.flat.shape[1]
-        return _End(end.problem, *fit_strata(end.problem, end.at, tolerance, self.limit))
-
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
         report_progress(f"fitting {_NAMES[model]}")
@@ -497,12 +485,16 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     waits = {"one_coin", "confusion"} <= set(models)
     ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
     if waits:
-        ends = {"one_coin": fitter.begin(data, "one_coin", ends["confusion"]), **ends}
+        problem = em_problem(data, "one_coin", fitter.strength, fitter.gold)
+        start = first_parameters(problem, ends["confusion"].expected[0])
+        ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
         if waits and "one_coin" in used:
-            ends["one_coin"] = fitter.go_on(ends["one_coin"])
+            report_progress(f"fitting {_NAMES['one_coin']}")
+            fitted = run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
+            ends["one_coin"] = _End(problem, *fitted)
         return {model: ends[model].fit for model in used}
 
     return _compare(data, ends, fitter).select(finish)
