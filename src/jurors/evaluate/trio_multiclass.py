@@ -246,17 +246,9 @@ class Candidate:
     rows: tuple[tuple[Any, ...], ...]  #: by juror, exact numbers of one field: what it says on this component's items
 
 
-@dataclass(frozen=True)
-class Relabeling:
-    """The label of each candidate, the rule in words, and how far the runner-up is behind in the rule's own units."""
-
-    places: tuple[int, ...]
-    rule: str
-    gap: float | None  #: None where there is no runner-up, or no order (complex numbers)
-    is_tied: bool
-
-
-def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool) -> Relabeling:
+def choose_relabeling(
+    sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool
+) -> tuple[tuple[int, ...], str, float | None, bool]:
     """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy.
 
     Parameters
@@ -266,14 +258,19 @@ def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: C
 
     Returns
     -------
-    Relabeling
-        The label of each candidate, and how far the runner-up is behind.
+    places : tuple of int
+        The label of each candidate.
+    rule : str
+        In words.
+    gap : float or None
+        How far the runner-up is behind in the rule's own units; None where there is none, or no order.
+    is_tied : bool
     """
     totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
     groups = [c.group for c in candidates]
     primary, rule = _rule(sketch, candidates, choice) if real else (None, "none: the solutions are complex")
     best, gap, tied = _assign_labels(primary, totals, groups, exact=real)
-    return Relabeling(best, rule, gap if real else None, tied)
+    return best, rule, gap if real else None, tied
 
 
 def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
@@ -470,20 +467,20 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
         rows.insert(cut.slicer, component.sliced)
         share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
         candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
-    relabeling = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
+    places, rule, gap, tied = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
     # The components under their labels; None for what a blind juror leaves open and for labels that do not show.
     nothing: tuple[Number, ...] = (None,) * len(sketch.labels)
     prevalences: list[Number] = [Surd(0)] * len(sketch.labels)
     tables: list[list[tuple[Number, ...]]] = [[nothing] * len(sketch.labels) for _ in sketch.jurors]
-    for candidate, label in zip(candidates, relabeling.places, strict=True):
+    for candidate, label in zip(candidates, places, strict=True):
         fixed = decomposition.components[candidate.group].multiplicity == 1
         prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
         for juror, row in enumerate(candidate.rows):
             if fixed or juror == cut.slicer:
                 tables[juror][label] = cast("tuple[Number, ...]", row)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
-    outcomes = _outcomes(sketch, decomposition, relabeling, cut)
-    return MultilabelDecode(outcomes, solution, relabeling.rule, relabeling.gap, cut.rank, sketch)
+    outcomes = _outcomes(sketch, decomposition, places, cut, is_tied=tied)
+    return MultilabelDecode(outcomes, solution, rule, gap, cut.rank, sketch)
 
 
 def check_few_labels(sketch: Sketch) -> None:
@@ -529,7 +526,7 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> De
 
 
 def _outcomes(
-    sketch: Sketch, decomposition: Decomposition, relabeling: Relabeling, cut: Slicing
+    sketch: Sketch, decomposition: Decomposition, places: tuple[int, ...], cut: Slicing, *, is_tied: bool
 ) -> tuple[DecodeOutcome, ...]:
     """What the solution says of the counts: numbers out of range, blind jurors, hidden labels, ties, irrationality."""
     result: list[DecodeOutcome] = []
@@ -548,15 +545,15 @@ def _outcomes(
             result.append(DecodeOutcome("out_of_range", message, worst))
     at = 0
     for component in decomposition.components:
-        places = sorted(relabeling.places[at : at + component.multiplicity])
+        own = sorted(places[at : at + component.multiplicity])
         at += component.multiplicity
         if component.multiplicity > 1:
-            labels, name = tuple(sketch.labels[k] for k in places), sketch.jurors[cut.slicer]
+            labels, name = tuple(sketch.labels[k] for k in own), sketch.jurors[cut.slicer]
             shown = ", ".join(map(str, labels))
             message = f"juror {name!r} answers alike on {shown}, so the trio does not tell these labels apart"
             result.append(DecodeOutcome("blind_juror", message, None, (name,), labels))
     result += _visible(sketch, cut)
-    if relabeling.is_tied:
+    if is_tied:
         message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
         result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
     in_range = not result or result[0].name not in _OUTSIDE

@@ -199,7 +199,12 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     cast = data.counts(data.weights[:, None, :]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         mean = cast[:, 1] / cast.sum(axis=1)
-    values = _covariances(pairs, mean)
+    # C_ij over the items both voted on, about the jurors' own means over all their votes
+    left, right = mean[pairs.first], mean[pairs.second]
+    of_left, of_right = pairs.label_counts(1)
+    values = (pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items) / pairs.items
+    # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
+    values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0
     refuse_without_signal(sketch, values, "covary")
     factor = fit_rank_one(pairs, values, pairs.items, np.sqrt(mean * (1.0 - mean)))
     if not factor.is_real:
@@ -291,17 +296,6 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
     if not factor.converged:
         alarms.append(convergence_alarm(name, factor.iterations))
     return tuple(alarms)
-
-
-def _covariances(pairs: Pairs, mean: Floats) -> Floats:
-    """C_ij over the items both voted on, about the jurors' own means over all their votes."""
-    left, right = mean[pairs.first], mean[pairs.second]
-    of_left, of_right = pairs.label_counts(1)
-    total = pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items
-    values = total / pairs.items
-    # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
-    values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0
-    return np.asarray(values)
 
 
 def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:

@@ -32,21 +32,16 @@ votes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Flags, Floats, Integers, squarem_step
 from jurors.sketch.pairs import Incidence, tile_per_juror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
 
 _State = TypeVar("_State")
 _MOST = 128  # parameters: products of all pairs of them take no longer than a few calls

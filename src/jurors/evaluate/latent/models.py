@@ -34,9 +34,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.latent.em import (
@@ -54,10 +55,6 @@ from jurors.sketch.pairs import Incidence, Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.repeats import REPEAT_WORDS, stem_and_number
 from jurors.votes.table import Votes
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
 
@@ -571,16 +568,13 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
         if (numbered := stem_and_number(name)) is not None:
             groups.setdefault(numbered[0], []).append((numbered[1], k))
     several = {stem: group for stem, group in groups.items() if len(group) > 1}  # hundreds of names are alone
-    again = {stem: [n for n in group if _may_count_runs(sketch.jurors[n[1]], stem)] for stem, group in several.items()}
-    if all(len(group) < 2 for group in again.values()):
-        return {}
-    clear = {k for group in named_alike(sketch.jurors) for k in group}
-    open_ = {name: [each for each in group if each[1] not in clear] for name, group in again.items()}
+    clear = {k for group in named_alike(sketch.jurors) for k in group} if several else set()
     numbered_up: dict[str, tuple[int, ...]] = {}
-    for name, group in open_.items():  # two or more, numbered 0, 1, 2 … or 1, 2, 3 …
-        numbers = sorted(number for number, _ in group)
+    for stem, group in several.items():  # two or more, numbered 0, 1, 2 … or 1, 2, 3 …
+        again = sorted(n for n in group if _may_count_runs(sketch.jurors[n[1]], stem) and n[1] not in clear)
+        numbers = [number for number, _ in again]
         if len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-            numbered_up[name] = tuple(k for _, k in sorted(group))
+            numbered_up[stem] = tuple(k for _, k in again)
     if not numbered_up:
         return {}
     pairs, repeats = Pairs(sketch), {}

@@ -252,26 +252,20 @@ def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
 # -- copies ---------------------------------------------------------------------------------------------
 
 
-def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
-    """Jurors who never disagree with an earlier one on many common items: later -> (earlier, items)."""
-    if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
-        return {}
-    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of the items on which any two are expected to disagree
-    copies: dict[int, tuple[int, float]] = {}
-    listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
-    for original, copy, items in zip(*listed, strict=True):
-        if original not in copies and copy not in copies:
-            copies[copy] = original, items
-    return copies
-
-
 def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     """Copy -> original: pairs who never disagree though, graded as one juror, they should have disagreed.
 
     Two who never disagree may both be right. Mere shares of votes leave more doubt about labels than a fit does, and so
     expect more disagreement: where not even they expect enough of it, nothing is fitted.
     """
-    alike = _never_disagree(pairs)
+    if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
+        return {}
+    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of the items on which any two are expected to disagree
+    alike: dict[int, tuple[int, float]] = {}  # later -> (earlier, common items)
+    listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
+    for original, copy, items in zip(*listed, strict=True):
+        if original not in alike and copy not in alike:
+            alike[copy] = original, items
     if not alike:
         return {}
     merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))

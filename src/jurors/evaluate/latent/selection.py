@@ -20,12 +20,13 @@ independence has failed, no model is the truth, and all are averaged. The weight
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.latent.em import (
@@ -46,12 +47,6 @@ from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_l
 from jurors.evaluate.solution import LazyNamed
 from jurors.progress import report_progress
 from jurors.sketch.pairs import Incidence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
 
 FOLDS = 4
 LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes held out
@@ -108,15 +103,6 @@ class HeldOut:
         return np.asarray(np.log(seen @ np.ones(seen.shape[1], dtype=seen.dtype)), dtype=np.float64)
 
 
-def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
-    """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
-    each = np.floor(weights / FOLDS)
-    turn = (np.arange(FOLDS)[:, None] - rank) % FOLDS  # leftovers start at another group each time
-    hands = each + np.minimum(np.maximum(weights - FOLDS * each - turn, 0.0), 1.0)
-    group, row = np.nonzero(hands)
-    return group, row, hands[group, row]
-
-
 def hold_out(
     data: Incidence,
     folds: int = FOLDS,
@@ -145,8 +131,13 @@ def hold_out(
     """
     jurors, tuples = ranks or canonical_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
-    group, row, items = _deal(data.weights[0, some], tuples[some])
-    row = some[row]
+    # Deal each tuple's items out to the groups as evenly as possible; leftovers start at another group each time.
+    weights = data.weights[0, some]
+    each = np.floor(weights / FOLDS)
+    turn = (np.arange(FOLDS)[:, None] - tuples[some]) % FOLDS
+    hands = each + np.minimum(np.maximum(weights - FOLDS * each - turn, 0.0), 1.0)
+    group, row = np.nonzero(hands)
+    items, row = hands[group, row], some[row]
     if data.is_dense:
         cast, mask = data.matrix[0] > 0, (np.arange(folds)[:, None] - group) % FOLDS  # of each row in each fold
         masked = np.repeat(jurors, data.labels) % FOLDS == np.arange(FOLDS)[:, None]  # the cells that a mask holds out
@@ -177,17 +168,6 @@ def _merge_equal(votes: Flags, under: Integers, items: Floats) -> tuple[Flags, F
     used = np.zeros(len(votes), dtype=np.bool_)
     used[under] = True
     votes = votes[used]
-    first, inverse = _distinct(votes)
-    if len(first) >= len(items):
-        return None
-    place = inverse[np.cumsum(used)[under] - 1]
-    cell = place + np.arange(len(place))[:, None] * len(first)
-    weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
-    return votes[first], weights.reshape(len(place), -1), place
-
-
-def _distinct(votes: Flags) -> tuple[Integers, Integers]:
-    """The first of each of some rows of flags, and which of these every row is."""
     bits = np.packbits(votes, axis=1)
     packed: NDArray[Any]
     if votes.shape[1] <= _WORD:  # numbers are sorted in a third of the time
@@ -197,7 +177,12 @@ def _distinct(votes: Flags) -> tuple[Integers, Integers]:
     else:
         packed = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    return first, inverse
+    if len(first) >= len(items):
+        return None
+    place = inverse[np.cumsum(used)[under] - 1]
+    cell = place + np.arange(len(place))[:, None] * len(first)
+    weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
+    return votes[first], weights.reshape(len(place), -1), place
 
 
 def _mask_sparse(
