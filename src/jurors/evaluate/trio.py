@@ -149,9 +149,9 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.
     inverse_sum = sum((fmpq(1, d) for d in m.pair), fmpq(0))
     sign = -1 if inverse_sum < 0 else 1
-    root = math.isqrt(max(m.hyperdeterminant, 0))
-    rational = root * root == m.hyperdeterminant
-    return _solve(sketch, m, sign, root if rational else None), _solve(sketch, m, -sign, root if rational else None)
+    whole = math.isqrt(max(m.hyperdeterminant, 0))
+    root = whole if whole * whole == m.hyperdeterminant else None
+    return _solve(sketch, m, sign, root), _solve(sketch, m, -sign, root)
 
 
 def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> Solution:

@@ -197,7 +197,7 @@ class FewStrata:
         return _Expectation(self.data, 2 * self.data.labels, self.known)
 
     @cached_property
-    def _maps(self) -> _StrataMaps:
+    def _maps(self) -> tuple[Floats, Floats, Floats, Floats]:
         return _strata_maps(self.data.jurors, self.data.labels)
 
     @cached_property
@@ -209,16 +209,16 @@ class FewStrata:
 
     def improve(self, at: Floats) -> tuple[Floats, Floats]:
         """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
-        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        (looks, habits, logits), labels, to_cells = self._parts, self.data.labels, self._maps[3]
         rows = (len(at), labels, -1)
         chance = np.exp(at)
         odds = chance[:, logits]
         wide = odds + 1.0
-        away = (odds / wide).dot(maps.to_cells)[:, None]
+        away = (odds / wide).dot(to_cells)[:, None]
         habit = away * chance[:, None, habits]
         hard = (1.0 - away) * chance[:, looks].reshape(rows)
         hard += habit
-        theta = np.empty((len(at), 2 * labels, maps.cells + 1))
+        theta = np.empty((len(at), 2 * labels, to_cells.shape[1] + 1))
         theta[:, :labels, :-1] = at[:, looks].reshape(rows)
         np.log(hard, out=theta[:, labels:, :-1])
         theta[:, :, -1] = at[:, : 2 * labels]
@@ -231,7 +231,8 @@ class FewStrata:
 
     def _maximise(self, counts: Floats, habit: Floats) -> Floats:
         """The parameters that make counts and pseudo-counts most likely, given the share of habit in hard votes."""
-        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        (looks, habits, logits), labels = self._parts, self.data.labels
+        groups, by_stratum, by_label, to_cells = self._maps
         end = np.empty((len(counts), self.pseudo.shape[1]))
         hard = counts[:, labels:, :-1]
         habit *= hard
@@ -245,17 +246,17 @@ class FewStrata:
         end[:, logits] = 0.0
         end += self.pseudo
         if self.tied:
-            prior[:] = prior.dot(maps.by_stratum) * prior.dot(maps.by_label)
+            prior[:] = prior.dot(by_stratum) * prior.dot(by_label)
         chances = end[:, : logits.start]
-        chances /= chances.dot(maps.groups)
-        to_jurors = maps.to_cells.T
+        chances /= chances.dot(groups)
+        to_jurors = to_cells.T
         np.divide(idle.dot(to_jurors) + 1.0, awake.dot(to_jurors) + 1.0, out=end[:, logits])
         return np.log(end, out=end)
 
     def normalise(self, at: Floats) -> Floats:
         """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
         chances = at[:, : self._parts[2].start]
-        chances -= np.log(np.exp(chances).dot(self._maps.groups))
+        chances -= np.log(np.exp(chances).dot(self._maps[0]))
         return at
 
     def enter(self, flat: Floats) -> Floats:
@@ -265,22 +266,13 @@ class FewStrata:
     leave = enter
 
 
-@dataclass(frozen=True)
-class _StrataMaps:
-    groups: Floats  #: sums the entries whose probabilities add up to 1
-    by_stratum: Floats
-    by_label: Floats
-    to_cells: Floats  #: (jurors, cells): 1 for the cells of the juror
-    cells: int
-
-
 @cache
-def _strata_maps(jurors: int, labels: int) -> _StrataMaps:
-    cells, klass = jurors * labels, np.arange(2 * labels)
-    row = np.concatenate([np.full(2 * labels, -1), np.arange((labels + 1) * cells) // labels])
+def _strata_maps(jurors: int, labels: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """G (sums of what adds up to 1), sums by stratum, sums by label, and (jurors, cells): 1 for a cell of the juror."""
+    klass, table = np.arange(2 * labels), np.arange((labels + 1) * jurors * labels)
+    groups = _group_sums(np.concatenate([np.full(2 * labels, -1), table // labels]))
     to_cells = np.repeat(np.eye(jurors), labels, axis=1)
-    by_stratum, by_label = _group_sums(klass // labels), _group_sums(klass % labels)
-    return _StrataMaps(_group_sums(row), by_stratum, by_label, to_cells, cells)
+    return groups, _group_sums(klass // labels), _group_sums(klass % labels), to_cells
 
 
 # -- any panel ------------------------------------------------------------------------------------------------------

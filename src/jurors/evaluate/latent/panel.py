@@ -167,12 +167,17 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
         notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
+    details: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
+    if ordered is not None:
+        details["ordered"] = ordered.to_dict
+    details["choice"] = partial(_held_out_scores, choice)
+    details["models"] = partial(_models, sketch, choice, answered, representative)
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=_details(sketch, choice, answered, representative, coupling, ordered),
+        details=LazyNamed(details),
         notes=tuple(notes),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
@@ -185,22 +190,6 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     if may_explain:
         object.__setattr__(panel, "test", test)
     return panel
-
-
-def _details(
-    sketch: Sketch,
-    choice: ModelChoice,
-    answered: Incidence,
-    representative: Integers,
-    coupling: Coupling | None,
-    ordered: OrdinalChoice | None,
-) -> LazyNamed:
-    """The groups with a joint table, the scores of ordered models and of all models, and every model's grades."""
-    parts: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
-    if ordered is not None:
-        parts["ordered"] = ordered.to_dict
-    models = partial(_models, sketch, choice, answered, representative)
-    return LazyNamed({**parts, "choice": partial(_held_out_scores, choice), "models": models})
 
 
 def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:
