@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +21,6 @@ from reproduce import guide
 from reproduce.__main__ import main as reproduce
 from reproduce.acs import data as training
 from reproduce.acs.data import load_census, second_label_votes, training_records
-from reproduce.acs.figures import accuracy_figure, prevalence_figure
 from reproduce.acs.report import against_majority, drowned_settings
 from reproduce.acs.run import Experiment, ExperimentSettings, experiment_acs, read_sketches
 from reproduce.acs.trials import evaluate_groups
@@ -172,28 +168,6 @@ def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
     assert len(calls) == 20
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_from_the_shell_ends_a_real_training(tmp_path: Path) -> None:
-    path = write_census(tmp_path / "census.parquet", 60_000)
-    # Says when it trains, and trains for hours: a signal that comes earlier or later would test something else.
-    script = (
-        "import sys; from sklearn.neural_network import MLPClassifier as M; from reproduce.__main__ import main\n"
-        "fit, hours = M.fit, {'max_iter': 10**6, 'n_iter_no_change': 10**6}\n"
-        "M.fit = lambda m, *a: (print('training', flush=True), fit(m.set_params(**hours), *a))[1]\n"
-        f"main(['--data', {str(path)!r}, '--tests', '3', '-o', {str(tmp_path / 'out')!r}])"
-    )
-    run = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    )
-    assert run.stdout is not None
-    assert run.stdout.readline() == "training\n"
-    time.sleep(0.2)
-    run.send_signal(signal.SIGINT)
-    _, stderr = run.communicate(timeout=300)
-    assert (run.returncode, len(stderr.splitlines())) == (130, 1), stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_spoilt_file_is_made_again(census: Path, kept: tuple[Path, Experiment], tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(kept[0], folder)
@@ -245,20 +219,6 @@ def test_the_report_has_the_numbers_of_the_tests_and_begins_with_the_verdict(kep
     places = [text.find(part) for part in words]
     assert -1 not in places
     assert places == sorted(places)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "words"), [(0.3, "they do not drown"), (1.0, "In 8 of 8 settings error correlations")]
-)
-def test_correlations_below_the_signal_are_not_said_to_drown_it(
-    kept: tuple[Path, Experiment], ratio: float, words: str
-) -> None:
-    results = [
-        r | {"correlation": r["correlation"] | {"added_over_signal": ratio}} for r in kept[1].to_dict()["results"]
-    ]
-    drowned = drowned_settings(results)
-    assert words in drowned
-    assert ("by luck only" in drowned) == (ratio >= 1)
 
 
 def test_a_group_whose_errors_go_together_carries_a_warning_where_no_number_is_impossible() -> None:
@@ -340,24 +300,6 @@ def test_without_a_census_file_the_rest_is_made_and_two_lines_say_how_to_get_one
 
 def test_table_1_is_the_papers_to_the_last_number() -> None:
     assert computed_table_1() == TABLE_1
-
-
-def test_the_guide_says_which_report_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path)])
-    with pytest.raises(SystemExit, match=r"cannot read .*report\.json"):
-        guide.main()
-
-
-def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as_marks(
-    kept: tuple[Path, Experiment],
-) -> None:
-    document = kept[1].to_dict()
-    line, _, points = accuracy_figure(document).to_dict()["spec"]["layer"]
-    assert (line["encoding"]["x"]["field"], line["encoding"]["y"]["field"]) == ("truth", "truth")
-    assert line["encoding"]["y"]["scale"] == points["encoding"]["y"]["scale"]
-    for figure in (accuracy_figure, prevalence_figure):
-        marks = figure(document).to_dict()["spec"]["layer"][-1]
-        assert marks["mark"]["opacity"] == marks["encoding"]["color"]["legend"]["symbolOpacity"] == 1
 
 
 def test_stand_ins_are_named_and_used(tmp_path: Path) -> None:

@@ -52,11 +52,6 @@ def test_the_policy_allows_the_pages_own_script_and_style_only() -> None:
     assert not {name for name in names if name.startswith("on") or name in ("src", "style")}
 
 
-def test_another_draw_of_the_same_votes_is_kept_apart() -> None:
-    keys = {json.loads(parse(label_page(_sheet(seed=seed))).scripts["sheet"][1])["key"] for seed in (0, 0, 1)}
-    assert len(keys) == 2
-
-
 def test_a_sheet_without_labels_to_choose_from_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text(_sheet().to_csv())
     with pytest.raises(VotesError, match="does not say which labels there are"):

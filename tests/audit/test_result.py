@@ -17,7 +17,6 @@ from jurors.audit.confidence import (
     Statistic,
     StatisticTotals,
     Steps,
-    estimates,
     lead_statistic,
     refuted,
     score_statistic,
@@ -135,21 +134,6 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
         assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
 
 
-@pytest.mark.slow
-def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
-    votes, truth = _jury(40, 5)
-    audit = result(votes, _answered(votes, truth, 40))
-    case = AuditedVotes.of(votes, _answered(votes, truth, 40))
-    for one in audit_statistics(case):
-        low, high = audit.guaranteed[one.name].interval
-        share = _true_share(one, case, truth)
-        if np.isnan(share):  # an accuracy on a label that none of the juror's items has
-            assert audit.guaranteed[one.name].estimate is None
-            continue
-        assert low == pytest.approx(high)
-        assert low == pytest.approx(share)
-
-
 def test_the_document_has_the_keys_of_both_columns() -> None:
     votes, truth = _jury(120, 1, missing=0.0)
     document = json.loads(result(votes, _answered(votes, truth, 30)).to_json())
@@ -177,20 +161,6 @@ def test_every_method_is_judged_by_the_labels_it_would_give() -> None:
         real = audit.calibrated["wrong_labels", method]
         assert real.estimate == pytest.approx(wrong, abs=0.1)
         assert np.diff(real.interval) < high - low
-
-
-@pytest.mark.slow
-def test_neither_the_order_of_rows_nor_names_of_jurors_change_what_is_proved() -> None:
-    votes, truth = _jury(60, 2, missing=0.0)
-    order = np.random.default_rng(0).permutation(60)
-    other = Votes.from_matrix(
-        votes.codes[order][:, ::-1], items=votes.item_names()[order], jurors=list("4321"), labels=LABELS
-    )
-    one, again = result(votes, _answered(votes, truth, 20)), None
-    sheet = plan(other, 20)
-    again = result(other, replace(sheet, labels=tuple(LABELS[truth[int(i[1:])]] for i in sheet.items)))
-    assert again.of("score", "1").interval == pytest.approx(one.of("score", "w").interval)
-    assert again.of("wrong_labels", "majority").interval == pytest.approx(one.of("wrong_labels", "majority").interval)
 
 
 @pytest.mark.slow
@@ -249,15 +219,3 @@ def test_a_true_label_that_was_never_voted_is_possible_where_it_is_named() -> No
     audit = result(votes, replace(sheet, labels=("c",) * 20))
     assert audit.of("prevalence", "c").estimate == pytest.approx(1, abs=0.05)
     assert audit.of("score", "1").interval[1] < 0.3
-
-
-@pytest.mark.slow
-def test_estimates_are_near_the_truth() -> None:
-    off = []
-    votes, truth = _jury(150, 9)
-    for seed in range(8):
-        case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed))
-        figures = [one for one in audit_statistics(case) if one.name[0] != "accuracy"]
-        steps, _ = _steps(case, figures, case.rows.tolist(), truth, 60)
-        off.append(estimates(steps) - [_true_share(one, case, truth) for one in figures])
-    assert np.abs(np.mean(off, axis=0)).max() < 0.04

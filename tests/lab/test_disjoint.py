@@ -81,12 +81,6 @@ def test_frames_and_arrays_give_the_same_jury(make: Any) -> None:
     assert (by_name.votes(frame).codes == by_place.votes(X).codes).all()
 
 
-def test_text_labels_come_back_as_they_were() -> None:
-    X, y = _records()
-    jury = _jury().fit(X, np.where(y, "works", "does not"))
-    assert set(jury.predict(X).tolist()) == {"works", "does not"}
-
-
 def test_it_is_a_scikit_learn_classifier() -> None:
     X, y = _records(900)
     jury = DisjointJury([("tree", DecisionTreeClassifier(max_depth=2)), ("line", LogisticRegression()),

@@ -21,15 +21,17 @@ fifths = st.integers(2, 8).map(lambda k: Fraction(k, 10))
 @st.composite
 def correlated_juries(draw: st.DrawFn) -> JuryModel:
     """Four jurors in correlated pairs or groups, all sharing a difficulty."""
-    accuracy = [(draw(fifths), draw(fifths)) for _ in range(4)]
+    labels = draw(st.sampled_from(["AB", "ABC"]))
+    accuracy = [tuple(draw(fifths) for _ in labels) for _ in range(4)]
     shape = draw(st.sampled_from(["pairs", "group", "none"]))
     gamma = draw(st.sampled_from([Fraction(1, 100), Fraction(3, 200), Fraction(1, 50)]))
     sign = draw(st.sampled_from([1, -1])) if shape == "pairs" else 1
     try:
         return jury_model(
             jurors=4,
+            labels=tuple(labels),
             accuracy=accuracy,
-            prevalence=draw(fifths),
+            prevalence=draw(fifths) if labels == "AB" else None,
             pairs=gamma * sign if shape == "pairs" else 0,
             groups={("2", "3", "4"): gamma} if shape == "group" else None,
             difficulty=draw(st.sampled_from([0, Fraction(1, 200)])),
@@ -73,26 +75,6 @@ def _drawn(model: JuryModel, items: int, seed: int) -> Simulation:
     return Simulation(model, Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels), truth)
 
 
-@given(st.lists(fifths, min_size=2, max_size=3), st.integers(2, 3))
-@examples(15)
-def test_exact_tests_without_correlation_are_error_independent_with_many_labels(
-    accuracy: list[Fraction], size: int
-) -> None:
-    test = simulate(exact=True, jurors=len(accuracy), accuracy=accuracy, labels=tuple("ABC"[:size]))
-    for label in test.votes.labels:
-        assert test.score.correlation(label, test.votes.jurors) == 0
-
-
-def test_an_exact_jury_is_graded_exactly() -> None:
-    from jurors import grade
-
-    test = simulate(exact=True, accuracy=["0.8", "0.7", "0.9"], prevalence="0.3")
-    exact = grade(test.sketch).exact
-    assert exact is not None
-    assert str(exact.prevalence["A"]) == "3/10"
-    assert [str(exact.accuracy[j]["B"]) for j in test.votes.jurors] == ["4/5", "7/10", "9/10"]
-
-
 def test_a_confusion_matrix_says_where_errors_fall() -> None:
     matrix = [["0.7", "0.3", "0"], ["0", "0.8", "0.2"], ["0.1", "0", "0.9"]]
     test = simulate(60_000, labels=("x", "y", "z"), accuracy={"1": matrix, "2": "0.6", "3": ("0.5", "0.6", "0.7")})
@@ -116,12 +98,6 @@ def test_votes_go_missing_as_often_as_asked() -> None:
     assert (test.votes.codes < 0).mean(axis=0) == pytest.approx([0, 0.5, 0.1], abs=0.01)
     sparse = simulate(1_000, jurors=10, votes_per_item=3)
     assert ((sparse.votes.codes >= 0).sum(axis=1) == 3).all()
-
-
-def test_an_exact_test_may_say_that_no_vote_is_missing() -> None:
-    assert (
-        simulate(exact=True, missing="0").votes.total == simulate(exact=True, missing=["0", 0, 0.0]).votes.total == 250
-    )
 
 
 def test_pairs_groups_and_difficulty_add_up() -> None:

@@ -16,7 +16,7 @@ from strategies import examples
 from jurors import Sketch, SketchError
 from jurors.errors import OptionError, VotesError
 from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
-from jurors.uncertainty.bounds_trio import Bounds, Specification, _share
+from jurors.uncertainty.bounds_trio import Bounds, Specification
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7
@@ -112,17 +112,6 @@ def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]
     assert (wide[there, 1] >= narrow[there, 1] - TIES).all()
 
 
-@pytest.mark.slow
-def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
-    sketch = simulated(items=2000, jurors=3)
-    loose, exact = logical_bounds(sketch, 0.7), logical_bounds(sketch, 0.7, exact=True)
-    assert exact.details["whole_items"] == ["prevalence", "accuracy"]
-    assert loose.prevalence is not None
-    assert exact.prevalence is not None
-    for a in sketch.labels:
-        assert np.abs(np.subtract(loose.prevalence[a], exact.prevalence[a])).max() <= 1 / sketch.items
-
-
 @examples(15)
 @given(cases())
 def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specification]) -> None:
@@ -161,44 +150,6 @@ def single_juror_bounds(sketch: Sketch, asked: Specification) -> list[tuple[Frac
     ]
 
 
-def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[float, float]:
-    """A juror's accuracy on a label of `size` items, from its votes for it, for others, and the items it left out."""
-    if size < 1 or not votes + others:
-        return math.nan, math.nan
-    least, most = max(Fraction(0), size - others - unseen), min(size, Fraction(votes))
-    wrong_most, wrong_least = min(Fraction(others), size), max(Fraction(0), size - votes - unseen)
-    low = float(least / (least + wrong_most)) if others else 1.0
-    return low, float(most / (most + wrong_least)) if votes else 0.0
-
-
-@pytest.mark.slow
-def test_the_single_juror_alarm_is_its_closed_form_on_300_random_cases() -> None:
-    rng = np.random.default_rng(0)
-    alarms = 0
-    for _ in range(300):
-        x = Fraction(int(rng.integers(50, 100)), 100)
-        items = int(rng.integers(5, 200))
-        said = sorted(rng.integers(0, items + 1, size=2).tolist())  # how often each juror says A, on any items
-        votes = np.array([rng.permutation(np.arange(items) >= n) for n in said], dtype=int).T
-        sketch = Sketch.from_counts(tally(votes), jurors=("few", "many"), labels=("A", "B"))
-        phi = [Fraction(n, items) for n in said]
-        low, high = max(Fraction(0), *((p - (1 - x)) / x for p in phi)), min(Fraction(1), *(p / x for p in phi))
-        assert single_juror_bounds(sketch, Specification(floor=x))[0] == (low, high)
-        keys = AnswerKeys.from_sketch(sketch, Specification(floor=x))
-        fewest, most = (least_of_label_a(keys.take([1]), 1), -least_of_label_a(keys.take([0]), -1))
-        assert (fewest / items, most / items) == pytest.approx((float(low), float(high)), abs=1e-9)
-        if low > high:
-            alarms += 1
-            assert keys.contradiction() is not None
-    assert alarms > 90
-
-
-def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
-    cost = np.zeros((len(keys.codes), keys.labels))
-    cost[:, 0] = sign
-    return keys.minimum(cost).bound
-
-
 @examples(40)
 @given(cases())
 def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case: tuple[Sketch, Specification]) -> None:
@@ -211,22 +162,6 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
     if bounds.prevalence is not None:
         for ends, exact in zip(bounds.prevalence.values(), closed, strict=True):
             assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
-
-
-@pytest.mark.slow
-@examples(12)
-@given(small_tests(missing=True), st.data())
-def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
-    label = data.draw(st.sampled_from(sketch.labels))
-    share = Fraction(data.draw(st.integers(1, sketch.items)), sketch.items)
-    for i, juror in enumerate(sketch.jurors):
-        column = sketch.tuples.codes[:, i]
-        unseen = int(sketch.counts[column < 0].sum())
-        votes = int(sketch.counts[column == sketch.labels.index(label)].sum())
-        closed = accuracy_at(share * sketch.items, votes, sketch.items - unseen - votes, unseen)
-        bounds = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
-        assert bounds.accuracy is not None
-        assert bounds.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
 
 
 @examples(30)
@@ -429,14 +364,6 @@ def test_a_label_that_cannot_occur_has_no_accuracy() -> None:
     assert bounds.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
 
 
-def test_doubling_every_count_hardly_moves_the_bounds() -> None:
-    sketch = simulated(items=300, jurors=3)
-    doubled = sketch + sketch
-    keys = AnswerKeys.from_sketch(doubled, Specification())
-    assert keys.items == 600
-    np.testing.assert_allclose(numbers(logical_bounds(doubled, 0.7)), numbers(logical_bounds(sketch, 0.7)), atol=0.01)
-
-
 def simulated(*, items: int, jurors: int, labels: str = "AB") -> Sketch:
     rng = np.random.default_rng(7)
     truth = rng.integers(0, len(labels), size=items)
@@ -449,17 +376,3 @@ def simulated(*, items: int, jurors: int, labels: str = "AB") -> Sketch:
 def tally(votes: np.ndarray[Any, Any], labels: str = "AB") -> dict[tuple[str, ...], int]:
     tuples, counts = np.unique(votes, axis=0, return_counts=True)
     return {tuple(labels[k] for k in t): int(n) for t, n in zip(tuples, counts, strict=True)}
-
-
-@pytest.mark.parametrize(
-    ("text", "share"), [("0", 0), ("1", 1), ("100%", 1), ("0.6", Fraction(3, 5)), (" 60 % ", Fraction(3, 5))],
-    ids=["nothing", "all", "all in percent", "decimal", "percent"],
-)  # fmt: skip
-def test_a_share_is_exact(text: str, share: Fraction) -> None:
-    assert _share(text) == share
-
-
-@pytest.mark.parametrize("text", ["1.001", "-0.001", "101%", "2"], ids=["above", "below", "percent", "two"])
-def test_a_share_outside_is_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="lies between 0 and 1"):
-        _share(text)
