@@ -78,7 +78,7 @@ def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int,
     gains, counts = [], []
     for row in left:
         steps, _ = _steps(case, figures, [*past, row], truth, 14)
-        bettor = NullHypothesis.start(steps, shares)
+        bettor = NullHypothesis(steps, shares)
         for t in range(before):
             bettor.take(t)
         for side in (1, -1):

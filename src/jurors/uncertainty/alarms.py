@@ -168,14 +168,10 @@ class DefaultAnswers:
     reach: float  #: upper limit of κ: 95%, one-sided, had one more item been agreed on by all
 
     @property
-    def near_constant(self) -> Flags:
-        """(N,) jurors who nearly always give the same answer."""
-        return np.asarray((self.votes >= _ENOUGH_VOTES) & (self.shares.max(axis=1) >= _NEARLY_ALWAYS))
-
-    @property
     def defaults(self) -> Flags:
         """(N,) near-constant jurors whose rare answers agree with others no more than by chance."""
-        return np.asarray(self.near_constant & (self.by_juror < _LOW_KAPPA))
+        near_constant = (self.votes >= _ENOUGH_VOTES) & (self.shares.max(axis=1) >= _NEARLY_ALWAYS)
+        return np.asarray(near_constant & (self.by_juror < _LOW_KAPPA))
 
     @property
     def default_share(self) -> float:
@@ -545,8 +541,7 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
     """
     if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
-    if all(is_number(x) and x >= 0.5 for x in scores.values()):  # most juries: nothing to test
+    if (_scores(result) >= 0.5).all():  # most juries: nothing to test
         return []
     score, error = scores_and_errors(result)
     reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
@@ -601,6 +596,11 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     size = len(result.jurors)
     if result.solution is None or not 3 <= size <= _MOST_JURORS:
         return []
+
+    def is_below_most(gap: Any, error: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return 2 * ((gap >= _GAP) & (gap > critical * error)).sum(axis=-1) > size - 1
+
     known = _scores(result).tolist()
     lowest = min((x for x in known if x == x), default=np.nan)
     if 2 * sum(x - lowest >= _GAP for x in known) <= size - 1:  # many juries: however certain the scores are
@@ -612,21 +612,13 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     higher = len(ranked) - np.searchsorted(ranked, score + 0.999 * np.maximum(_GAP, critical * error))  # NaN: none
     candidates = np.flatnonzero(2 * higher > size - 1)
     gap = score[None, :] - score[candidates, None]  # (candidate, other): how far the other is above
-    with np.errstate(invalid="ignore"):
-        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[candidates, None]))
-    weak = candidates[2 * above.sum(axis=1) > size - 1]
+    weak = candidates[is_below_most(gap, np.hypot(error[None, :], error[candidates, None]))]
     weak = weak[np.argsort(score[weak], kind="stable")]
     calibrated = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # costly: only where needed
     if calibrated is not None:
         # What moves all scores alike (shared error, bias) leaves the gaps between them.
-        scores, weak_too = _array(calibrated.score, result.jurors), []
-        for k in weak:
-            gap = scores - scores[k]
-            with np.errstate(invalid="ignore"):
-                above = (gap >= _GAP) & (gap > critical * gap_errors(calibrated, int(k)))
-            if 2 * above.sum() > size - 1:
-                weak_too.append(k)
-        weak = weak_too
+        scores = _array(calibrated.score, result.jurors)
+        weak = [k for k in weak if is_below_most(scores - scores[k], gap_errors(calibrated, int(k)))]
     return [result.jurors[k] for k in weak]
 
 
@@ -652,7 +644,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
     score, error = scores_and_errors(e)
     calibrated = e.as_real
     if calibrated is not None:
-        score = np.array([calibrated.score[j] if is_number(calibrated.score[j]) else np.nan for j in e.jurors])
+        score = _array(calibrated.score, e.jurors)
     which = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
     if len(which) < 2 or (calibrated is None and not np.isfinite(error[which]).all()):
         return False

@@ -43,7 +43,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_trio import Bounds, Share, Specification
+from jurors.uncertainty.bounds_trio import Bounds, Interval, Share, Specification
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
@@ -460,7 +460,6 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
-Interval = tuple[float, float]
 _CLOSE = 1e-9
 _WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
 _STEPS = 80
@@ -468,10 +467,7 @@ _MOST_WHOLE_CELLS = 64  # tuples x labels up to which integer programs also for 
 
 
 def logical_bounds(
-    sketch: Sketch,
-    specification: Specification | Mapping[Label, Share] | Share | None = None,
-    *,
-    exact: bool = False,
+    sketch: Sketch, specification: Specification | Mapping[Label, Share] | Share | None = None, *, exact: bool = False
 ) -> Bounds:
     """Bound every prevalence and accuracy, whatever the jurors' errors have in common.
 

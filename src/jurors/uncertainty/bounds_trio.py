@@ -445,11 +445,6 @@ class ExactTrio(WholeMoments):
         """C_jk by the juror left out."""
         return tuple(Fraction(pair, self.items**2) for pair in self.pair)
 
-    @property
-    def third(self) -> Fraction:
-        """T."""
-        return Fraction(self.trio, self.items**3)
-
     def outcome(self, epsilon: float) -> Outcome:
         """The case of this trio for ε, decided exactly.
 

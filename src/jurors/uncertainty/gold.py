@@ -265,9 +265,9 @@ def scenarios_of(
     -------
     Scenarios
     """
+    center, sd = known or population.shared_error(spread)
     if rho is not None:
-        return prior_scenarios(float(np.log(max(rho, LEAST_RHO))), 0.0, population.slant, labels)
-    center, sd = population.shared_error(spread) if known is None else known
+        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
 
 

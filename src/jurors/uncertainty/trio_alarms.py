@@ -48,12 +48,7 @@ from jurors.evaluate.dependence import LARGE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import tuple_shares
-from jurors.evaluate.trio_multiclass import (
-    MultilabelDecode,
-    check_few_labels,
-    decode_floats,
-    start_from_votes,
-)
+from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
@@ -293,13 +288,11 @@ say so with --join judge, or it is heard so often"
     for name, group in possible_repeats(sketch).items():
         who = tuple(sketch.jurors[k] for k in group)
         join = f"if they are one judge asked {len(who)} times, say so with --join {shell_quoted(name)}"
-        if len(who) == len(sketch.jurors):
-            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
-            alarms.append(Alarm("possible_repeats", "note", message, float(len(who)), who))
-            continue
-        shown = format_names(map(repr, who), _MOST_NAMED)
+        shown, is_all = format_names(map(repr, who), _MOST_NAMED), len(who) == len(sketch.jurors)
         message = f"{shown} agree far more with each other than with the others: {join}, or it is heard so often"
-        alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))
+        if is_all:
+            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
+        alarms.append(Alarm("possible_repeats", "note" if is_all else "warning", message, float(len(who)), who))
     return alarms
 
 
