@@ -440,14 +440,8 @@ class Audit(Result):
         sure = f"{self.level * 100:g}%"
         headings = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
         rows = [
-            (
-                name,
-                percent(value),
-                percent_range((low, high)),
-                percent(real),
-                "" if a is None else percent_range((a, b)),
-            )
-            for name, value, low, high, real, a, b in map(self._row, self.guaranteed)
+            (name, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
+            for name, x, low, high, real, a, b in map(self._row, self.guaranteed)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []

@@ -81,12 +81,28 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
             f"{jurors} jurors with {labels} labels have {unknowns:,} unknown rates, too many to plan for (at most "
             f"{_MAX_UNKNOWNS:,}); plan fewer jurors or labels"
         )
-    codes, weights = _tuples(prevalence, confusion, missing, seed)
-    if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
-        raise SketchError(f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing")
+    # all decision tuples if they are few, else drawn ones
+    are_few = (labels + bool(missing)) ** jurors <= _MAX_TUPLES
+    if are_few:
+        states = (labels + bool(missing),) * jurors
+        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
+        codes[codes == labels] = -1
+    else:
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(labels, size=_DRAWN, p=prevalence)
+        ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
+        codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
+        codes[rng.random(codes.shape) < missing] = -1
+        if missing and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
+            what = f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing"
+            raise SketchError(what)
     joint = np.tile(prevalence, (len(codes), 1))
-    for i in range(jurors):
-        joint *= _likelihood(confusion[i], codes[:, i])
+    for i in range(jurors):  # how likely each true label makes a juror's votes; 1 where it did not vote
+        joint *= np.where((codes[:, i] >= 0)[:, None], confusion[i][:, codes[:, i]].T, 1.0)
+    weights = np.full(len(codes), 1 / _DRAWN)
+    if are_few:
+        weights = joint.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
+        codes, joint, weights = (part[weights > 0] for part in (codes, joint, weights))
     posterior = joint / joint.sum(axis=1, keepdims=True)
     scores, places = _scores(prevalence, confusion, codes, posterior)
     information = scores.T @ (scores * weights[:, None])
@@ -100,37 +116,6 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     first = list(range(labels - 1))
     shares = [_spread(covariance, [k]) for k in first]
     return ItemErrors(np.array([*shares, _spread(covariance, first)]), accuracy)
-
-
-def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[Integers, Floats]:
-    """List decision tuples and their chances: all of them, or drawn ones."""
-    jurors, labels = confusion.shape[:2]
-    if _are_few(confusion, missing):
-        states = (labels + bool(missing),) * jurors
-        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
-        codes[codes == labels] = -1
-        chance = np.tile(prevalence, (len(codes), 1))
-        for i in range(jurors):
-            chance *= _likelihood(confusion[i], codes[:, i])
-        weights = chance.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
-        return codes[weights > 0], weights[weights > 0]
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(labels, size=_DRAWN, p=prevalence)
-    ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
-    codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
-    codes[rng.random(codes.shape) < missing] = -1
-    return codes, np.full(_DRAWN, 1 / _DRAWN)
-
-
-def _are_few(confusion: Floats, missing: float) -> bool:
-    """Whether all decision tuples can be listed."""
-    jurors, labels = confusion.shape[:2]
-    return bool((labels + bool(missing)) ** jurors <= _MAX_TUPLES)
-
-
-def _likelihood(table: Floats, codes: Integers) -> Floats:
-    """(T, R): how likely each true label makes a juror's votes; 1 where it did not vote."""
-    return np.where((codes >= 0)[:, None], table[:, codes].T, 1.0)
 
 
 def _scores(

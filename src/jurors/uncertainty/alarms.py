@@ -297,7 +297,7 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     joint = np.asarray(joint_counts(sketch, weight), dtype=float)  # juror, true label, vote
     votes = joint.sum(axis=(1, 2))
     constant = (votes >= _ENOUGH_VOTES) & _is_constant(joint)
-    noise = uninformative(compare_with_peers(sketch, posterior, np.array(solution.confusions, dtype=float)))
+    noise = uninformative(*compare_with_peers(sketch, posterior, np.array(solution.confusions, dtype=float)))
     by_chance, cast = _chance_rate(joint), np.maximum(votes, 1.0)
     error = np.sqrt(np.maximum(by_chance * (1 - by_chance), 1e-12) / cast)
     z = (np.einsum("jll->j", joint) / cast - by_chance) / error
@@ -314,16 +314,10 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     return alarms
 
 
-@dataclass(frozen=True)
-class PeerVotes:
-    """How each juror's votes go with the labels by the *other* votes: its own proves nothing about itself."""
-
-    joint: Floats  #: (N, R, R) items by juror, label by the others' votes, and the juror's vote
-    squares: Floats  #: (N,) Σ q², with q the probability, by the others' votes, of the label voted for
-
-
-def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> PeerVotes:
+def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> tuple[Floats, Floats]:
     """Compare each juror's votes with the labels that the other votes imply: q_-j[l] ∝ q[l] / P(j votes this | l).
+
+    Its own vote proves nothing about itself.
 
     Parameters
     ----------
@@ -334,8 +328,10 @@ def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> 
 
     Returns
     -------
-    PeerVotes
-        (N, R, R) joint counts and (N,) sums of squares.
+    joint : ndarray, (N, R, R)
+        Items by juror, label by the others' votes, and the juror's vote.
+    squares : ndarray, (N,)
+        Σ q², with q the probability, by the others' votes, of the label voted for.
     """
     width, labels = len(sketch.jurors), len(sketch.labels)
     joint, squares = [], []
@@ -357,11 +353,11 @@ def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> 
         by_vote = table * (votes.T @ known)
         joint.append(np.ascontiguousarray(by_vote.reshape(width, labels, labels).transpose(0, 2, 1)))
         squares.append(of_part)
-    return PeerVotes(np.sum(joint, axis=0), np.sum(squares, axis=0))
+    return np.sum(joint, axis=0), np.sum(squares, axis=0)
 
 
-def uninformative(peers: PeerVotes) -> Flags:
-    """Find the jurors who answer at random.
+def uninformative(joint: Floats, squares: Floats) -> Flags:
+    """Find the jurors who answer at random; arguments as `compare_with_peers` returns them.
 
     Returns
     -------
@@ -373,19 +369,19 @@ def uninformative(peers: PeerVotes) -> Flags:
 
     >>> good, coin, short = [[75.0, 25], [25, 75]], [[50.0, 50], [50, 50]], [[8.0, 7], [7, 8]]
     >>> joint = np.array([good, good, good, coin, short])
-    >>> uninformative(PeerVotes(joint, np.einsum("jll->j", joint))).tolist()
+    >>> uninformative(joint, np.einsum("jll->j", joint)).tolist()
     [False, False, False, True, False]
     """
     from scipy.special import stdtr
 
-    cast = peers.joint.sum(axis=(1, 2))
-    votes, by_chance = np.maximum(cast, 1.0), _chance_rate(peers.joint)
-    mean = np.einsum("jll->j", peers.joint) / votes
+    cast = joint.sum(axis=(1, 2))
+    votes, by_chance = np.maximum(cast, 1.0), _chance_rate(joint)
+    mean = np.einsum("jll->j", joint) / votes
     # of the mean probability that a juror's vote is right; never less than one vote's in all
-    error = np.asarray(np.sqrt(np.maximum(peers.squares / votes - mean**2, 1 / votes**2) / votes))
+    error = np.asarray(np.sqrt(np.maximum(squares / votes - mean**2, 1 / votes**2) / votes))
     room = np.maximum(1 - by_chance, _LEAST)
     lift, z = (mean - by_chance) / room, (mean - by_chance) / error
-    is_tested = (cast >= _ENOUGH_VOTES) & ~_is_constant(peers.joint)
+    is_tested = (cast >= _ENOUGH_VOTES) & ~_is_constant(joint)
     rejected = np.zeros(len(lift), dtype=bool)
     if is_tested.any():
         least = _WORTH * max(float(np.median(lift[is_tested])), 0.0)

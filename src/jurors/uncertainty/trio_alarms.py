@@ -434,7 +434,15 @@ def trio_alarms(
                 alarms.append(Alarm("rational_non_integral", "note", message))
     if empty:  # where every tuple occurred, no juror is a copy of another
         alarms += too_few_juror_alarms(sketch)
-    alarms += _weak_pair(sketch.jurors, z)
+    weakest = int(np.argmin(np.abs(z)))
+    if not abs(z[weakest]) >= WEAK_PAIR:  # the decode divides by every pair's covariance
+        first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
+        message = (
+            f"{first!r} and {second!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
+            "read the intervals before the grades"
+        )
+        pair = AlarmPair(first, second, float(z[weakest]))
+        alarms.append(Alarm("weak_pair", "warning", message, pair.value, (first, second), pairs=(pair,)))
     if tied:
         message = "both solutions satisfy the rule equally well; neither is preferred"
         alarms.append(Alarm("tie_between_solutions", "warning", message))
@@ -463,20 +471,6 @@ def _is_outside(exact: Any, rounded: Any) -> bool:
     if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
         return bool(rounded < 0 or rounded > 1)
     return bool(exact < 0 or exact > 1)
-
-
-def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
-    """The decode divides by every pair's covariance: one that chance could explain leaves the grades undetermined."""
-    weakest = int(np.argmin(np.abs(z)))
-    if abs(z[weakest]) >= WEAK_PAIR:
-        return []
-    pair = tuple(name for c, name in enumerate(jurors) if c != weakest)
-    message = (
-        f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
-        "read the intervals before the grades"
-    )
-    value = float(z[weakest])
-    return [Alarm("weak_pair", "warning", message, value, pair, pairs=(AlarmPair(pair[0], pair[1], value),))]
 
 
 # -- goodness of fit with three labels or more -------------------------------------------------------------------------
