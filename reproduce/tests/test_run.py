@@ -210,15 +210,10 @@ def test_the_report_has_the_numbers_of_the_tests_and_begins_with_the_verdict(kep
     assert row["labelling_errors"]["majority"] == pytest.approx(tests.errors["majority"].mean())
     assert row["correlation"]["largest"] == pytest.approx(tests.largest_correlation.mean())
     assert len(kept[1].to_frame()) == 2 * 4 * 7 * 2
-    text = " ".join(str(kept[1]).split())
+    assert "AE against MV: closer" in " ".join(str(kept[1]).split())
     errors = [r["prevalence_of_a"] for r in document["results"]]
     closer = sum(e["algebraic"]["typical"] < e["majority"]["typical"] for e in errors)
     assert against_majority(document["results"]).startswith(f"closer to the prevalence in {closer} of 8 settings")
-    words = ("6,000 persons", "no stand-ins", "AE against MV: closer", "AGEP, SEX, RAC1P are hidden", "Draw: shared",
-             "30 tests of 400 records", "seed 0", "NN(SCHL,MIG,DREM)")  # fmt: skip
-    places = [text.find(part) for part in words]
-    assert -1 not in places
-    assert places == sorted(places)
 
 
 def test_a_group_whose_errors_go_together_carries_a_warning_where_no_number_is_impossible() -> None:
@@ -346,13 +341,10 @@ def test_folktables_files_become_its_employment_task(tmp_path: Path) -> None:
     [
         (["--tests", "0"], "needs one test or more, got 0"),
         (["--prevalence", "some"], "--prevalence some is no share; write 1/10, 0.1 or 10%"),
-        (["--prevalence", "1/0"], "is no share"),
-        (["--prevalence", "1"], "a prevalence lies between 0 and 1, both excluded; got 1"),
         (["--prevalence", "2"], "both excluded; got 2"),
         (["--prevalence", "1/3"], "1/3 of 20,000 records is no whole number; take a multiple of 3 records"),
         (["--items", "0"], "a test needs one record or more, got 0"),
         (["--train", "20000"], "need 40,000 of each label"),
-        (["--train", "0"], "need 0 of each label"),
         (["--train", "300", "--prevalence", "9/10", "--items", "4000"], "needs 3,600 persons who are not employed"),
         (["--min-age", "120"], "of 0 persons, 0 are employed; need both"),
         (["--seed", "-1"], "a seed is not negative"),

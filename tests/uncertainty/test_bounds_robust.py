@@ -431,13 +431,6 @@ def test_large_panels_use_a_seeded_draw_of_trios() -> None:
 # -- the curve, and the first order ------------------------------------------------------------------------------
 
 
-def test_sensitivities_of_table_1() -> None:
-    kappa = sensitivities(sketch_of(CENSUS))
-    assert round(kappa.prevalence) == 57
-    assert [round(kappa.accuracy[j]["A"], -1 if j != "j" else 0) for j in "ijk"] == [110, 87, 140]
-    assert [round(kappa.accuracy[j]["B"]) for j in "ijk"] == [13, 11, 15]
-
-
 def test_a_tiny_correlation_widens_the_tight_bounds_by_the_first_order() -> None:
     kappa, epsilon = sensitivities(sketch_of(CENSUS)), 1e-6
     bounds = robust_bounds(sketch_of(CENSUS), epsilon, tight=True)

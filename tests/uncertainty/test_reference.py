@@ -64,12 +64,8 @@ def test_the_table_in_csv_is_one_that_can_be_read(tmp_path: Path) -> None:
         ("HEADER\n", "holds no jury"),
         ("HEADER\na,b,c,9,3,2,3,0.1,much,0.5,0.002,0.003\n", "row 1: rho is 'much', which it cannot be"),
         ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: rho is '-1', which it cannot be"),
-        ("HEADER\na,b,c,9,3,2,3,0.1,nan,0.5,0.002,0.003\n", "row 1: rho is 'nan', which it cannot be"),
         ("HEADER\na,b,c,9,3,2\n", "row 1: votes_per_item is '', which it cannot be"),
-        (
-            "HEADER\na,b,c,9,1000000000000000000000,2,3,0.1,0.2,0.5,0.002,0.003\n",
-            "row 1: jurors is '1000000000000000000000'",
-        ),
+        ("HEADER\na,b,c,9,1" + "0" * 21 + ",2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: jurors is '1" + "0" * 21),
         ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: rho is 'inf', which it cannot be"),
         ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: items is '0', which it cannot be"),
     ],
@@ -85,13 +81,11 @@ def test_what_is_no_table_of_reference_juries_is_refused_in_a_line(
         read_reference(file)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(VotesError):
-        jurors.grade(jury_with_key(0.0)[0], reference=file)  # at once, not when the grades are looked at
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(VotesError, match=r"nowhere\.csv: there is no such file"):
-        read_reference(tmp_path / "nowhere.csv")
+        jurors.grade(jury_with_key(0.0)[0], reference=tmp_path / "nowhere.csv")  # not when the grades are looked at
 
 
 def test_the_more_errors_are_shared_the_larger_is_the_shared_error_that_the_key_shows() -> None:
@@ -217,10 +211,6 @@ def test_items_without_weight_are_not_in_the_key() -> None:
     )  # fmt: skip
     measured = measure_jury(wide, np.vstack([key, more]), name="n", kind="k", source="s")
     assert measured == measure_jury(jury, key, name="n", kind="k", source="s")
-    assert (measured.name, measured.kind, measured.source) == ("n", "k", "s")
-    assert (measured.items, measured.jurors, measured.labels) == (int(key.sum()), 3, 2)
-    weights = jury.weights
-    assert measured.votes_per_item == pytest.approx(2 + weights[:2].sum() / weights.sum())
     with pytest.raises(SketchError, match="no item of the key"):
         measure_jury(jury, np.zeros((8, 2)))
 
