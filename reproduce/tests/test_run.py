@@ -263,15 +263,12 @@ def test_the_command_writes_page_reports_sketches_and_figures(
     assert {name for name in linked if not (tmp_path / name).is_file()} == set()
     for draw, words in (("shared", "the same records for all jurors"), ("separate", "independent by construction")):
         folder = tmp_path / "census" / draw
-        assert words in page
         document = json.loads((folder / "report.json").read_text())
         assert document["settings"]["prevalences"] == ["1/4", "4/10"]
         assert words in (folder / "report.md").read_text()
-        assert jurors.read_votes(folder / "pa0p25byTrueLabelTestSketches.json").total == 30 * 400
         for name in ("prevalence", "accuracy", "labels", "correlation"):
             assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
             assert words in (folder / f"{name}.svg").read_text()
-            assert (folder / f"{name}.html").stat().st_size > 100_000
     assert not list(tmp_path.rglob(".*"))
     monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path / "census")])
     guide.main()
@@ -357,6 +354,8 @@ def test_wrong_settings_get_one_line(census: Path, tmp_path: Path, flags: list[s
 def test_wrong_data_get_one_line(tmp_path: Path) -> None:
     assert "there is no file or folder" in _refused(tmp_path / "out", "--data", tmp_path / "nowhere")
     assert "fits no census data" in _refused(tmp_path / "out", "--data", tmp_path)
+    with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
+        ExperimentSettings(draw="both")  # type: ignore[arg-type]
     (tmp_path / "votes.txt").write_text("x")
     assert "is no Parquet file" in _refused(tmp_path / "out", "--data", tmp_path / "votes.txt")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
@@ -373,11 +372,6 @@ def test_wrong_data_get_one_line(tmp_path: Path) -> None:
     assert "holds 2019/1-Year, not 2018/1-Year/psam_p*.csv" in _refused(
         tmp_path / "out", "--data", tmp_path / "downloads"
     )
-
-
-def test_an_unknown_draw_is_refused() -> None:
-    with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
-        ExperimentSettings(draw="both")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from jurors.uncertainty.alarms import (
     default_alarms,
     default_answers,
     degenerate_alarms,
-    gap_errors,
     juror_alarms,
     scores_and_errors,
     step_up,
@@ -222,21 +221,6 @@ def test_two_scores_could_be_equal_up_to_the_critical_gap_of_all_pairs() -> None
     assert could_be_equal(graded([0.8, 0.8 - 1.01 * two, 0.1], 0.01), ["a", "b"]) is False
     assert could_be_equal(graded(near, 0.01), ["a"]) is False  # there is no pair
     assert could_be_equal(graded(near, np.nan), ["a", "b", "c"]) is False
-
-
-def as_real_juries_go(scores: list[float | None], doubt: list[float]) -> Any:
-    draws = np.array([[0.1, 0.3, 0.5], [0.1, 0.3, 0.5], [0.2, 0.3, 0.4], [0.1, 0.3, 0.5]])
-    return SimpleNamespace(
-        score=dict(zip("abcd", scores, strict=True)), score_draws=draws, score_doubt=np.array(doubt)
-    )  # fmt: skip
-
-
-def test_what_moves_all_scores_together_leaves_the_gaps_between_them() -> None:
-    real = as_real_juries_go([0.8, 0.7, 0.7, None], [1e-4, 3e-4, 5e-4, 1e-4])
-    assert gap_errors(real, 0) ** 2 == pytest.approx([2e-4, 4e-4, 0.02 / 3 + 6e-4, 2e-4])
-    assert could_be_equal(graded([0.8, 0.1, 0.8, 0.8], np.nan, as_real=real), ["a", "b"]) is False  # 5 standard errors
-    assert could_be_equal(graded([0.8, 0.1, 0.8, 0.8], np.nan, as_real=real), ["a", "c"]) is True
-    assert could_be_equal(graded([0.8, 0.1, 0.8, 0.8], np.nan, as_real=real), ["a", "d"]) is False  # d has no score
 
 
 def with_alarms(*alarms: tuple[str, str, str]) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jurors import Sketch
 from jurors._numeric import Floats, Integers
 from jurors.uncertainty import gold as gold_module
 from jurors.uncertainty.calibrate import FitNoise, calibrate, drawn_scenarios
@@ -142,34 +141,6 @@ def test_intervals_hold_where_both_are_known_ends_included() -> None:
     assert intervals_held(grades, keyed({"a": 0.5, "b": 0.7, "c": 0.71, "d": 0.5, "e": 0.09})) == (2, 4)
 
 
-def test_errors_of_best_labels_and_majority_by_hand() -> None:
-    sketch = Sketch.from_counts({"AAB": 10, "BBA": 20, "ABB": 30, "BBB": 8}, jurors="ijk")
-    order = [list(sketch.to_counts()).index(tuple(votes)) for votes in ("AAB", "BBA", "ABB", "BBB")]
-    true, chosen = np.zeros((4, 2), dtype=int), np.zeros(4, dtype=int)
-    true[order] = [[1, 6], [2, 10], [11, 1], [0, 0]]
-    chosen[order] = [1, 1, 0, 1]  # A, B, B by majority
-    probability = np.zeros(4)
-    probability[order] = [0.75, 0.875, 0.5, 0.25]
-    partition = SimpleNamespace(sketch=sketch, chosen=chosen, probability=probability)
-    ends = {"i": (0.5, 0.75), "j": (0.5, 1.0), "k": (np.nan, np.nan)}
-    e: Any = SimpleNamespace(
-        labelling_partition=partition, exam=None, labels=sketch.labels, jurors=sketch.jurors,
-        leading=SimpleNamespace(interval_of=lambda _, juror: ends[juror]),
-    )  # fmt: skip
-    key = SimpleNamespace(
-        labels=sketch.labels, jurors=sketch.jurors, sketch=sketch, by_true_label=true, items=31,
-        errors_of=lambda best: 31 - int(true[np.arange(4), best].sum()), majority_errors=19.0,
-    )  # fmt: skip
-    labels = gold_module.labels_beside_truth(e, key)  # type: ignore[arg-type]
-    assert labels is not None
-    assert (labels.items, labels.wrong, labels.majority) == (31, 4, 19.0)
-    assert labels.expected == pytest.approx(7 * 0.25 + 12 * 0.125 + 12 * 0.5)
-    assert labels.z == pytest.approx((17 - 2) / 19**0.5)  # 6 + 11 are right by the best labels alone, 1 + 1 by majority
-    assert labels.unsure == pytest.approx(31 * 0.375 / 2)
-    other = SimpleNamespace(**{**vars(key), "sketch": sketch.take("ikj")})
-    assert gold_module.labels_beside_truth(e, other) is None  # type: ignore[arg-type]
-
-
 def grades(ends: dict[str, tuple[float, float]], *, level: float = 0.9, items: int = 400, **fields: Any) -> Any:
     """An evaluation that leads with these score intervals; each score is the middle of its interval."""
     leading = SimpleNamespace(
@@ -210,18 +181,6 @@ def test_a_key_contradicts_where_too_few_intervals_hold(missed: int, contradicte
     assert (check.items, check.held, check.known, check.level) == (400, 5 - missed, 5, 0.9)
     assert check.worst == ("a", 0.75, actual if missed else 0.75)
     assert (check.labels, check.independent) == (NEAR, None)
-
-
-@pytest.mark.usefixtures("known_votes")
-@pytest.mark.parametrize(("items", "contradicted"), [(400, True), (100, False)], ids=["all", "a quarter"])
-@pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
-def test_a_key_of_some_items_is_allowed_its_own_chance(items: int, contradicted: bool, side: int) -> None:
-    """1.64 √(.8 · .2 / 100) √¾ is 5.7 points: an actual score 5 points outside may be chance."""
-    ends = dict.fromkeys(FIVE, (0.7, 0.75) if side > 0 else (0.85, 0.9))
-    check = gold_module.check_with_key(grades(ends), key_of(dict.fromkeys(FIVE, 0.8), items))
-    assert check is not None
-    assert check.is_contradicted is contradicted
-    assert (check.held, check.known) == (0, 5)
 
 
 @pytest.mark.usefixtures("known_votes")

@@ -12,7 +12,7 @@ import pytest
 
 import jurors
 from jurors import Sketch, SketchError, Votes, VotesError
-from jurors.jury.reference import _likeliest, measure_jury
+from jurors.jury.reference import _likeliest
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs
 from jurors.uncertainty.reference import (
@@ -24,7 +24,7 @@ from jurors.uncertainty.reference import (
     shipped_juries,
     shipped_population,
 )
-from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, laplace
+from jurors.uncertainty.scenarios import GoldTuples, laplace
 
 DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -180,39 +180,12 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
 
 
-def small_jury() -> tuple[JuryVotes, np.ndarray]:
-    """Eight tuples, three jurors of whom the last cast two votes, two labels."""
-    rng = np.random.default_rng(3)
-    codes = rng.integers(0, 2, (8, 3))
-    codes[2:, 2] = -1
-    row, juror = np.nonzero(codes >= 0)
-    key = rng.integers(1, 5, (8, 2)).astype(float)
-    key[:2] /= 2
-    share = rng.random(8)
-    voices = np.bincount(row, minlength=8).astype(float)
-    posterior = np.stack([share, 1 - share], axis=1)
-    return JuryVotes(posterior, key.sum(axis=1), row, juror, codes[row, juror], 3, voices), key
-
-
 def test_the_likeliest_shared_error_is_the_top_of_a_fine_grid() -> None:
     odds = np.log(np.array([[0.9, 0.1], [0.2, 0.8], [0.99, 0.01]]))
     seen = GoldTuples(odds, np.array([3.0, 5.0, 4.0]), np.array([[6.0, 4.0], [3.0, 9.0], [30.0, 4.0]]))
     nodes = np.linspace(-3, 2, 2_001)
     height = laplace(seen, nodes, 0.66)[2] - ((nodes + 1.2) / 1.2) ** 2 / 2
     assert _likeliest(seen) == pytest.approx(nodes[height.argmax()], abs=0.004)
-
-
-def test_items_without_weight_are_not_in_the_key() -> None:
-    jury, key = small_jury()
-    more = np.array([[50.0, 50.0]])
-    wide = JuryVotes(
-        np.vstack([jury.posterior, [[0.5, 0.5]]]), np.append(jury.weights, 0.0), np.append(jury.row, 8),
-        np.append(jury.juror, 0), np.append(jury.label, 1), 3, np.append(jury.distinct, 1.0),
-    )  # fmt: skip
-    measured = measure_jury(wide, np.vstack([key, more]), name="n", kind="k", source="s")
-    assert measured == measure_jury(jury, key, name="n", kind="k", source="s")
-    with pytest.raises(SketchError, match="no item of the key"):
-        measure_jury(jury, np.zeros((8, 2)))
 
 
 def test_covariances_of_pairs_are_those_of_their_common_items() -> None:
