@@ -46,14 +46,6 @@ def _jury(**options: Any) -> DisjointJury:
     return DisjointJury([DecisionTreeClassifier(max_depth=2) for _ in range(3)], **options)
 
 
-def test_every_juror_has_records_and_columns_of_its_own() -> None:
-    X, y = _records()
-    jury = _jury().fit(X, y)
-    rows = np.concatenate(jury.parts_)
-    assert sorted(rows.tolist()) == list(range(len(y)))
-    assert sorted(c for own in jury.features_ for c in own) == list(range(6))
-
-
 def test_a_juror_never_sees_other_columns_or_records() -> None:
     X, y = _records(600)
     jury = _jury(features=[[0, 1], [2, 3], [4, 5]]).fit(X, y)
@@ -249,6 +241,8 @@ def test_what_cannot_be_searched_is_said_in_one_line(options: dict[str, Any], me
         find_independent_jury(X, y, GaussianNB(), **{"jurors": 3, **options})
     with pytest.raises(SketchError, match="two labels, the target has 1"):
         find_independent_jury(X, y * 0, GaussianNB(), jurors=3)
+    with pytest.raises(JurorsError, match="not 'tree'"):
+        find_independent_jury(X, y, "tree", jurors=3)
 
 
 def test_worthless_jurors_are_told_and_ranked_last() -> None:
@@ -303,9 +297,3 @@ def test_records_that_do_not_fit_are_refused(change: Any, message: str) -> None:
     X, y = change(*data(items=60))
     with pytest.raises(JurorsError, match=message):
         find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2)
-
-
-def test_what_is_no_classifier_is_refused() -> None:
-    X, y = data(items=60)
-    with pytest.raises(JurorsError, match="not 'tree'"):
-        find_independent_jury(X, y, "tree", jurors=3)

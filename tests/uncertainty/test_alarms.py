@@ -39,12 +39,9 @@ def accused(right: Floats, votes: int) -> Flags:
     return uninformative(np.stack([right, wrong, wrong, right], axis=1).reshape(-1, 2, 2) / 2, right)
 
 
-def test_good_jurors_are_not_accused_for_having_few_votes() -> None:
+def test_good_jurors_are_not_accused_for_having_few_votes_but_a_coin_with_many_is() -> None:
     right = np.random.default_rng(0).binomial(30, 0.75, size=766).astype(float)
     assert not accused(right, 30).any()
-
-
-def test_a_coin_with_many_votes_is_accused_among_good_jurors() -> None:
     right = np.append(np.random.default_rng(0).binomial(200, 0.75, size=40), [100, 103]).astype(float)
     assert np.flatnonzero(accused(right, 200)).tolist() == [40, 41]
 
@@ -276,15 +273,11 @@ def partition(sure: float) -> Partition:
     return Partition(SKETCH, by_label, np.zeros(2, dtype=np.int64))
 
 
-def test_a_fit_that_doubts_nothing_is_noticed() -> None:
+def test_a_fit_that_doubts_nothing_is_noticed_and_one_that_doubts_or_promises_nothing_is_not() -> None:
     (alarm,) = degenerate_alarms(partition(1.0))
     assert (alarm.kind, alarm.level, alarm.value) == ("degenerate_fit", "warning", 0.0)
     assert contested(partition(0.9)) == pytest.approx((30, 3))
-
-
-def test_one_that_doubts_or_promises_nothing_is_not() -> None:
-    assert degenerate_alarms(partition(0.95)) == []
-    assert degenerate_alarms(majority_partition(SKETCH)) == []
+    assert degenerate_alarms(partition(0.95)) == degenerate_alarms(majority_partition(SKETCH)) == []
 
 
 def test_votes_that_scatter_over_many_labels_contest_nothing() -> None:
@@ -307,16 +300,12 @@ def test_three_standard_errors_below_the_promise_ring(right: int) -> None:
     for alarm in alarms:
         assert (alarm.kind, alarm.level) == ("gold_contradicts", "alarm")
         assert alarm.value == pytest.approx(-10)
-        assert alarm.message.startswith("only 79 of 100 gold items are labelled right where the grades promise 89:")
 
 
-def test_one_wrong_gold_item_of_a_sure_labelling_does_not_ring_two_do() -> None:
+def test_one_wrong_gold_item_of_a_sure_labelling_does_not_ring_and_labels_without_a_probability_never() -> None:
     sure = labelled([0], [1.0])  # the spread is taken to be half an item at least
     assert check_gold(sure, np.array([[8, 1]]))[1] == []
     assert len(check_gold(sure, np.array([[8, 2]]))[1]) == 1
-
-
-def test_labels_without_a_probability_promise_nothing() -> None:
     test, alarms = check_gold(labelled([0, 1], [0.9, np.nan]), np.array([[3, 1], [0, 5]]))
     assert (test.items, test.right, test.expected) == (9, 8, None)
     assert alarms == []

@@ -22,7 +22,7 @@ from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
-from jurors.uncertainty.bounds_robust import MOST_TRIOS, correlation_curve, robust_bounds, sensitivities
+from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
 from jurors.uncertainty.bounds_search import Separated
 from jurors.uncertainty.bounds_trio import (
     Bounds,
@@ -374,7 +374,7 @@ def panel(seed: int, turned: int = 0, items: int = 60_000) -> Keyed:
 @pytest.mark.slow
 @pytest.mark.parametrize("turned", [0, 1, 2])
 def test_five_jurors_hold_the_truth_and_are_narrower_than_three(turned: int) -> None:
-    for seed in range(6):
+    for seed in range(3):
         keyed = panel(seed, turned)
         bounds = robust_bounds(keyed.sketch, keyed.epsilon)
         assert keyed.holds(bounds)
@@ -391,12 +391,12 @@ def test_trios_that_contradict_each_other_are_not_explainable() -> None:
 
 @pytest.mark.slow
 def test_tight_panels_report_progress_and_stay_inside() -> None:
-    keyed = panel(3)
-    shares: list[float] = []
-    tight = robust_bounds(keyed.sketch.take(keyed.sketch.jurors[:4]), keyed.epsilon, tight=True, progress=shares.append)
-    assert is_within(tight, robust_bounds(keyed.sketch.take(keyed.sketch.jurors[:4]), keyed.epsilon), slack=0)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    keyed, done = panel(3), list[float]()
+    four = keyed.sketch.take(keyed.sketch.jurors[:4])
+    tight = robust_bounds(four, keyed.epsilon, tight=True, progress=done.append)
+    assert is_within(tight, robust_bounds(four, keyed.epsilon), slack=0)
+    assert done == sorted(done)
+    assert done[-1] == 1.0
 
 
 def test_a_juror_whom_nothing_ties_to_the_others_stays_unbounded() -> None:
@@ -417,15 +417,11 @@ def test_missing_votes_leave_each_trio_its_own_items() -> None:
     assert robust_bounds(holes, 0.01).items == 102
 
 
-@pytest.mark.slow
-def test_large_panels_use_a_seeded_draw_of_trios() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.random(300) < 0.5
-    votes = np.where(rng.random((300, 26)) < 0.9, truth[:, None], ~truth[:, None])
-    counts = {tuple("AB"[int(v)] for v in row): 1 for row in votes}
-    bounds = robust_bounds(Sketch.from_counts(counts), 0.03)
-    assert (bounds.details["trios"], bounds.details["all_trios"], bounds.details["seed"]) == (MOST_TRIOS, 2_600, 0)
-    assert bounds.to_dict()["details"] == robust_bounds(Sketch.from_counts(counts), 0.03).to_dict()["details"]
+def test_large_panels_use_a_seeded_draw_of_trios(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.uncertainty.bounds_robust.MOST_TRIOS", 9)
+    first, again = (robust_bounds(panel(0).sketch, 0.03) for _ in range(2))
+    assert (first.details["trios"], first.details["all_trios"], first.details["seed"]) == (9, 10, 0)
+    assert first.to_dict() == again.to_dict()
 
 
 # -- the curve, and the first order ------------------------------------------------------------------------------

@@ -42,12 +42,6 @@ def test_an_exactly_independent_trio_never_rings_an_alarm(truth: Solution) -> No
     assert {"exactly_independent", "rational_non_integral"} & {alarm.kind for alarm in found}
 
 
-def test_whole_counts_in_every_cell_are_told_from_accidental_rationals() -> None:
-    half = Fraction(1, 2)
-    truth = Solution.of_two_labels("ijk", "AB", half, [(Fraction(3, 4), Fraction(3, 4))] * 3)
-    assert "exactly_independent" in kinds(encode(truth, items=128))
-
-
 def test_labels_whose_shares_leave_the_range_of_probabilities_promise_nothing() -> None:
     counts = {"AAA": 1, "AAB": 5, "ABA": 10, "ABB": 20, "BAA": 5, "BAB": 20, "BBA": 10, "BBB": 5}
     result = grade(Sketch.from_counts(counts, jurors="ijk"))

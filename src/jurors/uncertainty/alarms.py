@@ -163,7 +163,6 @@ class DefaultAnswers:
     shares: Floats  #: (N, R) how often each juror votes for each label
     votes: Floats  #: (N,) how many votes each juror cast
     kappa: float  #: agreement beyond default answers, as a share of what is possible
-    error: float  #: its standard error over items
     by_juror: Floats  #: (N,) κ_j; 0 for a constant juror
     reach: float  #: upper limit of κ: 95%, one-sided, had one more item been agreed on by all
 
@@ -207,7 +206,7 @@ def default_answers(sketch: Sketch) -> DefaultAnswers:
     Returns
     -------
     DefaultAnswers
-        Answer rates (N, R), votes (N,), κ with its standard error and upper limit, and κ_j (N,).
+        Answer rates (N, R), votes (N,), κ with its upper limit, and κ_j (N,).
 
     Examples
     --------
@@ -226,12 +225,12 @@ def default_answers(sketch: Sketch) -> DefaultAnswers:
     parts = [_excess_agreement(part, shares) for part, _ in parts_of(sketch)]
     of_juror = np.sum([part[0] for part in parts], axis=0)
     by_item, counts = np.concatenate([part[1] for part in parts], axis=1), sketch.counts.astype(float)
-    kappa, error = _ratio(by_item[0], by_item[1], counts)
+    kappa, _ = _ratio(by_item[0], by_item[1], counts)
     # The least evidence to the contrary that could be missing: one more item on which all agree against their defaults.
     pairs = float((votes_cast(sketch) ** 2 * counts).sum() / max(counts.sum(), 1))
     high, spread = _ratio(np.append(by_item[0], pairs), np.append(by_item[1], pairs), np.append(counts, 1.0))
     by_juror = of_juror[0] / np.maximum(of_juror[1], _LEAST)
-    return DefaultAnswers(shares, votes, kappa, error, by_juror, high + 1.645 * spread)
+    return DefaultAnswers(shares, votes, kappa, by_juror, high + 1.645 * spread)
 
 
 def _excess_agreement(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
