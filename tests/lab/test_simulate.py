@@ -15,38 +15,38 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.errors import JurorsError, SketchError
-from jurors.lab.simulate import JuryModel, Simulation, exact_test, jury_model, simulate
+from jurors.lab.simulate import jury_model, simulate
 
 REFUSED = Path(__file__).with_name("refused.json")  # what cannot be asked, and what is said
 fifths = st.integers(2, 8).map(lambda k: Fraction(k, 10))
 
 
 @st.composite
-def correlated_juries(draw: st.DrawFn) -> JuryModel:
+def correlated_juries(draw: st.DrawFn) -> dict[str, Any]:
     """Four jurors in correlated pairs or groups, all sharing a difficulty."""
     labels = draw(st.sampled_from(["AB", "ABC"]))
     accuracy = [tuple(draw(fifths) for _ in labels) for _ in range(4)]
     shape = draw(st.sampled_from(["pairs", "group", "none"]))
     gamma = draw(st.sampled_from([Fraction(1, 100), Fraction(3, 200), Fraction(1, 50)]))
     sign = draw(st.sampled_from([1, -1])) if shape == "pairs" else 1
+    jury: dict[str, Any] = {
+        "jurors": 4, "labels": tuple(labels), "accuracy": accuracy,
+        "prevalence": draw(fifths) if labels == "AB" else None,
+        "pairs": gamma * sign if shape == "pairs" else 0,
+        "groups": {("2", "3", "4"): gamma} if shape == "group" else None,
+        "difficulty": draw(st.sampled_from([0, Fraction(1, 200)])),
+    }  # fmt: skip
     try:
-        return jury_model(
-            jurors=4,
-            labels=tuple(labels),
-            accuracy=accuracy,
-            prevalence=draw(fifths) if labels == "AB" else None,
-            pairs=gamma * sign if shape == "pairs" else 0,
-            groups={("2", "3", "4"): gamma} if shape == "group" else None,
-            difficulty=draw(st.sampled_from([0, Fraction(1, 200)])),
-        )
+        jury_model(**jury)
     except SketchError:  # jurors who are nearly perfect have no room for so much
         reject()
+    return jury
 
 
 @examples(25)
 @given(correlated_juries())
-def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(model: JuryModel) -> None:
-    measured = exact_test(model).score
+def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(jury: dict[str, Any]) -> None:
+    model, measured = jury_model(**jury), simulate(exact=True, **jury).score
     assert tuple(measured.prevalence.values()) == model.prevalence
     for i, name in enumerate(model.jurors):
         for a, label in enumerate(model.labels):
@@ -60,22 +60,14 @@ def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(m
 @pytest.mark.slow
 @examples(15)
 @given(correlated_juries(), st.integers(0, 2**31))
-def test_a_drawn_test_has_them_within_sampling_error(model: JuryModel, seed: int) -> None:
-    drawn = _drawn(model, 40_000, seed)
+def test_a_drawn_test_has_them_within_sampling_error(jury: dict[str, Any], seed: int) -> None:
+    model, drawn = jury_model(**jury), simulate(40_000, seed=seed, **jury)
     for label in model.labels:
         for pair in combinations(model.jurors, 2):
             measured = drawn.score.correlation(label, pair)
             assert measured is not None
             # a covariance of two indicators varies by at most 1/4 an item, and a label has 8,000 items or more
             assert abs(float(measured - model.correlation(label, pair))) < 6 * 0.25 / 8_000**0.5
-
-
-def _drawn(model: JuryModel, items: int, seed: int) -> Simulation:
-    from jurors.lab.simulate import _draw
-    from jurors.votes.table import Votes
-
-    codes, truth = _draw(model, model, items, np.random.default_rng(seed))
-    return Simulation(model, Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels), truth)
 
 
 def test_a_confusion_matrix_says_where_errors_fall() -> None:

@@ -65,12 +65,9 @@ class Keyed:
         self.correlations = [abs(x) for x in sizes if x is not None]
         self.epsilon = rounded_up(max(self.correlations))
 
-    def holds(self, bounds: Bounds) -> bool:
-        """Whether every true statistic, a ratio of whole numbers, lies between its two floats: exactly."""
-        return holds(bounds, self.solution)
-
 
 def holds(bounds: Bounds, truth: Solution) -> bool:
+    """Whether every true statistic, a ratio of whole numbers, lies between its two floats: exactly."""
     pairs = [(truth.prevalence[a], shares(bounds)[a]) for a in "AB"]
     for juror, row in truth.accuracy.items():
         pairs += [(row[a], rights(bounds)[juror][a]) for a in "AB"]
@@ -158,7 +155,7 @@ def outcomes(bounds: Bounds) -> list[str]:
 
 @pytest.mark.slow
 def test_the_truth_is_inside_in_every_one_of_400_correlated_trios() -> None:
-    assert all(keyed.holds(bounds) for keyed, bounds in bounded_trios())
+    assert all(holds(bounds, keyed.solution) for keyed, bounds in bounded_trios())
     assert sum(not bounds.alarms for _, bounds in bounded_trios()) > 320  # and hardly any of them by saying nothing
     assert sum(len(set(keyed.correlations)) == 1 for keyed in trios()) >= 200  # half of them lie on the border
 
@@ -168,7 +165,7 @@ def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
     narrower = []
     for keyed in trios()[:8]:
         closed, tight = (robust_bounds(keyed.sketch, keyed.epsilon, tight=t) for t in (False, True))
-        assert keyed.holds(tight)
+        assert holds(tight, keyed.solution)
         assert is_within(tight, closed, slack=0)
         narrower.append(sum(row[4] - row[3] for row in tight.rows()[1]) < sum(r[4] - r[3] for r in closed.rows()[1]))
     assert np.mean(narrower) > 0.9
@@ -178,7 +175,7 @@ def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
 def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> None:
     open_ = [keyed for keyed, bounds in bounded_trios() if "epsilon_too_large" in outcomes(bounds)]
     for keyed in open_[:4]:
-        assert keyed.holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True))
+        assert holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True), keyed.solution)
 
 
 @pytest.mark.slow
@@ -219,7 +216,9 @@ def _places(near: Any, single: Any) -> tuple[Any, Any]:
 @pytest.mark.slow
 def test_a_smaller_correlation_than_the_real_one_may_lose_the_truth() -> None:
     """The bounds say something: they are not wide enough to hold everything."""
-    lost = [not k.holds(b) for k in trios()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible]
+    lost = [
+        not holds(b, k.solution) for k in trios()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible
+    ]
     assert any(lost)
 
 
@@ -377,7 +376,7 @@ def test_five_jurors_hold_the_truth_and_are_narrower_than_three(turned: int) -> 
     for seed in range(3):
         keyed = panel(seed, turned)
         bounds = robust_bounds(keyed.sketch, keyed.epsilon)
-        assert keyed.holds(bounds)
+        assert holds(bounds, keyed.solution)
         assert bounds.details["trios"] == 10
         three = robust_bounds(keyed.sketch.take(keyed.sketch.jurors[2:]), keyed.epsilon)
         assert shares(three)["A"][0] <= shares(bounds)["A"][0] <= shares(bounds)["A"][1]

@@ -71,15 +71,6 @@ def test_the_mirror_has_mirrored_intervals() -> None:
     assert mirror["accuracy"][:, ::-1, ::-1] == pytest.approx(1 - plain["accuracy"])
 
 
-def test_the_delta_method_agrees_with_resampling() -> None:
-    rng = np.random.default_rng(1)
-    draws = rng.multinomial(20_000, TABLE1.ravel() / 20_000, 4000).reshape(-1, 2, 2, 2)
-    decoded = evaluate_trios(draws)
-    errors = trio_intervals(TABLE1, target="population")["errors"]
-    assert errors["prevalence"][0] == pytest.approx(decoded.prevalence.std(), rel=0.1)
-    assert errors["accuracy"] == pytest.approx(decoded.accuracy.std(axis=0), rel=0.1)
-
-
 def test_an_estimate_outside_the_unit_interval_keeps_an_interval_outside() -> None:
     low, high = interval_around(np.array([1.2]), np.array([0.05]), np.array([100.0]))
     assert 1 < low[0] < 1.2 < high[0]

@@ -50,7 +50,7 @@ from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import tuple_shares
 from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
-from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors
+from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import shell_quoted
@@ -223,7 +223,13 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     ]
     shown = format_first_names(why, _MOST_NAMED)
     left = "one voice is" if few.count == 1 else "no voice is" if not few.count else "two voices are"
-    chance = _chance(few, len(names))
+    chance = None  # how often, at most, the best honest jurors give such counts; None: there simply are too few jurors
+    if few.met or few.votes:
+        groups: dict[int, list[int]] = {}
+        for (_, first), met in zip((*few.same, *few.opposite), few.met, strict=True):
+            groups.setdefault(first, []).append(met)
+        copies = [chance_of_copies(met, len(names)) for met in groups.values()]
+        chance = max([*copies, chance_of_constant(few.votes, len(names))])
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
     message = (
         f"{shown + ': ' if shown else ''}only {left} left, and grading needs three. Copies and jurors who are always "
@@ -294,17 +300,6 @@ say so with --join judge, or it is heard so often"
             message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
         alarms.append(Alarm("possible_repeats", "note" if is_all else "warning", message, float(len(who)), who))
     return alarms
-
-
-def _chance(few: DistinctJurors, jurors: int) -> float | None:
-    """How often, at most, the best honest jurors give such counts; None where there simply are too few jurors."""
-    if not few.met and not few.votes:
-        return None
-    groups: dict[int, list[int]] = {}
-    for (_, first), met in zip((*few.same, *few.opposite), few.met, strict=True):
-        groups.setdefault(first, []).append(met)
-    copies = [chance_of_copies(met, jurors) for met in groups.values()]
-    return max([*copies, chance_of_constant(few.votes, jurors)])
 
 
 def chance_of_copies(met: Sequence[int], jurors: int) -> float:
