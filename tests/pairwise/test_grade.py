@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from simulated_pairs import preferences, simulated_pairs
 
-from jurors import OptionError, Preferences, SketchError, grade, grade_pairs, rank
+from jurors import OptionError, Preferences, SketchError, grade_pairs, rank
 from jurors.pairwise.grade import MOST_OBJECTS
 from jurors.pairwise.model import fit_strengths
 
@@ -71,8 +71,7 @@ def test_a_copy_is_named_with_its_original() -> None:
 
 
 def test_objects_that_nothing_connects_are_an_alarm() -> None:
-    ranking = rank(io.StringIO("left,right,winner\na1,a2,a1\na2,a1,a1\nb1,b2,b1\nb2,b3,b2\n"))
-    (alarm,) = ranking.alarms
+    (alarm,) = rank(io.StringIO("left,right,winner\na1,a2,a1\na2,a1,a1\nb1,b2,b1\nb2,b3,b2\n")).alarms
     assert (alarm.kind, alarm.value) == ("objects_apart", 2)
     assert "a1, a2" in alarm.message
 
@@ -82,13 +81,6 @@ def test_one_juror_has_no_discrimination_to_compare() -> None:
     assert np.isnan(grades.discrimination).all()
     assert np.isnan(grades.with_others).all()
     assert np.isfinite(grades.first).all()
-
-
-def test_pairs_are_graded_by_the_theorem_too() -> None:
-    data = simulated_pairs(6, FAIR, 3_000, seed=2, with_ties=False).data
-    graded = grade(data.to_votes(duplicates="first"))
-    assert graded.jurors == data.jurors
-    assert graded.labels == ("first", "second")
 
 
 def test_what_cannot_be_is_refused() -> None:
@@ -101,7 +93,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 def test_intervals_of_discrimination_hold_where_three_judges_differ_strongly() -> None:
     held = []
-    for seed in range(60):
+    for seed in range(30):
         normal = np.random.default_rng(1000 + seed).standard_normal((3, 3))
         drawn = simulated_pairs(10, np.array([1.0, 0.0, -0.5]) + normal * np.array([1.0, 0.7, 0.7]), 50, seed=seed)
         ends = grade_pairs(drawn.data).discrimination_ends
