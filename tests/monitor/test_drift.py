@@ -11,8 +11,8 @@ import pytest
 from jurors._numeric import Integers
 from jurors.errors import OptionError
 from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.evidence import SUBJECTS, WatchedSeries, keys_from, log_border_shares, shares
-from jurors.monitor.windows import Panes
+from jurors.monitor.drift.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
+from jurors.monitor.windows import Panes, keys_of
 
 NAMES, LABELS = ["ann", "bob", "cy", "dee", "eve"], ["yes", "no"]
 BEFORE = 1000
@@ -120,7 +120,7 @@ def test_a_juror_who_comes_later_is_noted_and_raises_no_alarm() -> None:
     for start in range(0, len(codes), 50):
         if start == BEFORE:
             panes.juror("eve")
-        for key in keys_from(codes[start : start + 50]):
+        for key in keys_of(codes[start : start + 50]):
             panes.add(0, key)
         alarms += drift.update(panes)
     assert _kinds(alarms) == [("new_juror", ("eve",))]
@@ -169,7 +169,7 @@ def test_updated_item_by_item_or_saved_and_loaded_it_is_the_same_as_following_th
         other = Drift.from_dict(json.loads(json.dumps(other.to_dict())))
     assert other.to_dict() == one.to_dict()
     panes, drift = Panes(NAMES, LABELS), Drift()
-    for number, key in enumerate(keys_from(codes)):
+    for number, key in enumerate(keys_of(codes)):
         panes.add(number // 400, key)
         drift.update(panes)
     assert [a.to_dict() for a in drift.alarms] == [a.to_dict() for a in one.alarms]
@@ -181,7 +181,7 @@ def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None
     whole, pieces = Drift(), Drift()
     panes, parts = Panes(NAMES, LABELS), Panes(NAMES, LABELS)
     before = b""
-    for number, key in enumerate(keys_from(codes)):
+    for number, key in enumerate(keys_of(codes)):
         panes.add(number // 80, key)
         parts.add(number // 80, key[:3])
         if before:  # the item before this one gets its last two votes

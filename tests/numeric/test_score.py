@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,7 +87,8 @@ def test_every_way_in_is_scored_alike() -> None:
     votes = Votes.from_matrix(values, items=names)
     counts = Votes.from_matrix(values, counts=[1] * 40)
     for way in (Numbers.from_matrix(values, items=names), votes, votes.to_frame()):
-        np.testing.assert_allclose(jurors.score(way, key).by_key.rmse, scores.by_key.rmse)
+        other: Any = jurors.score(way, key)
+        np.testing.assert_allclose(other.by_key.rmse, scores.by_key.rmse)
     assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), jurors.NumberScores)
 
 

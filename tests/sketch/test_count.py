@@ -84,7 +84,7 @@ def test_wide_files_count_as_their_votes(
 ) -> None:
     columns = dict(zip(("ann", "bob", "cy"), map(list, zip(*rows, strict=True)), strict=True))
     assert_same(write(tmp_path / f"v.{kind}", columns), missing=("NA",))
-    size = {"min_size": len(rows), "max_size": len(rows)}
+    size: Any = {"min_size": len(rows), "max_size": len(rows)}
     names = data.draw(
         st.lists(st.integers(0, 40) | st.none(), **size)
         | st.lists(st.integers(0, 1 << 40), unique=True, **size)
@@ -232,6 +232,6 @@ def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path:
     ids=["near", "near and twice", "far apart", "far apart and twice", "large", "missing"],
 )
 def test_items_may_be_whole_numbers_of_any_size(items: list[int | None], tmp_path: Path) -> None:
-    columns = {"item": items, "a": ["x", "y", None], "b": ["x", "x", "y"]}
+    columns: dict[str, list[Any]] = {"item": items, "a": ["x", "y", None], "b": ["x", "x", "y"]}
     assert_same(write(tmp_path / "v.parquet", columns))
     assert_same(write(tmp_path / "counts.parquet", {**columns, "count": [1, 2, 3]}))

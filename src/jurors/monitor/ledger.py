@@ -166,7 +166,12 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
     cells = [
         None if (cell := clean_cells([value], column="label")[0]) is None else python_value(cell) for value in labels
     ]
-    time = None if times is None else seconds_of(times)
+    time = None
+    if isinstance(times, np.ndarray) and (np.abs(times) < LAST_TIME).all():
+        time = times
+    elif times is not None:
+        distinct, place = factorize(times)
+        time = np.array([seconds(each) for each in distinct], dtype=np.float64)[place]
     if is_part := None in cells:
         is_vote = np.array([cell is not None for cell in cells])[label]
         item, juror, label = item[is_vote], juror[is_vote], label[is_vote]
@@ -190,20 +195,6 @@ def _names_in_rows(values: Any, code: Integers, what: str, *, is_part: bool) -> 
         row = int(np.argmax(code == names.index(None))) + 1
         raise VotesError(f"row {row}: the {what} is empty; give it a name", code="bad_row", row=row)
     return [name for name in names if name is not None], code
-
-
-def seconds_of(times: Any) -> Floats:
-    """A column of times as seconds since 1970.
-
-    Returns
-    -------
-    array of float
-        Seconds, `UNTIMED` where a value is missing.
-    """
-    if isinstance(times, np.ndarray) and times.dtype.kind == "f" and (np.abs(times) < LAST_TIME).all():
-        return np.asarray(times, dtype=np.float64)
-    distinct, code = factorize(times)
-    return np.array([seconds(time) for time in distinct], dtype=np.float64)[code]
 
 
 def seconds(time: Any) -> float:

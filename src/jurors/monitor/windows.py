@@ -53,7 +53,7 @@ def votes_in(key: bytes) -> int:
     return len(key) - key.count(0)
 
 
-def keys_of(table: CodedVotes) -> list[bytes]:
+def keys_of(table: NDArray[Any]) -> list[bytes]:
     r"""The keys of rows x jurors codes.
 
     Returns
@@ -71,6 +71,19 @@ def keys_of(table: CodedVotes) -> list[bytes]:
         return [b""] * rows
     packed = np.ascontiguousarray(table, dtype=np.uint8).view(f"S{width}")
     return list(packed.ravel().tolist())  # numpy leaves the zeros at the end out
+
+
+def codes_of(keys: Sequence[bytes], jurors: int) -> CodedVotes:
+    r"""The inverse of `keys_of`.
+
+    Returns
+    -------
+    array of uint8, keys x jurors
+        Labels' codes from 1, 0 for no vote.
+    """
+    if not jurors or not keys:
+        return np.zeros((len(keys), jurors), dtype=np.uint8)
+    return np.array(keys, dtype=f"S{jurors}").view(np.uint8).reshape(len(keys), jurors)
 
 
 def weighted_counts(counts: Integers, weights: Floats) -> Integers:
@@ -338,10 +351,7 @@ class Panes:
 
     def codes(self, keys: Sequence[bytes]) -> CodedVotes:
         """Keys x jurors: labels' codes from 1, 0 for no vote."""
-        width = len(self.jurors)
-        if not width or not keys:
-            return np.zeros((len(keys), width), dtype=np.uint8)
-        return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)
+        return codes_of(keys, len(self.jurors))
 
     def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
         """The sketch of these panes (all, where none are named), as one read of the same votes would give it.

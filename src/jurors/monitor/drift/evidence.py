@@ -52,7 +52,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, xlogy, zeta
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.monitor.windows import keys_of
+from jurors.monitor.windows import codes_of
 
 # -- what is watched ---------------------------------------------------------------------------------------------------
 
@@ -300,7 +300,8 @@ class Segments:
             self._known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new:
-            self._known.update(zip(new, self.watched.cells(codes_of(new, self.watched.jurors)), strict=True))
+            codes = codes_of(new, self.watched.jurors).astype(np.int64)
+            self._known.update(zip(new, self.watched.cells(codes), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64).reshape(len(keys), self.watched.size)
 
     def _cells(self, segment: Segment) -> Integers:
@@ -414,29 +415,6 @@ class Segments:
         self.rebuild(self.watched)
 
 
-def codes_of(keys: list[bytes], jurors: int) -> Integers:
-    """Keys as rows x jurors; labels from 1, 0 for no vote.
-
-    Returns
-    -------
-    array of int, rows x jurors
-        Labels from 1, 0 for no vote.
-    """
-    width = max(jurors, 1)
-    return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)[:, :jurors].astype(np.int64)
-
-
-def keys_from(codes: Integers) -> list[bytes]:
-    """The inverse of `codes_of`.
-
-    Returns
-    -------
-    list of bytes
-        The key of each row.
-    """
-    return keys_of(codes.astype(np.uint8))
-
-
 # -- evidence of a change ----------------------------------------------------------------------------------------------
 
 LEARNED = 8.0  #: the urn before a border starts with an eighth of the items there: 8/9 of their information is used
@@ -466,8 +444,7 @@ def log_evidence(before: Integers, after: Integers) -> Floats:
     """
     start = 1 + before.sum(axis=-1, keepdims=True) / LEARNED
     each = [least_log_bet(before, after, start, urn) for urn in CHANGES]
-    mixed: Floats = logsumexp(each, axis=0) - np.log(len(CHANGES))
-    return mixed
+    return np.asarray(logsumexp(each, axis=0) - np.log(len(CHANGES)))
 
 
 def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn: float) -> Floats:
@@ -482,8 +459,7 @@ def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn:
         p = np.maximum(np.where(whole > 0, pulled / np.where(whole > 0, whole, 1), p), _TINY)
         slope = _slope(p, before, after, start, urn)
     tangents = (_height(p, before, after, start, urn) - p * slope).sum(axis=-1) + slope.min(axis=-1)
-    bound: Floats = paid[..., 0] + tangents - _ROUNDING
-    return bound
+    return np.asarray(paid[..., 0] + tangents - _ROUNDING)
 
 
 def log_ceiling(before: Integers, after: Integers) -> Floats:
@@ -504,42 +480,36 @@ def best_log_chance(counts: Integers) -> Floats:
     each = np.moveaxis(counts, -1, 0)  # numpy adds up few categories slowly, along the last axis
     total = sum(each[1:], start=each[0])
     logs = _log_table(max(int(total.max(initial=0)).bit_length(), 10))
-    chance: Floats = sum((logs[category] for category in each), start=-logs[total])
-    return chance
+    return np.asarray(sum((logs[category] for category in each), start=-logs[total]))
 
 
 @cache
 def _log_table(bits: int) -> Floats:
     """n ln n of 0, 1 … 2^bits - 1: a lookup takes a fifth of the time of computing it."""
     counts = np.arange(1 << bits)
-    table: Floats = xlogy(counts, counts)
-    return table
+    return np.asarray(xlogy(counts, counts))
 
 
 def _between(before: Floats, after: Floats) -> Floats:
     """The starting point: the shares of both sides' counts, weighted by how much of their information the urns use."""
     mixed = before + after
     whole = mixed.sum(axis=-1, keepdims=True)
-    p: Floats = np.maximum(np.where(whole > 0, mixed / np.where(whole > 0, whole, 1), 1 / mixed.shape[-1]), _TINY)
-    return p
+    return np.maximum(np.where(whole > 0, mixed / np.where(whole > 0, whole, 1), 1 / mixed.shape[-1]), _TINY)
 
 
 def _height(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
     """g(p), the part of ln M that a category adds; its first draw from an urn never depends on p."""
     again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    height: Floats = _urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p)
-    return height
+    return np.asarray(_urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p))
 
 
 def _urn_height(p: Floats, n: Integers, start: Floats | float) -> Floats:
-    drawn: Floats = np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
-    return drawn
+    return np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
 
 
 def _slope(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
     again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    slope: Floats = _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
-    return slope
+    return _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
 
 
 def _urn_slope(p: Floats, n: Integers, start: Floats | float) -> Floats:
@@ -576,8 +546,7 @@ def log_border_shares(numbers: Floats) -> Floats:
     array of float
         In nats, one per border.
     """
-    logs: Floats = -_FALL * np.log(numbers) - np.log(zeta(_FALL))
-    return logs
+    return np.asarray(-_FALL * np.log(numbers) - np.log(zeta(_FALL)))
 
 
 # -- the test of all series --------------------------------------------------------------------------------------------
