@@ -151,13 +151,13 @@ def test_old_panes_are_added_up_and_corrected_there() -> None:
 
 
 def test_too_many_tuples_of_long_ago_are_dropped_and_their_items_numbered() -> None:
-    panes = Panes()
+    panes = Panes(["a", "b"], range(10))
     for number in range(6):
         for k in range(10):
-            panes.add(number, panes.key({"a": f"l{number}", "b": f"l{k}"}))
+            panes.add(number, bytes([1 + number, 1 + k]))
     panes.trim(3, 25)
     assert (panes.forgotten, panes.since, panes.gone, sum(p.items for p in panes.panes.values())) == (40, 3, 3, 20)
-    panes.add(2, panes.key({"a": "l1"}), -1)
+    panes.add(2, bytes([2]), -1)
     assert panes.forgotten == 39
     assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
 

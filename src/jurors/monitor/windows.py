@@ -222,9 +222,8 @@ class Panes:
 
     Examples
     --------
-    >>> panes = Panes()
-    >>> key = panes.key({"ann": "yes", "bob": "no"})
-    >>> panes.add(0, key), panes.add(1, key)
+    >>> panes = Panes(["ann", "bob"], ["yes", "no"])
+    >>> panes.add(0, bytes([1, 2])), panes.add(1, bytes([1, 2]))
     (None, None)
     >>> panes.to_sketch().to_counts(), panes.to_sketch([1]).items
     ({('yes', 'no'): 2}, 1)
@@ -282,11 +281,6 @@ class Panes:
                 code="many_labels",
                 needed=MOST_LABELS,
             )
-
-    def key(self, votes: Mapping[str, Label]) -> bytes:
-        """The key of a decision tuple (juror -> label)."""
-        codes = {self.juror(juror): self.label(label) for juror, label in votes.items()}
-        return bytes(codes.get(k, 0) for k in range(max(codes, default=-1) + 1))
 
     # -- counts -----------------------------------------------------------------------------------------------------
 

@@ -82,7 +82,8 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
             hint = "count both with the levels in one order (--labels low,mid,high)"
             raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
     labels = _union([(name, first), *parts]) if union_labels else first.labels
-    aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
+    aligned = [votes if votes.jurors == first.jurors else votes.take(first.jurors) for _, votes in parts]
+    aligned = [votes if votes.labels == labels else recode_labels(votes, labels) for votes in aligned]
     if any(votes.abstained is not None for votes in aligned):
         labels = (*labels, ABSTAINED)
         aligned = [replace(abstentions_as_label(votes), labels=labels) for votes in aligned]
@@ -151,11 +152,6 @@ def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
             check_same(name, first.labels, other, votes.labels, "labels")
     more = [label for label in dict.fromkeys(every) if label not in first.labels]
     return extend_labels(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
-
-
-def _aligned(votes: Votes, jurors: tuple[str, ...], labels: tuple[Label, ...]) -> Votes:
-    votes = votes if votes.jurors == jurors else votes.take(jurors)
-    return votes if votes.labels == labels else recode_labels(votes, labels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -573,49 +573,31 @@ class Detection:
         return self.evidence - self.needed
 
 
+@dataclass(frozen=True)
 class ChangeTest:
-    """Borders, origins and thresholds, prepared once for all tests until one of them changes.
+    """Borders, origins and thresholds, prepared once for all tests until one of them changes."""
 
-    Parameters
-    ----------
-    segments
-        The counts.
-    alpha
-        The total rate of false alarms.
-    first
-        How many jurors there were at the first border.
-    origins
-        Series (subject, number) -> number of the border at which its watch began; else the start of the stream.
-    resting
-        Series that are not watched for now.
-    """
+    segments: Segments  #: the counts
+    alpha: float  #: the total rate of false alarms
+    first: int  #: how many jurors there were at the first border
+    origins: dict[tuple[str, int], int]  #: series -> the border at which its watch began; else the stream's start
+    resting: set[tuple[str, int]]  #: series (subject, number) that are not watched for now
 
-    def __init__(
-        self,
-        segments: Segments,
-        alpha: float,
-        first: int,
-        origins: dict[tuple[str, int], int],
-        resting: set[tuple[str, int]],
-    ) -> None:
-        self.segments, self.watched = segments, segments.watched
-        self.subjects = {
-            subject: _Subject(subject, segments, alpha, first, origins, resting)
-            for subject in SUBJECTS
-            if self.watched.series(subject)
-        }
+    @cached_property
+    def _subjects(self) -> list[_Subject]:
+        return [_Subject(self, subject) for subject in SUBJECTS if self.segments.watched.series(subject)]
 
     def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
         """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
         if not self.segments.closed:
             return
-        passed = {name: subject.may_change(now) for name, subject in self.subjects.items()}
-        for row in np.flatnonzero(sum(flags.sum(axis=1) for flags in passed.values())):
+        passed = [(subject, subject.may_change(now)) for subject in self._subjects]
+        for row in np.flatnonzero(sum(flags.sum(axis=1) for _, flags in passed)):
             detections = [
                 detection
-                for name, flags in passed.items()
+                for subject, flags in passed
                 for series in np.flatnonzero(flags[row])
-                if (detection := self.subjects[name].detect(int(series), now[row], int(row))) is not None
+                if (detection := subject.detect(int(series), now[row], int(row))) is not None
             ]
             if detections:
                 yield int(row), detections
@@ -624,25 +606,17 @@ class ChangeTest:
 class _Subject:
     """The series of one subject."""
 
-    def __init__(
-        self,
-        subject: str,
-        segments: Segments,
-        alpha: float,
-        first: int,
-        origins: dict[tuple[str, int], int],
-        resting: set[tuple[str, int]],
-    ) -> None:
-        self.subject = subject
+    def __init__(self, test: ChangeTest, subject: str) -> None:
+        self.subject, segments = subject, test.segments
         self.parts = segments.watched.parts_of[subject]
         series = len(segments.watched.series(subject))
-        members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
+        members = {"juror": test.first, "silence": test.first, "pair": test.first * (test.first - 1) // 2}
         share = shares(series, members[subject]) if subject in members else np.ones(series)
-        self.needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
-        begin = np.array([origins.get((subject, each), 0) for each in range(series)])
+        self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] * share)
+        begin = np.array([test.origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
-        self.watched = np.array([(subject, each) not in resting for each in range(series)])
+        self.watched = np.array([(subject, each) not in test.resting for each in range(series)])
         # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
         self._start, self._upto, self._before, self._chance = [], [], [], []
         for part in self.parts:
@@ -679,8 +653,7 @@ class _Subject:
             return self._detect(series, now, row)
         detections = []
         for each in range(len(self.needed)):
-            detection = self._detect(each, now, row)
-            if detection is None:
+            if (detection := self._detect(each, now, row)) is None:
                 return None
             detections.append(detection)
         return min(detections, key=lambda detection: detection.evidence)
