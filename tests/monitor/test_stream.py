@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -65,7 +64,7 @@ def learnt(votes: list[Vote], rng: random.Random, window: int | str) -> Monitor:
 
 @given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
 @examples(30)
-def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
+def test_any_order_batches_repeats_restarts_and_merges_give_the_sketch_of_one_read(
     votes: list[Vote], window: int | str, rng: random.Random
 ) -> None:
     again = [*votes, *rng.choices(votes, k=len(votes) // 3)]
@@ -73,20 +72,12 @@ def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
     monitor = learnt(again, rng, window)
     frame = pd.DataFrame(final(votes), columns=["item", "juror", "label", "time"])
     assert monitor.sketch() == sketch_of(votes) == Sketch.from_frame(frame, layout="long", ignore=["time"])
-    assert monitor.votes == len(final(votes))
-    assert monitor.late == 0
-
-
-@given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
-@examples(30)
-def test_merges_in_any_grouping_and_order_give_the_sketch_of_one_read(
-    votes: list[Vote], window: int | str, rng: random.Random
-) -> None:
+    assert (monitor.votes, monitor.late) == (len(final(votes)), 0)
     parts: list[list[Vote]] = [[] for _ in range(rng.randint(1, 4))]
     for vote in votes:
         rng.choice(parts).append(vote)
     monitors = [learnt(part, rng, window) for part in parts]
-    while len(monitors) > 1:
+    while len(monitors) > 1:  # in any grouping and order
         rng.shuffle(monitors)
         monitors.append(monitors.pop() + monitors.pop())
     assert monitors[0].sketch() == sketch_of(votes)
@@ -106,11 +97,8 @@ def test_windows_by_time_do_not_depend_on_the_order_of_arrival(
     for other in (two, three):
         assert [span for span in one.windows() if span.items] == [span for span in other.windows() if span.items]
         for span in one.windows():
-            assert one.sketch(span.number).to_counts() == _in_order(other.sketch(span.number), one.sketch(span.number))
-
-
-def _in_order(sketch: Sketch, like: Sketch) -> Any:
-    return sketch.take(like.jurors).to_counts()
+            sketch = one.sketch(span.number)
+            assert sketch.to_counts() == other.sketch(span.number).take(sketch.jurors).to_counts()
 
 
 @given(streams(), st.randoms(use_true_random=False))

@@ -49,6 +49,8 @@ def test_decimal_commas_and_per_cent_are_understood_and_remarked() -> None:
 def test_what_is_no_number_is_named_with_its_place(table: str, message: str) -> None:
     with pytest.raises(VotesError, match=message):
         read_numbers(io.StringIO(table))
+    with pytest.raises(OptionError, match="only votes on the scale 'interval'"):
+        read_numbers(io.StringIO(table), scale="ordinal")
 
 
 @pytest.mark.parametrize("matrix", [[[1, 2], [3]], [1, 2], [[1, np.inf]], [["a", "b"]]])
@@ -62,11 +64,6 @@ def test_rows_that_count_items_stand_for_them() -> None:
     assert read_numbers(votes).values.tolist() == [[1, 2], [1, 2], [3, 1]]
     assert read_numbers(Sketch.from_votes(votes).tuples).values.shape == (3, 2)
     assert read_numbers([[-1, 2], [3, np.nan]]).values[0, 0] == -1  # a number in a matrix
-
-
-def test_another_scale_is_refused() -> None:
-    with pytest.raises(OptionError, match="only votes on the scale 'interval'"):
-        read_numbers(io.StringIO("item,ann,bob\n1,2,3\n"), scale="ordinal")
 
 
 def steady(answers: Floats, level: float = 0.95) -> Repeatability:
