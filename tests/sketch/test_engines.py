@@ -7,7 +7,8 @@ import re
 import runpy
 import sys
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,20 @@ def engines(*names: str) -> list[Any]:
     """The names, those that daily work can do without marked as such."""
     marks = {name: pytest.mark.engine if name in SLOW_TO_START else pytest.mark.slow for name in names}
     return [name if name in FAST else pytest.param(name, marks=marks[name]) for name in names]
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A client of a Dask cluster with a scheduler and one worker in a process of its own: slow to start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None)
+        client = Client(cluster)
+    yield client
+    client.close()
+    cluster.close()
 
 
 @pytest.fixture(params=engines(*CHEAP, "dask", "spark"))
@@ -293,19 +308,10 @@ def test_engines_with_an_order_keep_the_vote_of_the_option(make: Make, rule: Any
 # -- the front door -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def panel() -> pa.Table:
-    """Three jurors who are mostly right, as one vote per row."""
-    rng = np.random.default_rng(1)
-    truth = rng.random(200) < 0.4
-    right = rng.random((200, 3)) < [0.9, 0.8, 0.85]
-    votes = np.where(right, truth[:, None], ~truth[:, None])
-    row, col = np.divmod(np.arange(600), 3)
-    return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": votes[row, col].astype(int)})
-
-
 @pytest.mark.slow
-def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, panel: pa.Table, request: Any) -> None:
+def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, request: Any) -> None:
+    votes = jurors.simulate(200, jurors=3, prevalence="0.4", seed=1).votes
+    panel = pa.Table.from_pandas(votes.to_frame(), preserve_index=False)
     slow = request.node.callspec.params["make"] in ("dask", "spark")
     for work in (jurors.grade,) if slow else (jurors.grade, jurors.bounds, jurors.agreement, jurors.compare):
         assert work(make(panel)).to_dict() == work(panel).to_dict()
@@ -314,13 +320,10 @@ def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, pan
     assert labelled == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
 
 
-def test_a_column_called_read_does_not_make_a_frame_a_file() -> None:
+def test_a_column_called_read_does_not_make_a_frame_a_file_but_a_temporary_file_is_one() -> None:
     frame = pd.DataFrame({"read": [0, 1, 1, 0], "b": [0, 1, 0, 0], "c": [0, 1, 1, 1]})
-    matrix = frame.to_numpy()
-    assert jurors.agreement(frame).to_dict() == jurors.agreement(matrix, jurors=("read", "b", "c")).to_dict()
-
-
-def test_a_temporary_file_is_still_a_file() -> None:
+    expected = jurors.agreement(frame.to_numpy(), jurors=("read", "b", "c")).to_dict()
+    assert jurors.agreement(frame).to_dict() == expected
     with tempfile.NamedTemporaryFile("w+", suffix=".csv") as file:
         file.write("ann,bob,cy\nx,y,x\nx,x,x\ny,y,y\n")
         file.seek(0)
