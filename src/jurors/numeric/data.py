@@ -132,8 +132,7 @@ class Numbers:
         return replace(self, codes=np.where(cells, -1, self.codes), again=again)
 
     def __repr__(self) -> str:
-        values = list(map(float, self.distinct))
-        ends = f" from {min(values):g} to {max(values):g}" if values else ""
+        ends = f" from {self._floats.min():g} to {self._floats.max():g}" if self.distinct else ""
         size = f"{len(self.items):,} items, {len(self.jurors)} jurors, {int(self.given.sum()):,} numbers"
         return f"Numbers({size}{ends})"
 

@@ -360,12 +360,9 @@ class Sketch:
         """Only the items on which every juror voted."""
         if self.is_complete:
             return self
-        row, col, code = self.tuples.triples()
-        width = len(self.jurors)
-        is_full = np.bincount(row, minlength=self.tuples.rows) == width
-        in_full = is_full[row]
-        codes = np.empty((int(is_full.sum()), width), dtype=code.dtype)
-        codes[np.cumsum(is_full)[row[in_full]] - 1, col[in_full]] = code[in_full]
+        is_full = self.cast == len(self.jurors)
+        row, _, code = self.tuples.triples()  # sorted by row, then juror
+        codes = code[is_full[row]].reshape(-1, len(self.jurors))
         tuples = replace(self.tuples, rows=len(codes), counts=self.counts[is_full], abstained=None, repeats=None)
         return Sketch(replace(tuples, _dense=codes, _sparse=None))
 

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
@@ -221,15 +221,6 @@ _BEFORE = -(1 << 62)  # the pane of what came before the stream
 _THIN = 4  # a border goes when its neighbours lie closer than a quarter of what has come since
 
 
-@dataclass(frozen=True)
-class SegmentCounts:
-    """Counts by cell of so many jurors and labels, the jurors aside as they were then."""
-
-    jurors: int
-    labels: int
-    cells: list[int]
-
-
 @dataclass
 class Segment:
     """A segment: items between two borders."""
@@ -239,22 +230,21 @@ class Segment:
     time: float | None = None  #: of the last vote there
     panes: tuple[int, int] = (0, 0)  #: the first and last pane whose items it holds
     tuples: Counter[bytes] = field(default_factory=Counter)
-    counted: SegmentCounts | None = None  #: what is left of tuples that were too many to store
+    counted: dict[str, Any] | None = None  #: counts by cell, left of too many tuples: arguments of `carried`
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
         tuples = sorted(self.tuples.items())
         keys, counts = [key.hex() for key, _ in tuples], [count for _, count in tuples]
         place = {"number": self.number, "end": self.end, "time": self.time, "panes": list(self.panes)}
-        return {**place, "keys": keys, "counts": counts, "counted": self.counted and asdict(self.counted)}
+        return {**place, "keys": keys, "counts": counts, "counted": self.counted}
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Segment:
         """The inverse of `to_dict`."""
         tuples = Counter(dict(zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True)))
         first, last = document["panes"]
-        counted = SegmentCounts(**document["counted"]) if document["counted"] else None
-        return cls(document["number"], document["end"], document["time"], (first, last), tuples, counted)
+        return cls(document["number"], document["end"], document["time"], (first, last), tuples, document["counted"])
 
 
 class Segments:
@@ -305,8 +295,13 @@ class Segments:
         return np.array([self._known[key] for key in keys], dtype=np.int64).reshape(len(keys), self.watched.size)
 
     def _cells(self, segment: Segment) -> Integers:
-        counted, cells = segment.counted, self._count(segment.tuples)
-        return cells if counted is None else cells + self.watched.carried(counted.jurors, counted.labels, counted.cells)
+        cells = self._count(segment.tuples)
+        return cells if segment.counted is None else cells + self.watched.carried(**segment.counted)
+
+    def _condense(self, segment: Segment, cells: Integers) -> None:
+        """Leave nothing but these counts by cell, the jurors aside as they are now."""
+        segment.counted = {"jurors": self.watched.jurors, "labels": self.watched.labels, "cells": cells.tolist()}
+        segment.tuples.clear()
 
     def _count(self, tuples: Counter[bytes]) -> Integers:
         keys, times = list(tuples), np.array(list(tuples.values()), dtype=np.int64)
@@ -376,9 +371,7 @@ class Segments:
                 at += 1
                 continue
             if here.counted or after.counted:
-                both = self._cells(here) + self._cells(after)
-                after.counted = SegmentCounts(self.watched.jurors, self.watched.labels, both.tolist())
-                after.tuples.clear()
+                self._condense(after, self._cells(here) + self._cells(after))
             else:
                 after.tuples.update(here.tuples)
             after.panes = (min(here.panes[0], after.panes[0]), max(here.panes[1], after.panes[1]))
@@ -392,8 +385,7 @@ class Segments:
             if distinct <= MOST_TUPLES:
                 return
             distinct -= len(segment.tuples)
-            segment.counted = SegmentCounts(self.watched.jurors, self.watched.labels, self._cells(segment).tolist())
-            segment.tuples.clear()
+            self._condense(segment, self._cells(segment))
 
     def halves(self, since: int) -> tuple[Counter[bytes], Counter[bytes]]:
         """The tuples of the segments that ended before an item, and of the others."""
@@ -451,12 +443,11 @@ def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn:
     """A bound from below of inf over p of ln M(p), with a = `start` and b = `urn`."""
     n, m = before.sum(axis=-1, keepdims=True), after.sum(axis=-1, keepdims=True)
     paid = gammaln(start) - gammaln(start + n) + gammaln(urn) - gammaln(urn + m)
-    p = _between(before * (n / (n + start)), after * (m / (m + urn)))
+    # From both sides' shares, weighted by how much of their information the urns use.
+    p = _normalized(before * (n / (n + start)) + after * (m / (m + urn)), 1 / before.shape[-1])
     slope = _slope(p, before, after, start, urn)
     for _ in range(_STEPS):
-        pulled = -p * slope
-        whole = pulled.sum(axis=-1, keepdims=True)
-        p = np.maximum(np.where(whole > 0, pulled / np.where(whole > 0, whole, 1), p), _TINY)
+        p = _normalized(-p * slope, p)
         slope = _slope(p, before, after, start, urn)
     tangents = (_height(p, before, after, start, urn) - p * slope).sum(axis=-1) + slope.min(axis=-1)
     return np.asarray(paid[..., 0] + tangents - _ROUNDING)
@@ -490,11 +481,10 @@ def _log_table(bits: int) -> Floats:
     return np.asarray(xlogy(counts, counts))
 
 
-def _between(before: Floats, after: Floats) -> Floats:
-    """The starting point: the shares of both sides' counts, weighted by how much of their information the urns use."""
-    mixed = before + after
-    whole = mixed.sum(axis=-1, keepdims=True)
-    return np.maximum(np.where(whole > 0, mixed / np.where(whole > 0, whole, 1), 1 / mixed.shape[-1]), _TINY)
+def _normalized(weights: Floats, otherwise: Floats | float) -> Floats:
+    """Weights as shares above 0 that add up to 1; other ones where all weights are 0."""
+    whole = weights.sum(axis=-1, keepdims=True)
+    return np.maximum(np.where(whole > 0, weights / np.where(whole > 0, whole, 1), otherwise), _TINY)
 
 
 def _height(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
