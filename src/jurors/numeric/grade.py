@@ -203,8 +203,8 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
         yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
     for how, is_alike in (("go together", True), ("avoid each other", False)):
-        linked = _linked([pair for pair in shared.z_scores if shared.errs_alike(pair) == is_alike], len(jurors))
-        yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in linked)
+        alike = [pair for pair in shared.z_scores if (shared.error_covariance(pair) >= 0) == is_alike]
+        yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in _linked(alike, len(jurors)))
 
     if fit.outcome in ("possible", "above_variance"):
         # jurors whose numbers carry no information, and those whose numbers go down where the truth goes up

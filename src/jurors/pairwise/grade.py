@@ -159,7 +159,14 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
     order = np.lexsort((np.arange(len(strength)), -strength))
     rounded = -np.round(strength, 9)
     ranks = 1 + np.searchsorted(np.sort(rounded), rounded)  # 1 for the strongest; equals share the better rank
-    low, high = rank_ends(fit, level, seed)
+    # The ends of the ranks' intervals: quantiles of ranks in draws from the Laplace approximation.
+    factor = np.linalg.cholesky(fit.covariance + 1e-12 * np.eye(len(strength)))
+    noise = np.random.default_rng(seed).standard_normal((_DRAWS, len(strength)))
+    sorted_draws = np.argsort(-(fit.state.strength + noise @ factor.T), axis=1)
+    drawn = np.empty_like(sorted_draws)
+    np.put_along_axis(drawn, sorted_draws, np.arange(1, len(strength) + 1)[None, :], axis=1)
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(drawn, shares, axis=0, method="inverted_cdf").astype(np.int64)
     z = float(ndtri((1 + level) / 2))
     return Ranking(
         objects=tuple(data.objects[k] for k in order),
@@ -176,18 +183,6 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
         remarks=data.remarks,
         alarms=sort_by_severity(disconnected_alarms(data)),
     )
-
-
-def rank_ends(fit: Strengths, level: float, seed: int) -> tuple[Integers, Integers]:
-    """The ends of the ranks' intervals, two arrays: quantiles of ranks in draws from the Laplace approximation."""
-    n = len(fit.state.strength)
-    factor = np.linalg.cholesky(fit.covariance + 1e-12 * np.eye(n))
-    noise = np.random.default_rng(seed).standard_normal((_DRAWS, n))
-    order = np.argsort(-(fit.state.strength + noise @ factor.T), axis=1)
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(1, n + 1)[None, :], axis=1)
-    ends = np.quantile(ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
-    return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

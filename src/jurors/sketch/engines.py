@@ -216,7 +216,12 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     grid, values = grid_of(columns)
     jurors = [names[k] for k in layout.votes]
     votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
-    if layout.item is None or not _items_repeat(frame, table, layout.item) or layout.count is not None:
+    if layout.item is None:
+        return Sketch.from_votes(votes)
+    by_item = _named(frame, table, layout.item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
+    totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
+    _refuse_nameless(totals["nameless"].to_list()[0], names[layout.item], "item")
+    if totals["n"].to_list()[0] == 1 or layout.count is not None:  # no item has two rows, or rows are counts
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
         return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
@@ -244,14 +249,6 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         raise _twice(votes.jurors[keys.index(key)], item, sum(repeats.values()), ordered=frame.has_order)
     merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
     return Sketch.from_votes(apply_scale(merged, options))
-
-
-def _items_repeat(frame: Frame, table: Any, item: int) -> bool:
-    """Whether some item has two rows; VotesError where one has no name."""
-    by_item = _named(frame, table, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
-    totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
-    _refuse_nameless(totals["nameless"].to_list()[0], frame.names[item], "item")
-    return bool(totals["n"].to_list()[0] > 1)
 
 
 def _weighted(times: Integers, cells: Any, name: str) -> Integers:
