@@ -404,7 +404,7 @@ def timed_votes(items: range) -> list[dict[str, Any]]:
 
 
 @pytest.mark.engine
-def test_batches_merged_by_spark_are_the_monitor_of_one_read(
+def test_batches_merged_by_spark_and_frames_of_it_are_the_monitor_of_one_read(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
@@ -423,12 +423,7 @@ def test_batches_merged_by_spark_are_the_monitor_of_one_read(
     whole.learn_many([*every, *corrected])
     assert merged.sketch() == whole.sketch()
     assert merged.windows() == whole.windows()
-
-
-@pytest.mark.engine
-def test_a_spark_frame_is_learnt(spark: Any) -> None:
-    rows = timed_votes(range(20))
-    monitor, whole = Monitor("1h"), Monitor("1h")
-    monitor.learn_many(spark.createDataFrame(rows).withColumnsRenamed({"juror": "judge.name"}), juror="judge.name")
-    whole.learn_many(rows)
+    monitor = Monitor("1h")
+    monitor.learn_many(spark.createDataFrame(every).withColumnsRenamed({"juror": "judge.name"}), juror="judge.name")
+    monitor.learn_many(corrected)
     assert monitor.sketch() == whole.sketch()

@@ -188,10 +188,9 @@ def test_merging_in_any_order_gives_the_same_file(a: Sketch, b: Sketch, c: Sketc
 
 @given(st.lists(st.tuples(*[st.sampled_from(["x", "y", None])] * 3), min_size=2, max_size=20), st.integers(1, 19))
 def test_shards_merge_to_what_counting_everything_at_once_gives(rows: list[tuple[str | None, ...]], cut: int) -> None:
-    def sketch(part: list[tuple[str | None, ...]]) -> Sketch:
-        return Sketch.from_votes(Votes.from_matrix(np.array(part, dtype=object).reshape(-1, 3), labels=("x", "y")))
-
-    assert Sketch.merge([sketch(rows[:cut]), sketch(rows[cut:])]).to_json() == sketch(rows).to_json()
+    parts = [np.array(part, dtype=object).reshape(-1, 3) for part in (rows[:cut], rows[cut:], rows)]
+    *shards, whole = (Sketch.from_votes(Votes.from_matrix(part, labels=("x", "y"))) for part in parts)
+    assert Sketch.merge(shards).to_json() == whole.to_json()
 
 
 def test_sparse_sketches_merge_too() -> None:
