@@ -70,7 +70,7 @@ def test_another_unit_and_origin_change_a_jurors_line_alone_and_of_all_move_valu
     np.testing.assert_allclose(moved.truth_spread, unit * before.truth_spread, rtol=1e-6)
     one, two, three = (value_items(each) for each in (numbers, changed, origin + unit * numbers))
     alike = [(values.value - values.value.mean()) / values.value.std() for values in (one, two)]
-    np.testing.assert_allclose(*alike, atol=1e-6)
+    np.testing.assert_allclose(alike[0], alike[1], atol=1e-6)
     np.testing.assert_allclose(three.value, origin + unit * one.value, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(three.high - three.low, unit * (one.high - one.low), rtol=1e-6)
     np.testing.assert_allclose(value_items(numbers[:, ::-1]).value, one.value, rtol=1e-6)  # in any order of jurors
