@@ -27,7 +27,7 @@ def _small(seed: int) -> Preferences:
 
 
 @pytest.mark.slow
-@examples(15)
+@examples(8)
 @given(st.integers(0, 10_000))
 def test_names_and_rows_may_change_and_swapped_sides_flip_the_lean_alone(seed: int) -> None:
     data, rng = _small(seed), np.random.default_rng(seed)
