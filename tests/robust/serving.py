@@ -23,12 +23,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from own_postgres import OwnPostgres, own_postgres
 
+from jurors.serve.grading import ProjectReader
 from jurors.serve.store import open_store
 
 JURORS, LABELS = tuple(f"juror {k}" for k in range(6)), ("yes", "no", "perhaps")
@@ -47,9 +48,8 @@ class Server:
         self.port = int(self._process.stdout.readline().decode().rpartition(":")[2] or 0)
 
     def end(self, number: signal.Signals) -> int:
-        """Send a signal to all its processes, and wait for the first."""
-        with_workers = number == signal.SIGKILL
-        (os.killpg if with_workers else os.kill)(self._process.pid, number)
+        """Send a signal, SIGKILL to all its processes, and wait for the first."""
+        (os.killpg if number == signal.SIGKILL else os.kill)(self._process.pid, number)
         status = self._process.wait(120)
         assert self._process.stdout is not None
         self._process.stdout.close()
@@ -112,24 +112,16 @@ class Load(threading.Thread):
         return False
 
 
-def tuples(standing: dict[tuple[str, str], str]) -> Counter[frozenset[tuple[str, str]]]:
-    """Decision tuples by one read."""
-    items: dict[str, set[tuple[str, str]]] = {}
-    for (item, juror), label in standing.items():
-        items.setdefault(item, set()).add((juror, label))
-    return Counter(map(frozenset, items.values()))
+Tuples = Counter[frozenset[tuple[str, str]]]
 
 
-def counted(place: str) -> tuple[Counter[frozenset[tuple[str, str]]], int]:
+def counted(place: str) -> tuple[Tuples, int]:
     """Decision tuples as the store counts them, and its number of votes."""
     store = open_store(place)
-    project = store.project("p")
-    store.aggregate_all(project.id)
-    jurors = store.names(project.id, "jurors")
-    labels = [json.loads(label) for label in store.names(project.id, "labels")]
-    counts: Counter[frozenset[tuple[str, str]]] = Counter()
-    for key, times in store.counts(project.id).items():
-        counts[frozenset((jurors[k], labels[code - 1]) for k, code in enumerate(key) if code)] += times
+    panes = ProjectReader(store).latest("p").panes
+    counts: Tuples = Counter()
+    for key, times in panes.counts().items():
+        counts[frozenset((panes.jurors[k], str(panes.labels[code - 1])) for k, code in enumerate(key) if code)] += times
     votes = store.project("p").votes
     store.close()
     return counts, votes
@@ -138,8 +130,13 @@ def counted(place: str) -> tuple[Counter[frozenset[tuple[str, str]]], int]:
 def faults(place: str, loads: list[Load]) -> list[str]:
     """What is lost or counted twice, when every client has ended."""
     counts, votes = counted(place)
+    answers = sum((load.answers for load in loads), Counter[str]())
+    print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}", flush=True)
     standing = {who: label for load in loads for who, label in load.stands.items()}
-    expected = tuples(standing)
+    items: dict[str, set[tuple[str, str]]] = {}
+    for (item, juror), label in standing.items():
+        items.setdefault(item, set()).add((juror, label))
+    expected = Counter(map(frozenset, items.values()))
     wrong = [f"{load.name} is still not answered" for load in loads if load.is_alive()]
     wrong += [f"{sum((expected - counts).values())} tuples lost"] if expected - counts else []
     wrong += [f"{sum((counts - expected).values())} tuples too many"] if counts - expected else []
@@ -167,13 +164,30 @@ def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
             load.join(240)
 
 
+def wait_until(is_so: Callable[[], bool], otherwise: str) -> None:
+    """Wait, but not for ever."""
+    deadline = time.monotonic() + 240
+    while not is_so():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
 def settle(loads: list[Load]) -> None:
     """Wait until every client has had an answer after what happened."""
-    before = [load.batches for load in loads]
-    deadline = time.monotonic() + 240
-    while any(load.batches <= n for load, n in zip(loads, before, strict=True)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert time.monotonic() < deadline, "no batch is taken any more"
+    before = {load: load.batches for load in loads}
+    wait_until(lambda: all(load.batches > before[load] for load in loads), "no batch is taken any more")
+
+
+def answered(loads: list[Load], status: str) -> int:
+    """How many answers had this status."""
+    answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
+    return sum(times for answer, times in answers if answer.startswith(status))
+
+
+def wait_for(loads: list[Load], status: str) -> None:
+    """Wait until one more answer has this status."""
+    before = answered(loads, status)
+    wait_until(lambda: answered(loads, status) > before, f"there was no answer {status}")
 
 
 def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> list[str]:
@@ -189,8 +203,6 @@ def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> li
                 load.port = server.port
         settle(loads)
     status = server.end(signal.SIGTERM)
-    votes, unanswered = sum(load.votes for load in loads), sum(load.answers["no answer"] for load in loads)
-    print(f"{times} kills, {votes:,} votes acknowledged, {unanswered} requests unanswered", flush=True)
     return faults(place, loads) + ([f"exit status {status}"] if status else [])
 
 
@@ -200,53 +212,40 @@ def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[s
     with loaded(server, 2) as loads:
         for number in range(times):
             settle(loads)
-            before = _count(loads, "503")
             postgres.stop("fast" if number % 2 else "immediate")
-            _wait_for(loads, "503", before)
+            wait_for(loads, "503")
             postgres.start()
         settle(loads)
     server.end(signal.SIGTERM)
-    answers = sum((load.answers for load in loads), Counter[str]())
-    print(f"{times} restarts, {sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
-    clear = any(answer.startswith("503") for answer in answers)
-    return faults(place, loads) + ([] if clear else ["there was no answer 503"])
+    return faults(place, loads)
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[Path]:
+    """A file system of so many bytes."""
+    place.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
 
 
 def full(work: Path, size: str = "3m") -> list[str]:
     """Fill the disk under the store, then make room again."""
-    disk = work / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], check=True)
-    try:
+    with small_disk(work / "disk", size) as disk:
         filler, place = disk / "filler", str(disk / "votes.db")
         server = Server(place, work / "log")
         with loaded(server, 3) as loads:
             settle(loads)
             with suppress(OSError):  # votes may take the rest meanwhile
                 filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
-            _wait_for(loads, "507")
+            wait_for(loads, "507")
             time.sleep(1.5)  # aggregation meets the full disk, too
             filler.unlink()
             settle(loads)
         server.end(signal.SIGTERM)
-        answers = sum((load.answers for load in loads), Counter[str]())
-        print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
         return faults(place, loads)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
-def _wait_for(loads: list[Load], status: str, before: int = 0) -> None:
-    deadline = time.monotonic() + 240
-    while _count(loads, status) <= before:
-        assert time.monotonic() < deadline, f"there was no answer {status}"
-        time.sleep(0.05)
-
-
-def _count(loads: list[Load], status: str) -> int:
-    """How many answers had this status."""
-    answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
-    return sum(times for answer, times in answers if answer.startswith(status))
 
 
 def main() -> None:
