@@ -44,11 +44,11 @@ def _token(keys: StoredKeys, *about: Any) -> str:
 
 def test_a_key_allows_what_it_is_for_and_nothing_else(keys: StoredKeys) -> None:
     token = _token(keys, "write", "shop")
-    assert check_key(keys, f"Bearer {token}", "read", "shop").project == "shop"
-    assert check_key(keys, f"bearer  {token}", "write", "shop").scope == "write"
+    assert check_key(keys.key, f"Bearer {token}", "read", "shop").project == "shop"
+    assert check_key(keys.key, f"bearer  {token}", "write", "shop").scope == "write"
     for scope, project in (("admin", "shop"), ("read", "bank"), ("read", None)):
         with pytest.raises(ApiError) as refused:
-            check_key(keys, f"Bearer {token}", scope, project)  # type: ignore[arg-type]
+            check_key(keys.key, f"Bearer {token}", scope, project)  # type: ignore[arg-type]
         assert (refused.value.status, refused.value.code) == (403, "forbidden")
 
 
@@ -58,7 +58,7 @@ def test_a_key_that_is_nearly_right_is_refused(keys: StoredKeys) -> None:
     wrong = [token[:-1] + other, token[:-1], token + "A", token.upper(), f"jk_{'0' * 12}_{token[16:]}", "", "jk_", "é"]
     for header in (None, "Basic x", "Bearer", *(f"Bearer {text}" for text in wrong)):
         with pytest.raises(ApiError) as refused:
-            check_key(keys, header, "read", None)
+            check_key(keys.key, header, "read", None)
         assert (refused.value.status, refused.value.headers) == (401, {"WWW-Authenticate": "Bearer"})
         assert token not in str(refused.value)
 
@@ -70,7 +70,7 @@ def test_a_revoked_key_is_refused_as_one_that_never_was(keys: StoredKeys) -> Non
     refusals = []
     for header in (token, unknown):
         with pytest.raises(ApiError) as refused:
-            check_key(keys, f"Bearer {header}", "read", None)
+            check_key(keys.key, f"Bearer {header}", "read", None)
         refusals.append((str(refused.value), refused.value.code))
     assert refusals[0] == refusals[1]
 

@@ -30,9 +30,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jurors.errors import Code, JurorsError, OptionError
-from jurors.serve.auth import ApiKey, KeyScope, KeyStore, Rate, ServerLimits, check_key
+from jurors.serve.auth import ApiKey, KeyScope, Rate, ServerLimits, check_key
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import ServerMetrics, log_event
+from jurors.serve.store import StoredKeys
 
 # Without keys the address is the credential: whoever reaches loopback may do everything. A page in a browser reaches
 # it, too, so a request must name a loopback host (against DNS rebinding) and come from no other origin.
@@ -203,7 +204,7 @@ class ServerMiddleware:
     """
 
     app: ASGIApp
-    keys: KeyStore
+    keys: StoredKeys
     routes: Sequence[Route]
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
@@ -270,7 +271,7 @@ class ServerMiddleware:
             return None
         header, project, any_project = headers.get(b"authorization"), access.project, access.any_project
         try:
-            key = await asyncio.to_thread(check_key, self.keys, header, access.scope, project, any=any_project)
+            key = await asyncio.to_thread(check_key, self.keys.key, header, access.scope, project, any=any_project)
         except ApiError:
             self._limit_rate(address)
             raise

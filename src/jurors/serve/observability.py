@@ -22,7 +22,6 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from jurors.serve.auth import without_secrets
-from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
 
 
@@ -81,10 +80,10 @@ class ServerMetrics:
         self._seconds.labels(known, route).observe(seconds)
         self._requests.labels(known, route, f"{status // 100}xx").inc()
 
-    def text(self, store: SqlStore, watch: AlarmWatch) -> bytes:
+    def text(self, store: SqlStore) -> bytes:
         """All metrics, as Prometheus reads them."""
         registry = CollectorRegistry()
-        registry.register(_Stored(store, watch))
+        registry.register(_Stored(store))
         if os.environ.get(_WORKERS):
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
             return generate_latest(registry)
@@ -94,12 +93,12 @@ class ServerMetrics:
 class _Stored:
     """What the store holds, read when it is collected."""
 
-    def __init__(self, store: SqlStore, watch: AlarmWatch) -> None:
-        self._store, self._watch = store, watch
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
 
     def collect(self) -> Iterator[Metric]:
         projects = sorted(self._store.projects(), key=lambda project: -project.votes)
-        active = self._watch.active()
+        active = self._store.active_alarms()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Alarms that ring", labels=["project"])

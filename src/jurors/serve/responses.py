@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from jurors.errors import Code, JurorsError
-from jurors.serve.auth import without_secrets
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import log_event
 
@@ -46,7 +45,7 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
         """An error of ours: the log has it, the caller learns no more than its kind."""
-        log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
+        log_event("fault", "error", path=request.url.path, error=f"{type(error).__name__}: {error}")
         return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
 
 
@@ -109,17 +108,11 @@ def documented_responses(example: Any, *statuses: int, status: int = 200) -> dic
     dict
         Status -> description and example.
     """
-    answers: dict[int | str, dict[str, Any]] = {
-        code: _answer(
-            f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}
-        )
-        for code in (*statuses, *((422,) if 422 not in statuses else ()))
-    }
+    answers: dict[int | str, dict[str, Any]] = {}
+    for refused in dict.fromkeys((*statuses, 422)):
+        code, message = ERRORS[refused]
+        content = {"example": {"error": {"code": code, "message": message}}, "schema": _ERROR_SCHEMA}
+        answers[refused] = {"description": f"Refused: {code}", "content": {"application/json": content}}
     if example is not None:
-        answers[status] = _answer("Well", example, schema=None)
+        answers[status] = {"description": "Well", "content": {"application/json": {"example": example}}}
     return answers
-
-
-def _answer(description: str, example: Any, schema: Any = _ERROR_SCHEMA) -> dict[str, Any]:
-    content = {"example": example} | ({} if schema is None else {"schema": schema})
-    return {"description": description, "content": {"application/json": content}}

@@ -36,7 +36,7 @@ from jurors.serve.responses import (
     SUMMARY,
     documented_responses,
 )
-from jurors.serve.store import GoldStore, SqlStore, batch_of, is_text, label_text
+from jurors.serve.store import SqlStore, batch_of, is_text, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
 
@@ -101,7 +101,7 @@ def projects(request: Request) -> dict[str, Any]:
         store.aggregate_all(waiting)
     key: ApiKey | None = request.state.key
     listed = [project for project in store.projects() if key is None or key.project in (None, project.name)]
-    active = request.app.state.alarms.active()
+    active = store.active_alarms()
     return {"projects": [summary(store, project, active.get(project.id, 0)) for project in listed]}
 
 
@@ -144,7 +144,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     store: SqlStore = request.app.state.store
     store.aggregate_all(store.project(name).id)
     project = store.project(name)
-    alarms = request.app.state.alarms.active().get(project.id, 0)
+    alarms = store.active_alarms().get(project.id, 0)
     return {**summary(store, project, alarms), "settings": project.settings}
 
 
@@ -153,8 +153,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
 )
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
-    store: SqlStore = request.app.state.store
-    store.delete_project(name)
+    request.app.state.store.delete_project(name)
 
 
 # -- what is known of a project --------------------------------------------------------------------------------------
@@ -182,7 +181,8 @@ def grade(
     """
     grades: ProjectGrades = request.app.state.grades
     graded = grades.of(name, window, max_age)
-    tag = f'"{graded.counts.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
+    project = graded.counts.project
+    tag = f'"{project.id}-{project.version}-{window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
@@ -200,10 +200,10 @@ def labels(
     grades: ProjectGrades = request.app.state.grades
     store: SqlStore = request.app.state.store
     graded = grades.of(name)
-    labelling, project = graded.labelled.labelling, graded.counts.project
+    labelling, project = graded.labelling, graded.counts.project
     page = store.items(project.id, after, limit)
-    gold = GoldStore(store).of(project.id, [row.item for row in page])
-    items = graded.labelled.of_items([(row.item, bytes(row.counted)) for row in page], gold)
+    gold = store.gold(project.id, [row.item for row in page])
+    items = graded.of_items([(row.item, bytes(row.counted)) for row in page], gold)
     if format == "csv":
         text = csv_text(("item", "label", "probability"), [tuple(item.values()) for item in items])
         return Response(text, media_type="text/csv; charset=utf-8")
@@ -289,10 +289,8 @@ def review(
     """The items where a person's label would teach most, why, and who said what; those with gold are done."""
     grades: ProjectGrades = request.app.state.grades
     graded = grades.of(name)
-    items = graded.labelled.for_review(limit, request.app.state.store)
-    labels = graded.labelled.labelling.labels
-    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counts.gold.values()), "items": items}
-    return _document(document)
+    items, gold = graded.for_review(limit, request.app.state.store), sum(graded.counts.gold.values())
+    return _document({"schema": DOCUMENT, "labels": graded.labelling.labels, "gold": gold, "items": items})
 
 
 @review_router.post(
@@ -314,7 +312,7 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
         if not item or len(item) > longest or "\0" in item or not is_text(item):
             raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
         labels[item] = text
-    GoldStore(store).put(project.id, labels)
+    store.put_gold(project.id, labels)
     return {"accepted": len(body.gold)}
 
 
@@ -345,12 +343,12 @@ async def events(name: str, request: Request) -> StreamingResponse:
 async def _events(name: str, state: Any) -> AsyncIterator[str]:
     state.listeners += 1
     try:
-        before = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+        before = await to_thread.run_sync(_state_of, state.store, name)
         yield _event("votes", before["votes"])
         quiet = 0
         while not ENDING.is_set():
             await asyncio.sleep(_POLL_SECONDS)
-            now = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+            now = await to_thread.run_sync(_state_of, state.store, name)
             events = _changes(before, now)
             for kind, data in events:
                 yield _event(kind, data)
@@ -365,10 +363,10 @@ async def _events(name: str, state: Any) -> AsyncIterator[str]:
         state.listeners -= 1
 
 
-def _state_of(store: SqlStore, watch: AlarmWatch, name: str) -> dict[str, Any]:
+def _state_of(store: SqlStore, name: str) -> dict[str, Any]:
     project = store.project(name)
     votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
-    return {"votes": votes, "alarms": watch.stored_alarms(project.id)}
+    return {"votes": votes, "alarms": store.alarms(project.id)}
 
 
 def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -409,7 +407,7 @@ def readyz(request: Request) -> dict[str, Any]:
 def metrics(request: Request) -> Response:
     """What Prometheus collects."""
     state = request.app.state
-    return Response(state.metrics.text(state.store, state.alarms), media_type=ServerMetrics.media_type)
+    return Response(state.metrics.text(state.store), media_type=ServerMetrics.media_type)
 
 
 # -- charts of a project, as Vega-Lite -------------------------------------------------------------------------------
