@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from jurors import VotesError
 from jurors.errors import OptionError
 from jurors.options import Reading
 from jurors.votes.readers import Records
-from jurors.watch.sources import Position, Rows, Tail, source_of, votes_of
+from jurors.watch.sources import Rows, Tail, source_of, votes_of
 
 # -- growing files ------------------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ def read(tail: Tail, polls: int = 8) -> list[str]:
 
 def restarted(tail: Tail, polls: int = 8) -> tuple[list[str], list[str]]:
     """The lines and notices after a restart, when only the position is left."""
-    with closing(Tail(tail.path, Position(**tail.position.to_dict()))) as later:
+    with closing(Tail(tail.path, replace(tail.position))) as later:
         return read(later, polls), later.notices
 
 

@@ -32,8 +32,6 @@ from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -62,7 +60,7 @@ def duration(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
     if match is None or not float(match[1]):
         raise OptionError(f"{text!r} is no length of time; write 90d, 12h, 30m", code="out_of_range", value=text)
-    return float(match[1]) * _UNITS[match[2]]
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}[match[2]]
 
 
 class Upkeep:

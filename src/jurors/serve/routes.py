@@ -24,18 +24,7 @@ from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
-from jurors.serve.responses import (
-    ALARMS,
-    CHART,
-    GOLD,
-    GRADE,
-    HISTORY,
-    LABELS,
-    PROJECT,
-    REVIEW,
-    SUMMARY,
-    documented_responses,
-)
+from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_responses
 from jurors.serve.store import SqlStore, batch_of, is_text, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -81,9 +70,6 @@ class GradeQuery(BaseModel):
     )  # fmt: skip
 
 
-_BODY = {"requestBody": {"content": {"application/json": {"example": PROJECT}}}}
-
-
 def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any]:
     """A project as lists show it."""
     jurors, labels = (store.names(project.id, kind) for kind in ("jurors", "labels"))
@@ -93,7 +79,7 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
     }  # fmt: skip
 
 
-@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses({"projects": [SUMMARY]}))
+@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses("projects"))
 def projects(request: Request) -> dict[str, Any]:
     """All projects; with a key for one project, that one."""
     store: SqlStore = request.app.state.store
@@ -108,8 +94,8 @@ def projects(request: Request) -> dict[str, Any]:
 @projects_router.put(
     "/{name}",
     dependencies=[ADMIN],
-    responses=documented_responses({**SUMMARY, "settings": PROJECT}, 409, 422, status=201),
-    openapi_extra=_BODY,
+    responses=documented_responses("project", 409, 422, status=201),
+    openapi_extra=documented_body(PROJECT),
 )
 def put_project(
     name: str, request: Request, response: Response, body: Annotated[GradeQuery | None, Body(title="Asked")] = None
@@ -136,9 +122,7 @@ def put_project(
     return {**summary(store, project), "settings": project.settings}
 
 
-@projects_router.get(
-    "/{name}", dependencies=[READ], responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404)
-)
+@projects_router.get("/{name}", dependencies=[READ], responses=documented_responses("project", 404))
 def project(name: str, request: Request) -> dict[str, Any]:
     """One project, with its settings."""
     store: SqlStore = request.app.state.store
@@ -167,7 +151,7 @@ _JSON = "application/json"
 _LARGEST_CURSOR = 2**62
 
 
-@results_router.get("/grade", dependencies=[READ], responses=documented_responses(GRADE, 400, 404, 409))
+@results_router.get("/grade", dependencies=[READ], responses=documented_responses("grade", 400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -188,7 +172,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", dependencies=[READ], responses=documented_responses(LABELS, 400, 404, 409))
+@results_router.get("/labels", dependencies=[READ], responses=documented_responses("labels", 400, 404, 409))
 def labels(
     name: str,
     request: Request,
@@ -202,26 +186,26 @@ def labels(
     graded = grades.of(name)
     labelling, project = graded.labelling, graded.counts.project
     page = store.items(project.id, after, limit)
-    gold = store.gold(project.id, [row.item for row in page])
-    items = graded.of_items([(row.item, bytes(row.counted)) for row in page], gold)
+    gold = store.gold(project.id, [item for _, item, _ in page])
+    items = graded.of_items([(item, key) for _, item, key in page], gold)
     if format == "csv":
         text = csv_text(("item", "label", "probability"), [tuple(item.values()) for item in items])
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
         "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
-        "expected_errors": labelling.expected_errors, "next": page[-1].number if len(page) == limit else None,
+        "expected_errors": labelling.expected_errors, "next": page[-1][0] if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
 
 
-@results_router.get("/alarms", dependencies=[READ], responses=documented_responses(ALARMS, 404))
+@results_router.get("/alarms", dependencies=[READ], responses=documented_responses("alarms", 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
     watch: AlarmWatch = request.app.state.alarms
     return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
 
 
-@results_router.get("/history", dependencies=[READ], responses=documented_responses(HISTORY, 404))
+@results_router.get("/history", dependencies=[READ], responses=documented_responses("history", 404))
 def history(
     name: str,
     request: Request,
@@ -270,19 +254,12 @@ class GoldLabel(BaseModel):
 class Gold(BaseModel):
     """Some of them."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"gold": [{"item": "q1", "label": "yes"}]}]}
-    )
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [GOLD]})
 
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
-_REVIEWING_BODY = {
-    "requestBody": {"content": {"application/json": {"example": {"gold": [{"item": "q1", "label": "yes"}]}}}}
-}
-
-
-@review_router.get("/review", dependencies=[READ], responses=documented_responses(REVIEW, 404, 409))
+@review_router.get("/review", dependencies=[READ], responses=documented_responses("review", 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
@@ -294,7 +271,7 @@ def review(
 
 
 @review_router.post(
-    "/gold", dependencies=[WRITE], responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY
+    "/gold", dependencies=[WRITE], responses=documented_responses("gold", 404, 422), openapi_extra=documented_body(GOLD)
 )
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
@@ -420,7 +397,7 @@ _AXES = 150  #: points beside the axes of a chart, for names and a legend
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses(CHART, 404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses("chart", 404, 409))
 def chart(
     name: str,
     kind: str,
@@ -447,13 +424,6 @@ def chart(
 
 
 ROUTERS = (
-    projects_router,
-    votes_router,
-    results_router,
-    review_router,
-    events_router,
-    probes_router,
-    dashboard_router,
-    charts_router,
-    api_page_router,
-)
+    projects_router, votes_router, results_router, review_router, events_router, probes_router, dashboard_router,
+    charts_router, api_page_router,
+)  # fmt: skip

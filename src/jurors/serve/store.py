@@ -29,7 +29,6 @@ from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
     Database,
-    ItemRow,
     Names,
     PostgreSQL,
     Project,
@@ -371,18 +370,10 @@ class SqlStore:
 
     # -- items and counts ---------------------------------------------------------------------------------------
 
-    def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[ItemRow]:
-        """A page of items, by arrival, after the one of number `after`."""
-        rows = self.query(
-            "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
-            " ORDER BY number LIMIT ?", project, after, limit,
-        )  # fmt: skip
-        return [ItemRow(*row) for row in rows]
-
-    def counts(self, project: int) -> dict[bytes, int]:
-        """How many items have each decision tuple, over all panes."""
-        rows = self.query("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
-        return {bytes(key): int(times) for key, times in rows}
+    def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[tuple[int, str, bytes]]:
+        """A page of items, by arrival, after the one of number `after`: number, name and decision tuple of each."""
+        sql = "SELECT number, item, counted FROM items WHERE project = ? AND number > ? ORDER BY number LIMIT ?"
+        return [(number, item, bytes(key)) for number, item, key in self.query(sql, project, after, limit)]
 
     def forget(self, project: int, before: float, most: int = 10_000) -> int:
         """Delete up to `most` items, with their votes, that did not change since; counts stay. Returns how many."""

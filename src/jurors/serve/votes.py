@@ -26,7 +26,7 @@ from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.middleware import WRITE
-from jurors.serve.responses import ACCEPTED, VOTES, documented_responses
+from jurors.serve.responses import VOTES, documented_responses
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
 _MOST_WAITING = 10_000
@@ -105,10 +105,6 @@ class _KnownNames:
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
 
-    def includes(self, batch: PostedBatch) -> bool:
-        """Whether no name in the batch is new."""
-        return self.jurors.issuperset(batch.jurors) and self.labels.issuperset(batch.labels)
-
 
 class VoteValidator:
     """Which votes a project accepts: only the labels that it names, if any, and no more jurors and labels than allowed.
@@ -126,7 +122,7 @@ class VoteValidator:
             message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        if known is None or not known.includes(batch):
+        if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
             known = await to_thread.run_sync(self._read, name, batch)
         return known.project
 
@@ -229,7 +225,7 @@ Inspect AI as JSON"""
 
 
 @votes_router.post(
-    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422)
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses("votes", 400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
