@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,18 +32,18 @@ def votes(items: range, *, bad: str | None = None) -> list[tuple[str, str, str]]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server whose stream has a juror that goes bad."""
-    folder: Path = tmp_path_factory.mktemp("server")
-    command = [sys.executable, "-m", "jurors", "serve", "--store", str(folder / "votes.db"), "--port", "0"]
+    store = str(tmp_path_factory.mktemp("server") / "votes.db")
+    command = [sys.executable, "-m", "jurors", "serve", "--store", store, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
         try:
-            address = re.search(r"http://\S+", next(line for line in process.stdout or () if "http://" in line))
-            assert address is not None
-            with Client(address[0]) as client:
+            with Client(address) as client:
                 client.put_project("shop", window=300)
                 client.put_project("empty")
                 client.post_votes("shop", votes(range(600)))
                 client.post_votes("shop", votes(range(600, 1500), bad="dee"))
-            yield address[0]
+            yield address
         finally:
             process.terminate()
 

@@ -11,8 +11,6 @@ be those of one read of all that was acknowledged: nothing lost, nothing twice.
 from __future__ import annotations
 
 import argparse
-import http.client
-import json
 import os
 import random
 import shutil
@@ -27,9 +25,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx
 from own_postgres import OwnPostgres, own_postgres
+from served import counted_tuples, tuples_of
 
-from jurors.serve.grading import ProjectReader
 from jurors.serve.store import open_store
 
 JURORS, LABELS = tuple(f"juror {k}" for k in range(6)), ("yes", "no", "perhaps")
@@ -45,7 +44,7 @@ class Server:
             stdout=subprocess.PIPE, stderr=self._log, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline().decode().rpartition(":")[2] or 0)
+        self.address = self._process.stdout.readline().decode().strip()
 
     def end(self, number: signal.Signals) -> int:
         """Send a signal, SIGKILL to all its processes, and wait for the first."""
@@ -63,80 +62,57 @@ class Load(threading.Thread):
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(daemon=True)
         self.rng, self.name = random.Random(f"{seed} {number}"), f"c{number}"
-        self.port, self.ended = 0, threading.Event()
+        self.address, self.ended = "", threading.Event()
         self.stands: dict[tuple[str, str], str] = {}  #: (item, juror) -> the label that was acknowledged last
         self.batches = self.votes = 0
         self.answers: Counter[str] = Counter()
 
     def run(self) -> None:
-        while not self.ended.is_set():
-            batch = self._batch()
-            while not self._is_taken(batch):
-                time.sleep(0.05)
-            self.stands |= {(vote["item"], vote["juror"]): vote["label"] for vote in batch}
-            self.batches += 1
-            self.votes += len(batch)
+        with httpx.Client(timeout=30) as client:
+            while not self.ended.is_set():
+                batch = self._batch()
+                while not self._is_taken(client, batch):
+                    time.sleep(0.05)
+                self.stands |= {(vote["item"], vote["juror"]): vote["label"] for vote in batch}
+                self.batches += 1
+                self.votes += len(batch)
 
     def _batch(self) -> list[dict[str, str]]:
         """Mostly new items, some repeats, some corrections."""
-        newest = len(self.stands) // 4
-        size = self.rng.choice((1, 1, 5, 50, 300))
+        newest, rng = len(self.stands) // 4, self.rng
+        numbers = [rng.randrange(max(0, newest - 50), newest + 50) for _ in range(rng.choice((1, 1, 5, 50, 300)))]
         return [
-            {
-                "item": f"{self.name} {self.rng.randrange(max(0, newest - 50), newest + 50)}",
-                "juror": self.rng.choice(JURORS), "label": self.rng.choice(LABELS),
-            }
-            for _ in range(size)
-        ]  # fmt: skip
+            {"item": f"{self.name} {number}", "juror": rng.choice(JURORS), "label": rng.choice(LABELS)}
+            for number in numbers
+        ]
 
-    def _is_taken(self, batch: list[dict[str, str]]) -> bool:
+    def _is_taken(self, client: httpx.Client, batch: list[dict[str, str]]) -> bool:
         """Whether the server said so; a batch is sent again, whole, until it does."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            body = json.dumps({"votes": batch})
-            connection.request("POST", "/v1/projects/p/votes", body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            document = json.loads(answer.read())
-        except (OSError, http.client.HTTPException, ValueError):
+            answer = client.post(f"{self.address}/v1/projects/p/votes", json={"votes": batch})
+            document = answer.json()
+        except (httpx.HTTPError, ValueError):
             self.answers["no answer"] += 1
             return False
-        finally:
-            connection.close()
-        if answer.status == 200:
+        if answer.status_code == 200:
             assert document == {"accepted": len(batch)}, document
             return True
         message = document["error"]["message"]
-        assert answer.status in (503, 507), (answer.status, message)
+        assert answer.status_code in (503, 507), (answer.status_code, message)
         assert "\n" not in message
-        self.answers[f"{answer.status} {message}"] += 1
+        self.answers[f"{answer.status_code} {message}"] += 1
         return False
-
-
-Tuples = Counter[frozenset[tuple[str, str]]]
-
-
-def counted(place: str) -> tuple[Tuples, int]:
-    """Decision tuples as the store counts them, and its number of votes."""
-    store = open_store(place)
-    panes = ProjectReader(store).latest("p").panes
-    counts: Tuples = Counter()
-    for key, times in panes.counts().items():
-        counts[frozenset((panes.jurors[k], str(panes.labels[code - 1])) for k, code in enumerate(key) if code)] += times
-    votes = store.project("p").votes
-    store.close()
-    return counts, votes
 
 
 def faults(place: str, loads: list[Load]) -> list[str]:
     """What is lost or counted twice, when every client has ended."""
-    counts, votes = counted(place)
+    store = open_store(place)
+    counts, votes = counted_tuples(store), store.project("p").votes
+    store.close()
     answers = sum((load.answers for load in loads), Counter[str]())
     print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}", flush=True)
     standing = {who: label for load in loads for who, label in load.stands.items()}
-    items: dict[str, set[tuple[str, str]]] = {}
-    for (item, juror), label in standing.items():
-        items.setdefault(item, set()).add((juror, label))
-    expected = Counter(map(frozenset, items.values()))
+    expected = tuples_of(standing)
     wrong = [f"{load.name} is still not answered" for load in loads if load.is_alive()]
     wrong += [f"{sum((expected - counts).values())} tuples lost"] if expected - counts else []
     wrong += [f"{sum((counts - expected).values())} tuples too many"] if counts - expected else []
@@ -147,13 +123,10 @@ def faults(place: str, loads: list[Load]) -> list[str]:
 @contextmanager
 def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
     """Clients that send votes while the block runs."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("PUT", "/v1/projects/p", "{}", {"Content-Type": "application/json"})
-    assert connection.getresponse().status in (200, 201)
-    connection.close()
+    httpx.put(f"{server.address}/v1/projects/p", json={}, timeout=120).raise_for_status()
     loads = [Load(number, seed) for number in range(clients)]
     for load in loads:
-        load.port = server.port
+        load.address = server.address
         load.start()
     try:
         yield loads
@@ -200,7 +173,7 @@ def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> li
             server.end(signal.SIGKILL)
             server = Server(place, work / "log", workers)
             for load in loads:
-                load.port = server.port
+                load.address = server.address
         settle(loads)
     status = server.end(signal.SIGTERM)
     return faults(place, loads) + ([f"exit status {status}"] if status else [])

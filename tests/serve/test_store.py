@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_postgres import own_postgres, programs
+from served import counted_tuples, tuples_of
 
 from jurors.errors import OptionError
 from jurors.serve.database import MIGRATIONS
@@ -175,16 +176,6 @@ VOTES = st.fixed_dictionaries(
 )
 
 
-def standing_votes(votes: list[dict[str, Any]], untimed: float) -> dict[tuple[str, str], Any]:
-    """The label that stands for each item and juror: the later own time, else the later arrival."""
-    standing: dict[tuple[str, str], tuple[Any, float]] = {}
-    for vote in votes:
-        place, own_time = (vote["item"], vote["juror"]), vote.get("time", untimed)
-        if place not in standing or own_time >= standing[place][1]:
-            standing[place] = vote["label"], own_time
-    return {place: label for place, (label, _) in standing.items()}
-
-
 @settings(max_examples=40)
 @given(
     batches=st.lists(st.lists(VOTES, max_size=6), max_size=6), most=st.sampled_from([1, 5, 100]),
@@ -194,32 +185,29 @@ def test_the_counts_are_those_of_one_read(
     batches: list[list[dict[str, Any]]], most: int, restart: bool, look: bool, window: int | str
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:  # quick to sync
-        place = str(Path(folder) / "votes.db")
-        store = open_store(place)
+        file = str(Path(folder) / "votes.db")
+        store = open_store(file)
         project, _ = store.put_project("p", {"window": window})
-        counts = ProjectReader(store)
+        reader = ProjectReader(store)
         for number, batch in enumerate(batches):
             store.append([(project.id, batch_of(batch))])
             if number % 2:
                 store.aggregate(project.id, most)
             if look and not restart:
-                counts.latest("p")
+                reader.latest("p")
             if restart:
                 store.close()
-                store = open_store(place)
-                counts = ProjectReader(store)
+                store = open_store(file)
         while store.aggregate(project.id, most):
             pass
-        panes = counts.latest("p").panes
-        counted: Counter[frozenset[tuple[str, Any]]] = Counter()
-        for key, times in panes.counts().items():
-            counted[frozenset((panes.jurors[k], panes.labels[code - 1]) for k, code in enumerate(key) if code)] += times
-        every = [vote for batch in batches for vote in batch]
-        standing = standing_votes(every, untimed=inf if window == "10s" else -inf)  # by time, arrival is a vote's time
-        assert counted == Counter(
-            frozenset((juror, label) for (name, juror), label in standing.items() if name == item)
-            for item in {item for item, _ in standing}
-        )
+        untimed = inf if window == "10s" else -inf  # by time, arrival is a vote's time
+        standing: dict[tuple[str, str], tuple[Any, float]] = {}  # the later own time stands, else the later arrival
+        for vote in chain.from_iterable(batches):
+            place, own_time = (vote["item"], vote["juror"]), vote.get("time", untimed)
+            if place not in standing or own_time >= standing[place][1]:
+                standing[place] = vote["label"], own_time
+        counted = counted_tuples(store)
+        assert counted == tuples_of({place: label for place, (label, _) in standing.items()})
         after = store.project("p")
         assert (after.items, after.votes) == (sum(counted.values()), len(standing))
         store.close()

@@ -161,7 +161,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings, state = app.state.settings, app.state
     state.store = store = await to_thread.run_sync(open_store, settings.store)
     state.journal, state.validator = Journal(store), VoteValidator(store, state.limits)
-    reader = ProjectReader(store)
+    state.reader = reader = ProjectReader(store)
     state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
     try:

@@ -343,15 +343,10 @@ class GradeHistory:
         self._reader, self._lock = reader, Lock()
         self._stored: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
 
-    def history(self, name: str, limit: int) -> History:
-        """The newest `limit` windows, the oldest of them first."""
-        return self._history(self._reader.latest(name), limit)
-
     def document(self, name: str, limit: int) -> dict[str, Any]:
-        """The same as JSON, with the times of each window's votes: when cast, or else when they arrived."""
+        """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
         counts = self._reader.latest(name)
-        history = self._history(counts, limit)
-        windows = []
+        history, windows = self.history(counts, limit), []
         for window in history.windows:
             panes = counts.panes_of(window.span)
             first = min((pane.first_time for pane in panes if pane.first_time is not None), default=None)
@@ -359,7 +354,8 @@ class GradeHistory:
             windows.append({**window.to_dict(), "first_time": first, "last_time": last})
         return {"window": history.window, "by_time": history.by_time, "windows": windows}
 
-    def _history(self, counts: ProjectCounts, limit: int) -> History:
+    def history(self, counts: ProjectCounts, limit: int) -> History:
+        """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
         newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
         return History(str(counts.window), counts.window.by_time, newest[::-1])
@@ -382,10 +378,6 @@ class GradeHistory:
 # -- alarms -----------------------------------------------------------------------------------------------------------
 
 
-PENDING_SECONDS = 60.0  #: without a new vote until an item counts as it is, where the project's settings say nothing
-_NEWEST = 100_000  #: items among which pending ones are searched
-
-
 def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, bytes]] | None:
     """Items on which some jurors may still vote; to judge them now would take a slow juror for a silent one.
 
@@ -396,13 +388,13 @@ def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, 
         waits for no other. None where the counts are outdated by now.
     """
     project = counts.project
-    seconds = project.settings.get("settle", PENDING_SECONDS)
+    seconds = project.settings.get("settle", 60.0)  # without a new vote until an item counts as it is
     sql = "SELECT pane, counted, COUNT(*) FROM items WHERE project = ? AND number >= ? AND updated > ? GROUP BY 1, 2"
     with store.reading() as session:
         row = session.one("SELECT version FROM projects WHERE id = ?", project.id)
         if row is None or row[0] != project.version:
             return None
-        rows = session.rows(sql, project.id, project.numbered - _NEWEST, time.time() - seconds) if seconds else []
+        rows = session.rows(sql, project.id, project.numbered - 100_000, time.time() - seconds) if seconds else []
     keys = ((pane, bytes(key), times) for pane, key, times in rows)
     return Counter({(pane, key): times for pane, key, times in keys if votes_in(key) < len(counts.panes.jurors)})
 

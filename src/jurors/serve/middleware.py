@@ -190,7 +190,6 @@ HEADERS = {
 }
 _HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
 _ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
-_KEY_CHECK_SECONDS = 1.0  #: between two checks whether a key was made
 _AMBIGUOUS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
 
 
@@ -253,7 +252,7 @@ class ServerMiddleware:
         """The key, where one is needed. Without keys the address is what is trusted, so it must be right."""
         address = str((scope.get("client") or ("",))[0])
         access = required_access(self.routes, scope)
-        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > _KEY_CHECK_SECONDS:
+        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > 1.0:
             # A key that is made while the server runs closes it within a second.
             self.needs_key = await asyncio.to_thread(self.keys.any_key)
             self._checked = time.monotonic()

@@ -55,8 +55,6 @@ def configure_logging() -> None:
 
 
 _MOST_PROJECTS = 100
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers share their numbers
 
 
 class ServerMetrics:
@@ -68,7 +66,7 @@ class ServerMetrics:
         self._registry = CollectorRegistry()
         self._seconds = Histogram(
             "jurors_request_duration_seconds", "Time to answer", ("method", "route"), registry=self._registry,
-            buckets=_BUCKETS,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
         )  # fmt: skip
         self._requests = Counter(
             "jurors_requests", "Requests answered", ("method", "route", "status"), registry=self._registry
@@ -84,7 +82,7 @@ class ServerMetrics:
         """All metrics, as Prometheus reads them."""
         registry = CollectorRegistry()
         registry.register(_Stored(store))
-        if os.environ.get(_WORKERS):
+        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # the library's own: where workers share their numbers
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
             return generate_latest(registry)
         return generate_latest(self._registry) + generate_latest(registry)

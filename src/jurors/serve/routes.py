@@ -20,7 +20,7 @@ from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, window_of
 from jurors.serve.errors import ApiError, NoProject
-from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
+from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
@@ -148,7 +148,6 @@ MaxAge = Annotated[
     float, Query(ge=0, le=86_400, description="Seconds that an answer may be old: then it costs nothing.")
 ]
 _JSON = "application/json"
-_LARGEST_CURSOR = 2**62
 
 
 @results_router.get("/grade", dependencies=[READ], responses=documented_responses("grade", 400, 404, 409))
@@ -163,8 +162,7 @@ def grade(
 
     It reflects every vote that was acknowledged before, unless `max_age` allows an older one.
     """
-    grades: ProjectGrades = request.app.state.grades
-    graded = grades.of(name, window, max_age)
+    graded: Graded = request.app.state.grades.of(name, window, max_age)
     project = graded.counts.project
     tag = f'"{project.id}-{project.version}-{window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
@@ -176,14 +174,13 @@ def grade(
 def labels(
     name: str,
     request: Request,
-    after: Annotated[int, Query(ge=-1, le=_LARGEST_CURSOR, description="`next` of the page before.")] = -1,
+    after: Annotated[int, Query(ge=-1, le=2**62, description="`next` of the page before.")] = -1,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Items per page.")] = 1_000,
     format: Annotated[str, Query(pattern="^(json|csv)$", description="json or csv.")] = "json",
 ) -> Response:
     """The best label of each item, by arrival, with the probability that it is right; a page of them."""
-    grades: ProjectGrades = request.app.state.grades
     store: SqlStore = request.app.state.store
-    graded = grades.of(name)
+    graded: Graded = request.app.state.grades.of(name)
     labelling, project = graded.labelling, graded.counts.project
     page = store.items(project.id, after, limit)
     gold = store.gold(project.id, [item for _, item, _ in page])
@@ -201,8 +198,8 @@ def labels(
 @results_router.get("/alarms", dependencies=[READ], responses=documented_responses("alarms", 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
-    watch: AlarmWatch = request.app.state.alarms
-    return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
+    state = request.app.state
+    return _document({"schema": DOCUMENT, **state.alarms.document(name, state.grades)})
 
 
 @results_router.get("/history", dependencies=[READ], responses=documented_responses("history", 404))
@@ -212,8 +209,7 @@ def history(
     limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
 ) -> Response:
     """The grades of window after window. Those that there was no time to grade say so; ask again."""
-    past: GradeHistory = request.app.state.history
-    return _document({"schema": DOCUMENT, **past.document(name, limit)})
+    return _document({"schema": DOCUMENT, **request.app.state.history.document(name, limit)})
 
 
 @results_router.get(
@@ -221,8 +217,7 @@ def history(
 )
 def report(name: str, request: Request) -> Response:
     """The page of `jurors report`: verdict, evidence, numbers."""
-    grades: ProjectGrades = request.app.state.grades
-    page = grades.page(name)
+    page: bytes = request.app.state.grades.page(name)
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
 
 
@@ -264,8 +259,7 @@ def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
     """The items where a person's label would teach most, why, and who said what; those with gold are done."""
-    grades: ProjectGrades = request.app.state.grades
-    graded = grades.of(name)
+    graded: Graded = request.app.state.grades.of(name)
     items, gold = graded.for_review(limit, request.app.state.store), sum(graded.counts.gold.values())
     return _document({"schema": DOCUMENT, "labels": graded.labelling.labels, "gold": gold, "items": items})
 
@@ -297,8 +291,6 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
 
 events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
-_POLL_SECONDS = 1.0
-_KEEPALIVE = 15  #: polls without an event until a comment shows that the connection lives
 _MOST_LISTENERS = 100  #: per process
 
 
@@ -324,13 +316,13 @@ async def _events(name: str, state: Any) -> AsyncIterator[str]:
         yield _event("votes", before["votes"])
         quiet = 0
         while not ENDING.is_set():
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(1.0)
             now = await to_thread.run_sync(_state_of, state.store, name)
             events = _changes(before, now)
             for kind, data in events:
                 yield _event(kind, data)
             quiet = 0 if events else quiet + 1
-            if quiet >= _KEEPALIVE:
+            if quiet >= 15:  # a comment shows that the connection lives
                 quiet = 0
                 yield ": still here\n\n"
             before = now
@@ -391,9 +383,6 @@ def metrics(request: Request) -> Response:
 
 charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
-_MAX_AGE = 2.0  #: seconds that the grades of a chart may be old
-_WINDOWS = 60  #: in the chart of scores over time
-_AXES = 150  #: points beside the axes of a chart, for names and a legend
 _KINDS = ("history", "accuracy", "prevalence")
 
 
@@ -414,11 +403,12 @@ def chart(
     state = request.app.state
     drawing: Any
     if kind == "history":
-        past = state.history.history(name, _WINDOWS)
+        past = state.history.history(state.reader.latest(name), limit=60)
         drawing = history(past, [alarm.to_dict() for alarm in state.alarms.update(name).alarms], width=width)
     else:
         draw = accuracy if kind == "accuracy" else prevalence
-        drawing = draw(state.grades.of(name, max_age=_MAX_AGE).evaluation, width=min(420.0, width - _AXES))
+        inner = min(420.0, width - 150)  # without names and a legend beside the axes
+        drawing = draw(state.grades.of(name, max_age=2.0).evaluation, width=inner)
     body = json.dumps(drawing.to_dict(), ensure_ascii=False, allow_nan=False)
     return Response(body.encode("utf-8", "replace"), media_type=_JSON)
 

@@ -29,7 +29,6 @@ from jurors.serve.middleware import WRITE
 from jurors.serve.responses import VOTES, documented_responses
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
-_MOST_WAITING = 10_000
 _MOST_VOTES = 20_000  #: in one commit
 
 _Waiting = tuple[int, PostedBatch, "Future[None]"]
@@ -40,7 +39,7 @@ class Journal:
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
-        self._queue: Queue[_Waiting | None] = Queue(_MOST_WAITING)
+        self._queue: Queue[_Waiting | None] = Queue(10_000)
         self._thread = Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 

@@ -16,7 +16,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -178,7 +178,6 @@ def _is_record(line: bytes) -> bool:
 
 Vote: TypeAlias = dict[str, Any]
 
-_LONGEST_ROW = 1 << 20  # characters of a row whose cells have line ends in them
 _SPANS = (("resourceSpans",), ("resourceLogs",), ("annotator_kind", "result"), ("context", "attributes"))
 
 
@@ -236,13 +235,13 @@ class Rows:
             _, _, question = (self.options.tool or "").partition(":")
             return votes_of(openinference.records_from([record], question or None))
         names = [name for name, _ in record.entries()]
-        return self._from_cells(names, {k: record[names[k]].single() for k in self._columns(names)})
+        return self._from_cells(names, lambda k: record[names[k]].single())
 
     def _from_row(self, text: str, *, is_first: bool) -> list[Vote]:
         text = self.pending + text
         self.pending = ""
         if text.count('"') % 2:
-            if len(text) > _LONGEST_ROW:
+            if len(text) > 1 << 20:  # characters of a row whose cells have line ends in them
                 raise VotesError(f"a quotation mark is never closed: {text[:40]!r} …; write the row again")
             self.pending = text
             return []
@@ -254,7 +253,7 @@ class Rows:
         cells = self._split(text)
         if len(cells) != len(self.header):
             raise VotesError(f"{len(cells)} cells where the first line has {len(self.header)}: {text.strip()[:60]!r}")
-        return self._from_cells(self.header, {k: cells[k] for k in self._columns(self.header)})
+        return self._from_cells(self.header, cells.__getitem__)
 
     def _split(self, text: str) -> list[str]:
         try:
@@ -285,13 +284,9 @@ class Rows:
             self._layouts[key] = layout, place
         return self._layouts[key]
 
-    def _columns(self, names: Sequence[str]) -> list[int]:
-        """The columns that are read."""
+    def _from_cells(self, names: Sequence[str], cell: Callable[[int], Any]) -> list[Vote]:
         layout, time = self._layout(names)
-        return [*layout.used, *(() if time is None else (time,))]
-
-    def _from_cells(self, names: Sequence[str], cells: Mapping[int, Any]) -> list[Vote]:
-        layout, time = self._layout(names)
+        cells = {k: cell(k) for k in (*layout.used, *(() if time is None else (time,)))}  # the columns that are read
         when = {} if time is None else {"time": cells[time]}
         item = cells[layout.item] if layout.item is not None else None
         if layout.kind == "long":
@@ -525,10 +520,6 @@ class Folder(VoteSource):
                 file = self._follow(name, path)
                 yield from file.batches(ended=ended)
                 file.close()  # a folder may hold more files than may be open
-                self.problems += file.problems
-                self.notices += file.notices
-                file.problems.clear()
-                file.notices.clear()
 
     def _files(self) -> list[tuple[str, Path]]:
         if not self.path.is_dir():
@@ -556,7 +547,8 @@ class Folder(VoteSource):
 
     def _follow(self, name: str, path: Path) -> GrowingFile:
         if name not in self._growing:
-            self._growing[name] = GrowingFile(path, options=self.options, time=self.time)
+            shared: dict[str, Any] = {"problems": self.problems, "notices": self.notices}  # the folder's own lists
+            self._growing[name] = GrowingFile(path, options=self.options, time=self.time, **shared)
         return self._growing[name]
 
     def _log_votes(self, name: str, path: Path, *, ended: bool) -> list[Vote]:
