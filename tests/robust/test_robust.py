@@ -10,8 +10,11 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from own_postgres import own_postgres, programs
 from robust.serving import full, kills, restart
+
+from jurors.cli.main import main
 
 TESTS = Path(__file__).parents[1]
 VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
@@ -108,13 +111,11 @@ def test_a_signal_leaves_no_temporary_file(number: signal.Signals, tmp_path: Pat
 
 
 def test_names_that_are_no_text_can_be_read_and_written(tmp_path: Path) -> None:
-    folder = tmp_path / os.fsdecode(b"caf\xe9")
-    folder.mkdir()
-    (folder / os.fsdecode(b"\xff.csv")).write_text(VOTES)
-    source = str(folder / os.fsdecode(b"\xff.csv"))
-    for name in (b"out\xe9.csv", b"out\xe9.parquet", b"out\xe9.sketch.json"):
-        assert jurors("convert", source, "-o", str(folder / os.fsdecode(name))).returncode == 0
-    assert jurors("agreement", str(folder / os.fsdecode(b"out\xe9.parquet"))).returncode == 0
+    source, *written = (str(tmp_path / os.fsdecode(name)) for name in (b"\xff.csv", b"\xe9.csv", b"\xe9.parquet"))
+    Path(source).write_text(VOTES)
+    for name in written:
+        assert CliRunner().invoke(main, ["convert", source, "-o", name]).exit_code == 0
+        assert CliRunner().invoke(main, ["agreement", name]).exit_code == 0
     listed = jurors("inspect", source, "--format", "json")
     assert (listed.returncode, "\\udcff.csv" in listed.stdout) == (0, True)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from served import running
 from starlette.testclient import TestClient
 
@@ -60,29 +62,23 @@ def test_the_page_of_the_interface_fetches_nothing(client: TestClient) -> None:
     assert "unsafe-inline" not in page.headers["content-security-policy"]
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running(str(tmp_path_factory.mktemp("server") / "votes.db")) as url:
-        yield url
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_no_request_that_the_description_allows_or_forbids_is_a_fault(address: str) -> None:
-    with jurors.Client(address) as client:
-        client.put_project("shop")
-        client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
-    described = schemathesis.openapi.from_url(f"{address}/openapi.json")
-    counted: Counter[str] = Counter()
-    for operation in [one.ok() for one in described.get_all_operations()]:
-        if operation.path.endswith(("/events", "/report")):
-            continue
-        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
-            _try(operation, mode, address, counted)
-    assert len(counted) >= 10
+def test_no_request_that_the_description_allows_or_forbids_is_a_fault(tmp_path: Path) -> None:
+    with running(str(tmp_path / "votes.db")) as address:
+        with jurors.Client(address) as client:
+            client.put_project("shop")
+            client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
+        described = schemathesis.openapi.from_url(f"{address}/openapi.json")
+        operations = [operation.ok() for operation in described.get_all_operations()]
+        tried = [operation for operation in operations if not operation.path.endswith(("/events", "/report"))]
+        assert len(tried) >= 10
+        for operation, mode in product(tried, schemathesis.GenerationMode):
+            with suppress(Unsatisfiable):  # nothing can be wrong with a route that is asked nothing
+                _try(operation, mode, address)
 
 
-def _try(operation: Any, mode: Any, address: str, counted: Counter[str]) -> None:
+def _try(operation: Any, mode: Any, address: str) -> None:
     @settings(
         max_examples=EXAMPLES, deadline=None, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck), derandomize=True,
@@ -92,13 +88,6 @@ def _try(operation: Any, mode: Any, address: str, counted: Counter[str]) -> None
         if operation.method.upper() != "DELETE" and "name" in (case.path_parameters or {}):
             case.path_parameters["name"] = "shop"
         answer = case.call(base_url=address, timeout=120)
-        counted[f"{operation.method} {operation.path}"] += 1
         assert answer.status_code < 500, answer.text
 
-    try:
-        attempt()
-    except schemathesis.errors.InvalidSchema:
-        raise
-    except Exception as error:  # nothing can be wrong with a route that is asked nothing
-        if type(error).__name__ != "Unsatisfiable":
-            raise
+    attempt()

@@ -32,6 +32,14 @@ def tail(path: Path) -> Iterator[Tail]:
         yield opened
 
 
+@pytest.fixture
+def followed(path: Path, tail: Tail) -> Tail:
+    """Of which two lines were read."""
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    return tail
+
+
 def append(path: Path, text: str) -> None:
     with path.open("a") as file:
         file.write(text)
@@ -60,18 +68,14 @@ def test_a_half_written_line_waits_for_its_end_and_a_whole_record_does_not(path:
     assert read(tail) == ["", "last"]
 
 
-def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, followed: Tail) -> None:
     moved = path.rename(path.with_name(path.name + ".1"))
     append(moved, "3\nhalf")  # its writer has not noticed
     append(path, "4\n")
-    assert read(tail) == ["3", "half", "4"]
+    assert read(followed) == ["3", "half", "4"]
 
 
-def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, followed: Tail) -> None:
     for k in (3, 4, 5):  # three rotations
         append(path, f"{k}\n")
         for old in (2, 1):
@@ -80,23 +84,19 @@ def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, tail:
                 numbered.rename(path.with_name(f"{path.name}.{old + 1}"))
         path.rename(path.with_name(path.name + ".1"))
     append(path, "6\n")
-    assert restarted(tail, 40)[0] == ["3", "4", "5", "6"]
+    assert restarted(followed, 40)[0] == ["3", "4", "5", "6"]
 
 
-def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, followed: Tail) -> None:
     append(path, "3\n")
     path.with_name(path.name + ".1").write_bytes(path.read_bytes())
     path.write_text("4\n")  # copied, then cut short
-    assert read(tail, 20) == ["3", "4"]
+    assert read(followed, 20) == ["3", "4"]
 
 
-def test_a_file_that_was_written_anew_is_told(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_that_was_written_anew_is_told(path: Path, followed: Tail) -> None:
     path.write_text("7\n8\n9\n")  # longer than what was read
-    lines, (notice,) = restarted(tail)
+    lines, (notice,) = restarted(followed)
     assert lines == ["7", "8", "9"]
     assert "not there any more" in notice
 

@@ -50,7 +50,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
-GOLD = {"gold": [{"item": "q1", "label": "yes"}]}
+GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
 _SUMMARY = {
     "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,

@@ -290,7 +290,7 @@ class Rows:
         when = {} if time is None else {"time": cells[time]}
         item = cells[layout.item] if layout.item is not None else None
         if layout.kind == "long":
-            return [{"item": item, "juror": cells[layout.juror], "label": self._label(cells[layout.label]), **when}]  # type: ignore[index]
+            return [{"item": item, "juror": cells[layout.juror], "label": self._label(cells[layout.label]), **when}]
         labels = [(names[k], self._label(cells[k])) for k in layout.votes]
         return [{"item": item, "juror": juror, "label": label, **when} for juror, label in labels if label is not None]
 
