@@ -135,9 +135,8 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
     found = desk(sheet)
     page = found.page
 
-    def load(content: str | bytes, name: str = "file.csv") -> str:
-        data = content if isinstance(content, bytes) else content.encode()
-        page.set_input_files("#load", {"name": name, "mimeType": "text/csv", "buffer": data})
+    def load(content: str, name: str = "file.csv") -> str:
+        page.set_input_files("#load", {"name": name, "mimeType": "text/csv", "buffer": content.encode()})
         page.wait_for_selector("#files[aria-busy=false]")
         return str(page.inner_text("#trouble")) if page.is_visible("#trouble") else ""
 
@@ -164,8 +163,7 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
     by_semicolons = "\ufeff" + filled.to_csv(index=False, sep=";", lineterminator="\r\n").replace(";no;", ";yes;")
     assert load(by_semicolons) == ""
     page.keyboard.press("1")
-    labels = read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels
-    assert labels == ("yes", "no", "yes", None)
+    assert read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels == ("yes", "no", "yes", None)
     assert found.errors == []
 
 
@@ -231,9 +229,8 @@ def test_tab_reaches_every_button_and_each_has_a_name(desk: Any) -> None:
     page.focus("#choices button")
     page.keyboard.press("Enter")
     assert found.js("document.activeElement.innerText") == "1 no"  # one may go on with Enter alone
-    named = "document.querySelectorAll('button, input')"
-    names = found.js(f"[...{named}].map((one) => one.textContent || one.labels[0].textContent)")
-    assert all(names)
+    named = "[...document.querySelectorAll('button, input')].every((one) => (one.labels?.[0] ?? one).textContent)"
+    assert found.js(named)
     assert page.get_attribute("#say", "aria-live") == "polite"
 
 

@@ -275,6 +275,10 @@ class VersionedCache(Generic[T]):
         stored = self._stored.get(name)
         return stored[2] if stored is not None and time.monotonic() - stored[1] <= seconds else None
 
+    def has(self, name: Any, version: int) -> bool:
+        """Whether the result for this version is stored."""
+        return name in self._stored and self._stored[name][0] == version
+
     def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
         with self._lock:
@@ -337,11 +341,10 @@ class GradeHistory:
     """The grades of a project's windows: each is graded once, and again only if its counts changed."""
 
     SECONDS = 5.0  #: for grading in one request: windows that are left say so, and the next request goes on
-    MOST_WINDOWS = 5_000  #: in memory
 
     def __init__(self, reader: ProjectReader) -> None:
-        self._reader, self._lock = reader, Lock()
-        self._stored: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
+        self._reader = reader
+        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
 
     def document(self, name: str, limit: int) -> dict[str, Any]:
         """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
@@ -363,16 +366,9 @@ class GradeHistory:
     def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
         place = (counts.project.id, span.number)
-        with self._lock:  # one thread grades, the others find the result
-            if place in self._stored and self._stored[place][0] == state:
-                return self._stored[place][1]
-            if time.monotonic() > until:
-                return WindowGrades(span, refused="not graded yet; ask again")
-            grades = graded_window(span, counts.sketch_of(span), {})
-            self._stored[place] = state, grades
-            if len(self._stored) > self.MOST_WINDOWS:
-                self._stored.popitem(last=False)
-            return grades
+        if time.monotonic() > until and not self._windows.has(place, state):
+            return WindowGrades(span, refused="not graded yet; ask again")
+        return self._windows.get(place, state, lambda: graded_window(span, counts.sketch_of(span), {}))
 
 
 # -- alarms -----------------------------------------------------------------------------------------------------------
