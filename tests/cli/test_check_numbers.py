@@ -8,7 +8,7 @@ from xml.etree.ElementTree import parse
 
 import numpy as np
 import pytest
-from command_line import refused, run
+from command_line import run
 
 import jurors
 from jurors.errors import OptionError
@@ -71,13 +71,6 @@ def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:
     cases = {case.get("name"): case for case in parse("out.xml").getroot().iter("testcase")}
     assert cases["reversed_scale"].find("failure") is not None
     assert "inconsistent" not in cases
-
-
-@pytest.mark.parametrize("option", ["--min-score=0.7", "--max-wrong=0.1", "--spec=0.6", "--max-drop=0.1"])
-def test_limits_on_labels_are_refused_in_one_line_that_names_the_one_for_numbers(option: str) -> None:
-    message = refused("check", "fine.csv", option)
-    assert f"{option.partition('=')[0]} is for labels, and these are numbers" in message
-    assert "--min-reliability" in message
 
 
 def test_a_limit_on_reliability_is_not_for_labels() -> None:

@@ -36,18 +36,6 @@ def _run(*arguments: str, piped: str | None = None) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("command", ["compare", "bounds", "sketch", "audit plan"])
-def test_commands_that_need_labels_tell_what_to_do_with_numbers(command: str) -> None:
-    name, *more = command.split()
-    name, more = (f"{name} {more[0]}", []) if name == "audit" else (name, more)
-    status, out, err = _run(*name.split(), "scores.csv", *more, "--quiet")
-    assert (status, out) == (2, "")
-    assert len(err.strip().splitlines()) == 1
-    assert "these votes are numbers (11 numbers with decimals)" in err
-    assert "--threshold 0.5" in err
-    assert _run(*name.split(), "scores.csv", *more, "--quiet", "--threshold", "0.5")[0] in (0, 3)
-
-
 @pytest.mark.parametrize("piped", [None, "scores.csv"])
 def test_numbers_are_graded_and_valued_as_such_without_a_word(piped: str | None) -> None:
     where = "scores.csv" if piped is None else "-"

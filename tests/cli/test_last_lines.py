@@ -21,24 +21,6 @@ def counts(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", ["convert", "sketch"])
-def test_the_votes_that_are_read_are_not_written_over(command: str, counts: Path) -> None:
-    for out in (counts, counts.parent / "." / counts.name):
-        assert f"would write over {counts}, which is read; give -o another name" in refused(command, counts, "-o", out)
-    assert counts.read_text() == COUNTS
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["grade", "check", "agreement", "compare", "convert", "sketch", "report", "merge", "inspect", "plot accuracy"],
-)
-def test_a_folder_for_out_is_one_line(command: str, counts: Path) -> None:
-    folder = counts.parent / ("out.csv" if command == "convert" else "out.html")
-    folder.mkdir()
-    assert "cannot write" in refused(*command.split(), counts, "-o", folder)
-    assert sorted(path.name for path in counts.parent.iterdir()) == ["counts.csv", folder.name]
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
 def test_control_c_while_reading_is_one_word(error: Any, counts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> None:

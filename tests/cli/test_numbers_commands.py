@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from command_line import refused, run
+from command_line import run
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"
 
@@ -44,24 +44,6 @@ def test_label_values_the_items_in_every_format() -> None:
     assert _run("label", "scores.csv", "--format", "csv").output.startswith("item,value,low,high,independent_low,")
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        pytest.param(("grade", "--method", "latent"), "--method does not apply to numbers", id="method"),
-        pytest.param(("label", "--by", "ann"), "--by does not apply to numbers", id="by"),
-        pytest.param(("grade", "--by", "ann", "--exam"), "--exam does not apply to numbers", id="exam"),
-        pytest.param(("label", "--review", "2"), "--review does not apply to numbers", id="review"),
-    ],
-)
-def test_what_is_not_for_numbers_is_refused_in_one_line(arguments: tuple[str, ...], message: str) -> None:
-    assert message in refused(arguments[0], "scores.csv", *arguments[1:], "--scale", "interval")
-
-
-def test_a_word_among_numbers_is_named_with_its_place() -> None:
-    message = refused("grade", "-", "--scale", "interval", stdin=ROWS.replace("q4,2,9", "q4,2,high"))
-    assert "juror bob, item q4: 'high' is no number" in message
-
-
 def test_score_prints_jurors_by_the_key_in_every_format() -> None:
     Path("truth.csv").write_text("item,label\nq1,1\nq2,3\nq3,4\nq4,3\nq5,6\nq6,5\n")
     card = _run("score", "scores.csv", "--key", "truth.csv").stdout
@@ -78,12 +60,6 @@ def test_score_prints_jurors_by_the_key_in_every_format() -> None:
 def test_a_column_can_be_the_key_of_numbers() -> None:
     document = json.loads(_run("score", "scores.csv", "--key", "cy", "--format", "json").output)
     assert [row["juror"] for row in document["jurors"]] == ["ann", "bob"]
-
-
-def test_a_key_of_words_is_refused_in_one_line() -> None:
-    Path("truth.csv").write_text("item,label\nq1,good\nq2,bad\n")
-    message = refused("score", "scores.csv", "--key", "truth.csv", "--scale", "interval")
-    assert "says 'good' of item q1, which is no number" in message
 
 
 def _grouped() -> str:

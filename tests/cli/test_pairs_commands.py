@@ -47,22 +47,6 @@ def test_convert_makes_votes_of_pairs() -> None:
     assert lines[:2] == ["item,juror,label", "x | y,ann,first"]
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (("grade", "pairs.csv", "--method", "latent"), "--method does not apply to pairs"),
-        (("grade", "pairs.csv", "--by", "left"), "--by does not apply to pairs"),
-        (("grade", "pairs.csv", "--scale", "pairs", "--labels", "a,b"), "--labels does not apply to pairs"),
-        (("grade", "votes.csv", "--scale", "nominal", "--left", "model_1"), "--left is for pairs"),
-        (("rank", "votes.csv", "--winner", "lable"), "Did you mean 'label'"),
-        (("rank", "none.csv"), "none.csv"),
-    ],
-    ids=["method", "by", "labels", "nominal", "misspelt", "no file"],
-)
-def test_what_does_not_apply_is_one_line(arguments: tuple[str, ...], message: str) -> None:
-    assert message in refused(*arguments)
-
-
 def test_the_option_that_a_refusal_names_works_everywhere() -> None:
     rows = [f"j{k % 3},{a},{b},{int(a < b)}" for k, (a, b) in enumerate([("x", "y"), ("z", "x"), ("y", "z")] * 6)]
     Path("flags.csv").write_text("\n".join(["judge,model_a,model_b,label", *rows]))
