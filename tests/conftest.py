@@ -67,6 +67,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """At the end everything is released; libraries warn of what they still hold then."""
+    gc.unfreeze()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A docstring cannot mark its own example as slow."""

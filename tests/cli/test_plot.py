@@ -44,15 +44,11 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions", "reliability"}))
-def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path: Path) -> None:
-    path = tmp_path / "chart.png"
-    result = run("plot", kind, panel, "--key", "truth", "-o", path, "--zoom", 1, "--quiet")
+def test_every_kind_is_drawn(kind: str, panel: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.json"
+    result = run("plot", kind, panel, "--key", "truth", "-o", path, "--quiet")
     assert (result.exit_code, result.output) == (0, f"{path}\n")
-    head = path.read_bytes()[:24]
-    assert head.startswith(b"\x89PNG\r\n\x1a\n")
-    width, height = struct.unpack(">II", head[16:24])
-    assert width > 200
-    assert height > 100
+    assert "vega-lite" in json.loads(path.read_text())["$schema"]
 
 
 @pytest.mark.slow
