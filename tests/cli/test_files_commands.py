@@ -50,23 +50,10 @@ def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, cou
     assert first.output == second.output
 
 
-def test_without_a_name_the_sketch_goes_to_standard_output(counts: Path) -> None:
-    result = run("sketch", counts)
-    assert result.exit_code == 0
-    assert Sketch.from_json(result.stdout)["fail", "pass", "pass"] == 66
-    assert run("grade", "-", stdin=result.stdout).exit_code == 0
-
-
 def test_a_sketch_names_no_item(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob,cy\nsecret-1,a,b,a\nsecret-2,b,b,a\n")
     assert "secret" not in run("sketch", path).stdout
-
-
-def test_the_reading_options_apply(votes: Path) -> None:
-    result = run("sketch", votes, "--ignore", "cy", "--labels", "y,x,z")
-    document = json.loads(result.stdout)
-    assert (document["jurors"], document["labels"]) == (["ann", "bob"], ["y", "x", "z"])
 
 
 @pytest.mark.parametrize(
@@ -160,18 +147,6 @@ def test_converted_votes_grade_like_the_votes(votes: Path, ending: str, layout: 
     assert run("agreement", out).output == run("agreement", votes).output
 
 
-def test_convert_prints_csv_and_long_by_default(votes: Path) -> None:
-    result = run("convert", votes)
-    assert result.stdout.splitlines()[:3] == ["item,juror,label", "0,ann,x", "0,bob,x"]
-    assert result.stderr == ""
-
-
-def test_convert_says_what_is_lost(votes: Path, counts: Path) -> None:
-    assert "which item is which is not kept" in run("convert", votes, "--to", "counts").stderr
-    assert "numbered from 0" in run("convert", counts, "--to", "wide").stderr
-    assert run("convert", votes, "--to", "counts", "--quiet").stderr == ""
-
-
 def test_convert_to_a_sketch_is_sketch(counts: Path) -> None:
     out = counts.with_name("x.sketch.json")
     assert run("convert", counts, "-o", out).exit_code == 0
@@ -190,12 +165,6 @@ def test_convert_zips_the_same_bytes_every_time(votes: Path) -> None:
 
 
 # -- inspect --------------------------------------------------------------------------------------------------
-
-
-def test_inspect_prints_text_json_and_markdown(votes: Path) -> None:
-    assert "12 of 12 possible (100.0%)" in run("inspect", votes).stdout
-    assert json.loads(run("inspect", votes, "--format", "json").stdout)["votes"] == 12
-    assert run("inspect", votes, "--format", "md").stdout.startswith("| what | found |")
 
 
 def test_inspect_describes_what_cannot_be_read_and_exits_with_status_2(tmp_path: Path) -> None:

@@ -42,14 +42,6 @@ def test_counts_can_be_written_as_one_row_an_item(tmp_path: Path) -> None:
     assert keyed.correlation("A", ["1", "2"]) == 0
 
 
-def test_simulate_prints_votes_where_no_file_is_named() -> None:
-    done = run("simulate", "--items", 3, "--jurors", 2, "--seed", 7)
-    assert done.stdout.splitlines()[0] == "item,1,2"
-    assert len(done.stdout.splitlines()) == 4
-    assert "the true labels are not kept: name a file with -o or --truth" in done.stderr
-    assert run("simulate", "--items", 3, "--quiet").stderr == ""
-
-
 @pytest.mark.slow
 def test_plan_says_how_many_items_in_every_format() -> None:
     asked = ("plan", "--jurors", "3,5", "--accuracy", "0.9", "--accuracy", "0.8/0.7")

@@ -19,9 +19,6 @@ def measured(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_table_is_printed_with_what_it_tells() -> None:
-    printed = run("reference").stdout
-    assert "bluebirds" in printed
-    assert "Shared error of a usual jury" in printed
     assert len(run("reference", "--format", "csv").stdout.splitlines()) == 46
     document = json.loads(run("reference", "--format", "json").stdout)
     assert len(document["juries"]) == document["population"]["juries"] == 45
