@@ -53,9 +53,10 @@ def test_plan_says_how_many_items_in_every_format() -> None:
     assert "| jurors |" in run(*asked, "--format", "md").stdout
 
 
-@pytest.fixture
-def grouped(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two groups of items: in one A is common, in the other rare; a third of three items only."""
+    tmp_path = tmp_path_factory.mktemp("grouped")
     rows = ["item,ann,bob,cy,sex,truth"]
     for name, prevalence, items, seed in (("f", "0.7", 1500, 1), ("m", "0.15", 1500, 2)):
         folder = tmp_path / f"{name}.csv"

@@ -56,7 +56,9 @@ def jury(rng: random.Random) -> Jury:
     truth = [rng.choice(labels) for _ in items]
     gaps = rng.choice((0, 0, 0, 0.1, 0.6))
     skill = [rng.choice((0.95, 0.8, 0.7, 0.5, 1.0)) for _ in jurors]
-    votes = [[true if rng.random() < right else rng.choice(labels) for right in skill] for true in truth]
+    votes: list[list[Any]] = [
+        [true if rng.random() < right else rng.choice(labels) for right in skill] for true in truth
+    ]
     votes = [[None if rng.random() < gaps else vote for vote in row] for row in votes]
     return Jury(items, jurors, labels, truth, votes)
 
