@@ -55,21 +55,6 @@ def test_all_sources_give_the_same_grades(tmp_path: Path) -> None:
         jurors.grade(7)
 
 
-def test_results_are_frozen_and_come_as_dict_frame_text_and_html(sketch: Sketch) -> None:
-    result = jurors.grade(sketch)
-    with pytest.raises(AttributeError):
-        result.items = 3  # type: ignore[misc]
-    frame = result.to_frame()
-    assert list(frame.columns)[:7] == ["juror", "label", "accuracy", "low", "high", "score", "prevalence"]
-    assert len(frame) == 6
-    assert frame["low"].le(frame["accuracy"]).all()
-    assert "<table>" in result._repr_html_()
-    assert "3 jurors" in str(result)
-    partition = result.partition
-    assert partition is not None
-    assert partition.to_frame()["count"].sum() == 20_000
-
-
 def test_names_are_shown_as_text_never_as_markup() -> None:
     evil = "<script>alert(1)</script>"
     result = jurors.grade(Sketch.from_counts(COUNTS, jurors=(evil, "j", "k")))
@@ -173,20 +158,6 @@ def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
         jurors.grade(sketch, trust="kk")
 
 
-def test_jury_is_shaped_like_a_scikit_learn_estimator() -> None:
-    sklearn_base = pytest.importorskip("sklearn.base")
-    panel = simulate(600, 5, seed=7)
-    jury = Jury().fit(panel.votes)
-    assert (jury.predict(panel.votes) == panel.truth).mean() > 0.85
-    assert (jury.predict(panel.votes) == jurors.label(panel.votes).label).all()
-    assert jury.predict_proba(panel.votes).sum(axis=1) == pytest.approx(1)
-    assert list(jury.classes_) == [0, 1]
-    clone = sklearn_base.clone(Jury(method="majority", seed=3))
-    assert clone.get_params()["method"] == "majority"
-    with pytest.raises(SketchError, match="not fitted"):
-        Jury().predict(panel.votes)
-
-
 def test_partial_fits_add_up_to_one_fit() -> None:
     panel = simulate(600, 3, seed=8)
     whole = Jury().fit(panel.votes)
@@ -223,17 +194,6 @@ def test_score_is_typed_as_what_it_returns() -> None:
     assert_type(jurors.score_labels([["yes", "no"]], ["yes"]), jurors.KeyedEvaluation)
     with pytest.raises(jurors.SketchError, match=r"these votes are numbers"):
         jurors.score_labels(numbers, list(range(12)))
-
-
-def test_items_without_names_are_numbered_when_somebody_asks() -> None:
-    votes = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 0]] * 9, dtype=np.int8)
-    found = jurors.label(votes)
-    assert callable(vars(found)["items"])
-    assert found.items is found.items
-    assert found.items.tolist() == list(range(36))
-    named = jurors.label(jurors.Votes.from_matrix(votes, items=[f"q{k}" for k in range(36)]))
-    assert named.items.tolist() == [f"q{k}" for k in range(36)]
-    assert (found.codes == named.codes).all()
 
 
 def test_labels_are_positions_in_as_few_bytes_as_hold_them() -> None:

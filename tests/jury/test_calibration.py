@@ -147,15 +147,6 @@ def test_own_reference_juries_are_believed() -> None:
         jurors.grade(panel(), reference=[])
 
 
-def test_the_document_has_the_calibrated_keys() -> None:
-    document = jurors.grade(panel()).to_dict()["calibrated"]
-    assert set(document) == {
-        *("prevalence", "accuracy", "score", "interval", "wrong_labels", "shared_error", "basis", "level"),
-    }
-    assert set(document["shared_error"]) == {"median", "interval", "juries", "gold_items", "source"}
-    assert set(document["interval"]) == {"prevalence", "accuracy", "score", "wrong_labels"}
-
-
 def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
     votes, copies = np.asarray(panel(items=200).codes), np.zeros((50, 3), dtype=int)
     copies[::2] = 1

@@ -30,12 +30,6 @@ def test_the_trios_of_many_jurors_are_left_out(jurors: int, is_left_out: bool) -
     assert default_methods(sketch)[0] == "latent"
 
 
-@pytest.mark.slow
-def test_what_is_left_out_is_told_in_a_line() -> None:
-    refused = compare(votes(41)).refused
-    assert refused["algebraic"] == "it would solve all 10,660 trios of 41 jurors: ask for it by its name"
-
-
 def test_what_is_named_is_run() -> None:
     graded = compare(votes(41), methods=["algebraic", "majority"])
     assert [one.method for one in graded.evaluations] == ["algebraic", "majority"]

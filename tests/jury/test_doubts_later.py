@@ -93,22 +93,6 @@ def test_doubts_that_were_not_read_go_with_the_result(votes: Votes, moved: Calla
     assert (found.dependence is None) == (read.dependence is None)
 
 
-def test_labelling_weighs_no_juror_before_somebody_asks_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    for name in ("juror_alarms", "default_alarms", "degenerate_alarms", "dependence_of"):
-        whole = getattr(any_panel, name)
-
-        def counted(*given: Any, name: str = name, whole: Any = whole) -> Any:
-            asked.append(name)
-            return whole(*given)
-
-        monkeypatch.setattr(any_panel, name, counted)
-    labelled = jurors.label(PANELS["a coin"])
-    assert not asked
-    assert labelled.alarms == labelled.alarms
-    assert sorted(asked) == ["default_alarms", "degenerate_alarms", "dependence_of", "juror_alarms"]
-
-
 def islands(*parts: Votes) -> Votes:
     """Panels that share no item."""
     rows, width = sum(part.rows for part in parts), sum(len(part.jurors) for part in parts)
@@ -147,14 +131,3 @@ def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -
     assert partition is not None
     silent = np.isnan(partition.by_true_label).all(axis=1)
     assert partition.sketch.counts[silent].sum() == 400  # all items of the island
-
-
-def test_grades_are_named_when_somebody_looks_and_as_at_once() -> None:
-    result = jurors.grade(PANELS["a coin"])
-    late, again = result.calibrated, jurors.grade(PANELS["a coin"]).calibrated
-    assert late is not None
-    assert again is not None
-    assert callable(vars(late)["interval"])
-    assert late.to_dict() == pickle.loads(pickle.dumps(again)).to_dict()
-    assert late.interval is late.interval
-    assert replace(late, level=0.5).score == late.score

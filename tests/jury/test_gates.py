@@ -286,14 +286,3 @@ def test_the_difference_of_two_scores_holds_its_value_and_turns_with_them(
     assert low <= value <= high
     back, (start, end) = difference(before[1], (before[0], before[2]), now[1], (now[0], now[2]))
     assert (back, start, end) == pytest.approx((-value, -high, -low))
-
-
-@pytest.mark.slow
-def test_errors_taken_for_independent_are_known_better() -> None:
-    def width(**how: Any) -> float:
-        now = jurors.grade(votes(40), **how)
-        (gate,) = (g for g in evaluate_gates(now, Limits(baseline=votes(), votes=votes(40))) if g.juror == "ann")
-        assert gate.interval is not None
-        return gate.interval[1] - gate.interval[0]
-
-    assert width(errors="independent") < width(errors=0.2) < width(errors=2.0)

@@ -161,24 +161,6 @@ def test_items_seen_by_one_juror_or_by_nobody_still_get_a_label() -> None:
     assert np.isfinite(labels.probability).all()
 
 
-def test_more_than_two_labels_just_work() -> None:
-    panel = simulate(2000, 6, seed=6, prevalence=(0.5, 0.2, 0.2, 0.1))
-    result = jurors.grade(panel.votes)
-    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
-    assert np.mean(jurors.label(panel.votes).label == panel.truth) > 0.9
-    assert json.loads(json.dumps(result.to_dict()))["confusion"]["1"]["0"]["3"] > 0
-
-
-def test_the_chosen_model_and_the_margin_are_part_of_the_result() -> None:
-    result = jurors.grade(simulate(2000, 6, seed=7).votes)
-    details = result.details
-    assert details["model"] in details["choice"]
-    assert set(details["models"]) <= {"one_coin", "confusion", "strata"}
-    assert details["models"][details["model"]]["converged"]
-    assert sum(row["weight"] for row in details["choice"].values()) == pytest.approx(1)
-    assert "hidden votes" in str(result)
-
-
 def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named() -> None:
     panel = simulate(4000, 6, seed=8)
     assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
@@ -232,21 +214,6 @@ def test_knowledge_turns_a_panel_over() -> None:
     assert "common" in turned.rule
 
 
-@given(st.integers(0, 50), st.permutations(range(5)))
-@examples(10)
-def test_renaming_jurors_changes_nothing_and_reordering_them_or_swapping_labels_next_to_nothing(
-    seed: int, order: list[int]
-) -> None:
-    panel = simulate(1000, 5, seed=seed)
-    plain = jurors.grade(panel.votes, jurors=list("abcde"))
-    assert list(jurors.grade(panel.votes).score.values()) == list(plain.score.values())  # names mean nothing
-    moved = jurors.grade(panel.votes[:, order], jurors=[list("abcde")[k] for k in order])
-    swapped = jurors.grade(1 - panel.votes, jurors=list("abcde"))
-    for juror in "abcde":
-        assert moved.score[juror] == pytest.approx(plain.score[juror], abs=0.02)
-        assert swapped.accuracy[juror][0] == pytest.approx(plain.accuracy[juror][1], abs=0.03)
-
-
 def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
     panel = simulate(2000, 5, seed=11)
     found = jurors.compare(panel.votes, panel.truth)
@@ -290,15 +257,6 @@ def test_trios_of_a_panel_come_as_a_frame() -> None:
     assert len(frame) == 10
     assert set(frame["outcome"]) <= {"real", "out_of_range", "complex"}
     assert frame["prevalence of 0"].between(0.4, 0.8).all()
-
-
-def test_permuting_three_jurors_keeps_the_exact_theorem() -> None:
-    panel = simulate(500, 3, seed=15)
-    results = [jurors.grade(panel.votes[:, order]) for order in map(list, permutations(range(3)))]
-    assert {r.method for r in results} == {"algebraic"}
-    assert len({r.exact.prevalence[0] for r in results if r.exact}) == 1
-    assert results[0].details["smallest_correlation"] == 0
-    assert "Weakest pair" in str(results[0])
 
 
 @pytest.mark.slow
@@ -439,15 +397,6 @@ def test_a_trio_that_errs_together_rings_the_goodness_of_fit() -> None:
     assert "correlated_errors" in found
 
 
-def test_pairs_of_a_panel_that_agree_too_often_are_named() -> None:
-    panel = simulate(3000, 6, seed=3, prevalence=(0.4, 0.3, 0.3))
-    assert "correlated_errors" not in {alarm.kind for alarm in jurors.grade(panel.votes).alarms}
-    copied = np.random.default_rng(0).random(3000) < 0.4
-    panel.votes[copied, 5] = panel.votes[copied, 4]
-    alarm = next(a for a in jurors.grade(panel.votes).alarms if a.kind == "correlated_errors")
-    assert set(alarm.jurors) >= {"5", "6"}
-
-
 def test_rare_labels_and_a_label_only_one_juror_uses_do_no_harm() -> None:
     panel = simulate(2000, 6, seed=4, prevalence=(0.6, 0.38, 0.02))
     votes = panel.votes.astype(object)
@@ -465,20 +414,6 @@ def test_a_juror_who_never_uses_a_label_is_graded() -> None:
     assert result.confusion["1"][2][1] > 0.6
 
 
-def test_labels_that_differ_by_case_or_blanks_are_named() -> None:
-    panel = simulate(300, 3, seed=6)
-    votes = np.where(panel.votes == 0, "yes", "no").astype(object)
-    votes[:10, 0] = "Yes"
-    alarm = next(a for a in jurors.grade(votes).alarms if a.kind == "similar_labels")
-    assert alarm.level == "alarm"
-    assert "'Yes' and 'yes'" in alarm.message
-
-
-def test_more_labels_than_items_can_support_are_refused() -> None:
-    with pytest.raises(SketchError, match="more than 10 items can support"):
-        jurors.grade(np.arange(30).reshape(10, 3))
-
-
 def test_an_exam_with_five_choices_reports_scores_only() -> None:
     panel = simulate(800, 4, seed=7, prevalence=(0.2,) * 5)
     result = jurors.grade(panel.votes, exam=True)
@@ -486,22 +421,6 @@ def test_an_exam_with_five_choices_reports_scores_only() -> None:
     assert document["prevalence"] is None
     assert document["score"]["1"] == pytest.approx(panel.own_score()[0], abs=0.05)
     assert "shuffled" in str(result)
-
-
-@pytest.mark.slow
-def test_sixteen_labels_fit_the_report_card() -> None:
-    panel = simulate(3000, 10, seed=8, prevalence=(1 / 16,) * 16)
-    text = str(jurors.grade(panel.votes))
-    assert "best on" in text
-    assert max(map(len, text.splitlines())) < 200
-
-
-def test_irrational_exact_answers_encode_their_own_counts() -> None:
-    sketch = jurors.encode(TRUTH, items=20_000)
-    found = jurors.evaluate_trio_labels(sketch)
-    assert found.solution is not None
-    assert jurors.encode(found.relabelled([2, 0, 1]), items=20_000) == sketch
-    assert Sketch.from_json(sketch.to_json()) == sketch
 
 
 @pytest.mark.slow

@@ -44,11 +44,6 @@ def test_an_alarm_is_a_line_in_the_panels_of_those_it_names(history: History) ->
     assert [(mark["juror"], mark["at"], mark["message"]) for mark in marks] == [("cy", 150, "cy agrees less")]
 
 
-def test_a_narrow_page_gets_one_column(history: History) -> None:
-    wide, narrow = (jurors.plot.history(history, width=width).to_dict() for width in (1000, 340))
-    assert (wide["columns"], narrow["columns"]) == (3, 1)
-
-
 def test_it_is_drawn_whatever_the_names_are(history: History) -> None:
     assert jurors.plot.render(jurors.plot.history(history), "svg").startswith(b"<svg")
 
