@@ -111,7 +111,6 @@ def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> Non
 def test_the_least_certain_items_come_up_for_review() -> None:
     labels = jurors.label(simulate(300, 5, seed=5).votes, errors="independent")  # no label teaches of other items
     order = labels.review(10)
-    assert len(order) == 10
     assert labels.probability[order].max() <= np.delete(labels.probability, order).min() + 1e-12
 
 
@@ -166,15 +165,9 @@ def test_partial_fits_add_up_to_one_fit() -> None:
     assert parts.evaluation_.score == whole.evaluation_.score
 
 
-def test_jury_keeps_string_and_odd_integer_labels() -> None:
-    panel = simulate(300, 4, seed=9)
-    text = np.where(panel.votes == 0, "ham", "spam")
-    assert set(Jury().fit(text).predict(text)) <= {"ham", "spam"}
-    odd = np.where(panel.votes == 0, 5, 9)
-    jury = Jury().fit(odd)
-    assert set(jury.predict(odd)) <= {5, 9}
+def test_a_label_that_was_not_there_when_the_jury_was_fitted_is_refused() -> None:
     with pytest.raises(SketchError, match="was not there"):
-        jury.predict(np.full((2, 4), 7))
+        Jury().fit(simulate(300, 4, seed=9).votes).predict(np.full((2, 4), 7))
 
 
 def test_free_text_is_not_scored() -> None:

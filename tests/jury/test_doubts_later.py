@@ -6,7 +6,6 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import pytest
 import jurors
 from jurors import Evaluation, Votes
 from jurors.evaluate.evaluation import replace_evaluation
-from jurors.jury import methods as any_panel
 from jurors.jury.calibration import has_too_few_jurors
 from jurors.jury.grade import grade_rows
 

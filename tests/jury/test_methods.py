@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from panels import simulate
-from strategies import examples
 
 import jurors
 from jurors import Sketch, SketchError, Solution, Votes, VotesError
@@ -103,7 +99,7 @@ def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "votes"), [(80, 5), (150, 5), (150, 12)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_independent_jurors_who_share_few_items_ring_no_alarm(width: int, votes: int, seed: int) -> None:
     rng = np.random.default_rng([seed, width, votes])
     truth = rng.integers(0, 2, (2000, 1))
@@ -161,21 +157,20 @@ def test_items_seen_by_one_juror_or_by_nobody_still_get_a_label() -> None:
     assert np.isfinite(labels.probability).all()
 
 
-def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named() -> None:
-    panel = simulate(4000, 6, seed=8)
+@pytest.mark.parametrize("prevalence", [(0.6, 0.4), (0.4, 0.3, 0.3)], ids=["two labels", "three labels"])
+def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named(prevalence: tuple[float, ...]) -> None:
+    panel = simulate(3000, 6, seed=3, prevalence=prevalence)
     assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
-    rng = np.random.default_rng(8)
-    together = rng.random(4000) < 0.35
-    panel.votes[together, 4] = panel.votes[together, 5]  # the fifth looks over the sixth's shoulder
-    found = jurors.grade(panel.votes)
-    assert set(kinds(found)["correlated_errors"]) >= {"5", "6"}
+    copied = np.random.default_rng(0).random(3000) < 0.4
+    panel.votes[copied, 5] = panel.votes[copied, 4]
+    assert set(kinds(jurors.grade(panel.votes))["correlated_errors"]) >= {"5", "6"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["test", "population"])
 def test_intervals_cover_about_as_often_as_they_say(target: str) -> None:
     inside = []
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng(1000 + seed)
         accuracy = np.array([[0.8, 0.7], [0.75, 0.75], [0.7, 0.85], [0.65, 0.7], [0.85, 0.8]])
         truth = (rng.random(1500) < 0.4).astype(int)
@@ -218,7 +213,7 @@ def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
     panel = simulate(2000, 5, seed=11)
     found = jurors.compare(panel.votes, panel.truth)
     names = [e.method for e in found.evaluations]
-    assert names == ["latent", "algebraic", "majority", "dawid_skene", "bayesian", "spectral", "agreement"]
+    assert names == ["latent", *(name for name in jurors.METHODS if name != "latent")]
     assert not found.refused
     for evaluation in found.evaluations:
         assert set(evaluation.score) == set("12345")
@@ -262,7 +257,7 @@ def test_trios_of_a_panel_come_as_a_frame() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("density", [1.0, 0.6])
 def test_accurate_independent_jurors_ring_no_alarm_even_with_votes_missing(density: float) -> None:
-    for seed in range(12):
+    for seed in range(6):
         panel = simulate(400, 8, seed=seed, low=0.85, high=0.98, density=density)
         assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
 

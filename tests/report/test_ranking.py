@@ -13,9 +13,9 @@ import pytest
 
 import jurors
 from jurors.evaluate.alarms import Alarm, AlarmPair
-from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms, verdict
+from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
 from jurors.report.page import _title
-from jurors.report.tables import name, names, of_which
+from jurors.report.tables import name, names
 from jurors.uncertainty.alarms import clearly_weak, worse_than_chance
 
 
