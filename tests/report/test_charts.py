@@ -136,9 +136,7 @@ def test_tuples_that_hardly_occur_twice_are_joined_by_vote_share_and_no_item_is_
     assert sum(row["items"] for row in rows) == pytest.approx(2 * 500)  # as estimated, and by majority
 
 
-def test_error_correlations_are_drawn_by_group_from_the_numbers_found(
-    panel: Graded,
-) -> None:
+def test_error_correlations_are_drawn_by_group_from_the_numbers_found(panel: Graded) -> None:
     result = panel[0]
     found = result.details["dependence"]
     chart = plot.dependence(result)

@@ -208,10 +208,7 @@ def _brief_refusal(refusal: SketchError) -> str:
 #: What `grade` and `label` give for each kind of votes.
 _GIVEN_BY = {
     LABELS: ("the report card, without an answer key", "one label per item, and how sure it is"),
-    NUMBERS: (
-        "how far each juror's numbers can be relied on, without a key",
-        "one value per item, with its interval",
-    ),
+    NUMBERS: ("how far each juror's numbers can be relied on, without a key", "one value per item, with its interval"),
 }
 
 

@@ -28,14 +28,7 @@ from jurors.jury.kinds import LABELS, NUMBERS, kind_of
 from jurors.jury.label import Labelling, label, label_rows
 from jurors.numeric.grade import NumberGrades, grade_numbers
 from jurors.numeric.score import NumberScores, score_numbers
-from jurors.options import (
-    GradeOptions,
-    Label,
-    SourceOptions,
-    check_known,
-    column_names,
-    split_options,
-)
+from jurors.options import GradeOptions, Label, SourceOptions, check_known, column_names, split_options
 from jurors.results import Block, Columns, Notes, Result, Table
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
