@@ -35,11 +35,6 @@ def test_every_public_name_exists_and_every_package_lists_its_own() -> None:
             assert hasattr(package, name), f"{module.name}.{name}"
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="grades"):
-        jurors.grades  # noqa: B018
-
-
 def test_all_sources_give_the_same_grades(tmp_path: Path) -> None:
     panel = simulate(300, 3, seed=1)
     names = ("a", "b", "c")
@@ -108,12 +103,6 @@ def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> Non
         jurors.label(panel.votes, evaluation=result, trust="1")
 
 
-def test_the_least_certain_items_come_up_for_review() -> None:
-    labels = jurors.label(simulate(300, 5, seed=5).votes, errors="independent")  # no label teaches of other items
-    order = labels.review(10)
-    assert labels.probability[order].max() <= np.delete(labels.probability, order).min() + 1e-12
-
-
 def test_items_whose_label_teaches_most_come_up_for_review() -> None:
     labels = jurors.label(simulate(300, 5, seed=5).votes)
     assert labels.teaching is not None
@@ -155,14 +144,6 @@ def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
         jurors.grade(sketch, trust="k", common="A")
     with pytest.raises(VotesError, match="no juror 'kk'"):
         jurors.grade(sketch, trust="kk")
-
-
-def test_partial_fits_add_up_to_one_fit() -> None:
-    panel = simulate(600, 3, seed=8)
-    whole = Jury().fit(panel.votes)
-    parts = Jury().partial_fit(panel.votes[:200], classes=[0, 1]).partial_fit(panel.votes[200:])
-    assert parts.sketch_ == whole.sketch_
-    assert parts.evaluation_.score == whole.evaluation_.score
 
 
 def test_a_label_that_was_not_there_when_the_jury_was_fitted_is_refused() -> None:

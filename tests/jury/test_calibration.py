@@ -79,22 +79,6 @@ def test_renaming_and_reordering_jurors_commutes_with_calibrating(order: list[in
         assert after.interval["score"][name] == pytest.approx(before.interval["score"][name], abs=1e-6)
 
 
-def test_gold_narrows_the_intervals_and_in_the_limit_nothing_but_gold_counts() -> None:
-    votes, truth = panel_with_truth(1, 400, (0.8, 0.75, 0.7, 0.7))
-    true = jurors.score_labels(votes, truth.tolist())
-    widths, errors = [], []
-    for size in (0, 40, 400):
-        gold = {int(item): int(truth[item]) for item in range(size)} or None
-        grades = calibrated(jurors.grade(votes, gold=gold))
-        ends = np.array(list(grades.interval["score"].values()))
-        widths.append(float((ends[:, 1] - ends[:, 0]).mean()))
-        errors.append(max(abs(grades.score[j] - float(true.score[j])) for j in votes.jurors))
-        assert grades.shared_error.gold_items == size
-    assert widths[0] > widths[1] > widths[2]
-    assert errors[2] < 0.005
-    assert widths[2] < 0.01
-
-
 def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
     votes = panel(items=300)
     codes = np.column_stack([votes.codes, np.zeros(300, dtype=int)])

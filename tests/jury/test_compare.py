@@ -65,16 +65,6 @@ def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(ske
             assert low <= truth.accuracy[juror][label] <= high
 
 
-def test_logic_alone_allows_everything_until_something_is_asked(sketch: Sketch) -> None:
-    free, asked = jurors.bounds(sketch), jurors.bounds(sketch, spec="0.6")
-    assert free.prevalence is not None
-    assert free.prevalence["A"] == (0.0, 1.0)
-    assert asked.prevalence is not None
-    assert asked.prevalence["A"][1] < 0.3
-    assert asked.to_frame()["high"].le(1).all()
-    assert "at least 60%" in str(asked)
-
-
 def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: Sketch) -> None:
     highest = highest_floor(sketch)
     found = jurors.bounds(sketch, spec=str(round(highest + 0.01, 4)))

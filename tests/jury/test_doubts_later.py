@@ -46,22 +46,6 @@ PANELS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name, kind",
-    [
-        ("a coin", "uninformative_juror"),
-        ("a coin, three labels", "uninformative_juror"),
-        ("a liar", "inverted_juror"),
-        ("repeats", "same_voice"),
-        ("numbered", "possible_repeats"),
-        ("a copy", "twin_jurors"),
-        ("two voices", "too_few_voices"),
-    ],
-)
-def test_alarms_of_jurors_voices_and_names_ring_beside_labels(name: str, kind: str) -> None:
-    assert kind in [alarm.kind for alarm in jurors.label(PANELS[name]).alarms]
-
-
 @pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
 def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
     graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.kind not in _STANDING]

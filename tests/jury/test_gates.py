@@ -116,11 +116,6 @@ def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_no
     assert jurors.check(silent, max_wrong=0.5, allow_unknown=True).passed
 
 
-def test_a_label_that_was_declared_but_never_said_changes_nothing() -> None:
-    votes = jurors.Votes.from_matrix([["pass"] * 3] * 20, jurors="abc", labels=("pass", "fail"))
-    assert [alarm.kind for alarm in jurors.grade(votes).alarms] == ["single_label"]
-
-
 shares = st.floats(0, 1, allow_nan=False)
 intervals = st.tuples(shares, shares).map(lambda pair: (min(pair), max(pair)))
 

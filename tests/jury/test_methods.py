@@ -36,15 +36,6 @@ def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float)
     assert 1 - right <= majority
 
 
-def test_jurors_below_one_half_are_read_the_other_way_round() -> None:
-    panel = simulate(2000, 8, seed=1)
-    panel.votes[:, :2] = 1 - panel.votes[:, :2]
-    result = jurors.grade(panel.votes)
-    assert result.accuracy["1"][0] < 0.5
-    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
-    assert kinds(result)["inverted_juror"] == ("1", "2")
-
-
 def test_a_copy_a_noise_juror_and_a_liar_are_named_and_spoil_nobody() -> None:
     panel = simulate(2000, 7, seed=2)
     alone = scores(jurors.grade(panel.votes))
@@ -95,27 +86,6 @@ def test_copies_that_leave_three_voices_ring_no_alarm_and_count_once(who: str) -
 def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
     found = jurors.gate(jurors.grade(voices(*"aabb")), min_effective=1, max_correlation=0.9)
     assert {alarm.kind for alarm in found} == {"correlation_limit", "effective_limit"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "votes"), [(80, 5), (150, 5), (150, 12)])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_independent_jurors_who_share_few_items_ring_no_alarm(width: int, votes: int, seed: int) -> None:
-    rng = np.random.default_rng([seed, width, votes])
-    truth = rng.integers(0, 2, (2000, 1))
-    said = np.where(rng.random((2000, width)) < rng.uniform(0.6, 0.9, width), truth, 1 - truth)
-    turn = rng.random((2000, width)).argsort(axis=1)
-    result = jurors.grade(np.where(turn < votes, said, -1))
-    assert "correlated_errors" not in kinds(result)
-    assert result.details["dependence"].groups == ()
-
-
-def test_a_juror_who_says_one_thing_only_is_named() -> None:
-    panel = simulate(500, 6, seed=3)
-    panel.votes[:, 5] = 1
-    result = jurors.grade(panel.votes)
-    assert kinds(result)["constant_juror"] == ("6",)
-    assert scores(result)[:5] == pytest.approx(panel.own_score()[:5], abs=0.06)
 
 
 def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
@@ -246,22 +216,6 @@ def test_sparse_and_dense_storage_give_the_same_grades() -> None:
     assert one.interval_of("score", "1") == pytest.approx(other.interval_of("score", "1"), abs=0.02)
 
 
-def test_trios_of_a_panel_come_as_a_frame() -> None:
-    result = jurors.grade(simulate(1000, 5, seed=14).votes)
-    frame = result.trios
-    assert len(frame) == 10
-    assert set(frame["outcome"]) <= {"real", "out_of_range", "complex"}
-    assert frame["prevalence of 0"].between(0.4, 0.8).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("density", [1.0, 0.6])
-def test_accurate_independent_jurors_ring_no_alarm_even_with_votes_missing(density: float) -> None:
-    for seed in range(6):
-        panel = simulate(400, 8, seed=seed, low=0.85, high=0.98, density=density)
-        assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
-
-
 def test_a_juror_who_never_voted_is_left_out_and_named() -> None:
     panel = simulate(300, 5, seed=16)
     panel.votes[:, 4] = -1
@@ -383,15 +337,6 @@ def test_sampled_counts_are_estimated_and_the_algebra_says_why() -> None:
         jurors.grade(panel.votes, method="algebraic")
 
 
-def test_a_trio_that_errs_together_rings_the_goodness_of_fit() -> None:
-    panel = simulate(6000, 3, seed=2, prevalence=(0.4, 0.3, 0.3), high=0.75)
-    rng = np.random.default_rng(0)
-    herd = rng.random(6000) < 0.25
-    panel.votes[herd] = rng.integers(0, 3, herd.sum())[:, None]  # all three say the same, whatever the truth
-    found = {alarm.kind for alarm in jurors.grade(panel.votes).alarms}
-    assert "correlated_errors" in found
-
-
 def test_rare_labels_and_a_label_only_one_juror_uses_do_no_harm() -> None:
     panel = simulate(2000, 6, seed=4, prevalence=(0.6, 0.38, 0.02))
     votes = panel.votes.astype(object)
@@ -399,14 +344,6 @@ def test_rare_labels_and_a_label_only_one_juror_uses_do_no_harm() -> None:
     result = jurors.grade(votes)
     assert set(map(str, result.labels)) == {"0", "1", "2", "other"}
     assert np.array(list(result.score.values()), dtype=float) == pytest.approx(panel.own_score(), abs=0.03)
-
-
-def test_a_juror_who_never_uses_a_label_is_graded() -> None:
-    panel = simulate(2000, 5, seed=5, prevalence=(0.4, 0.3, 0.3))
-    panel.votes[:, 0] = np.where(panel.votes[:, 0] == 2, 1, panel.votes[:, 0])
-    result = jurors.grade(panel.votes)
-    assert result.accuracy["1"][2] < 0.05
-    assert result.confusion["1"][2][1] > 0.6
 
 
 def test_an_exam_with_five_choices_reports_scores_only() -> None:

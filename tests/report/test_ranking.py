@@ -16,7 +16,7 @@ from jurors.evaluate.alarms import Alarm, AlarmPair
 from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
 from jurors.report.page import _title
 from jurors.report.tables import name, names
-from jurors.uncertainty.alarms import clearly_weak, worse_than_chance
+from jurors.uncertainty.alarms import clearly_weak
 
 
 def _plain(text: Any) -> str:
@@ -37,30 +37,12 @@ def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
     assert "equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
 
 
-@pytest.mark.parametrize("target", ["test", "population"])
-def test_a_juror_far_below_most_others_is_named_and_one_a_little_below_is_not(target: Any) -> None:
-    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.7, 0.88], items=4_000), target=target)
-    assert clearly_weak(result) == [result.jurors[4]]
-
-
-def test_of_three_jurors_one_must_be_below_both_others() -> None:
-    result = jurors.grade(_votes([0.95, 0.75, 0.75], items=20_000))
-    assert clearly_weak(result) == []
-
-
 def test_nobody_is_called_weak_where_errors_go_together() -> None:
     result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
     quiet = " ".join(_plain(one.text) for one in actions(result, None, "v.csv"))
     assert "Weakest: look at e" in quiet
     shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors go together"),))
     assert "Weakest" not in " ".join(_plain(one.text) for one in actions(shared, None, "v.csv"))
-
-
-def test_a_juror_clearly_below_a_coin_is_asked_about_swapped_labels() -> None:
-    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.25], items=1_000), jurors=list("abcde"))
-    assert worse_than_chance(result) == ["e"]
-    remarks = {row.juror: row.remarks for row in ranking(result)}["e"]
-    assert any("labels swapped?" in one or "wrong more often" in one for one in remarks)
 
 
 def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
