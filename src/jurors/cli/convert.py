@@ -11,7 +11,7 @@ import click
 
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
-from jurors.cli.output import OutputTarget, target_options
+from jurors.cli.output import Output, target_options
 from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
 
@@ -22,7 +22,7 @@ from jurors.results import without_secrets
               help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
 @sides_options
 @target_options
-def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget) -> None:
+def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> None:
     """Write the votes of FILE... in another layout or format.
 
     Which of two objects is better (--scale pairs) becomes votes on pairs: first, second or tie.
@@ -48,7 +48,7 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget
 @click.command()
 @votes_options
 @target_options
-def sketch(source: Source, target: OutputTarget) -> None:
+def sketch(source: Source, target: Output) -> None:
     """Count the votes of FILE... into a small sketch file, which names no item.
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
@@ -70,7 +70,7 @@ def sketch(source: Source, target: OutputTarget) -> None:
 @votes_options
 @click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
 @target_options
-def merge(source: Source, union_labels: bool, target: OutputTarget) -> None:
+def merge(source: Source, union_labels: bool, target: Output) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
     from jurors._files import temporary_folder
     from jurors.sketch.sketch import Sketch

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import jurors
 from jurors.cli.main import print_error
 from jurors.cli.options import (
     KeySource,
@@ -40,8 +41,6 @@ def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
-    import jurors
-
     source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
         if by is None or source.kind is PREFERENCES:
@@ -66,7 +65,6 @@ def check(
     card: bool, output: Output,
 ) -> None:  # fmt: skip
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
-    import jurors
     from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
@@ -100,8 +98,6 @@ def label(
 
     Where votes are numbers (--scale interval), one value per item, with its interval.
     """
-    import jurors
-
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review: say how many with --review N")
     texts = None
@@ -131,8 +127,6 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
 
     Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
     """
-    import jurors
-
     with output.working("scoring") as bar:
         if by is not None:
             is_column = not Path(str(key.path)).exists()
@@ -163,8 +157,6 @@ def compare(
     seed: int, output: Output,
 ) -> None:  # fmt: skip
     """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
-    import jurors
-
     if not answers and (between or by):
         name = "--between" if between else "--by"
         raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
@@ -195,8 +187,6 @@ def _names(text: str | None) -> list[str] | None:
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
-    import jurors
-
     with output.working("counting") as bar:
         votes = source.read(bar)
         agreed = jurors.agreement(votes, level=level)
@@ -217,8 +207,6 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
-    import jurors
-
     if curve and any(options.values()):
         raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
@@ -239,8 +227,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
     FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
     the juror. Or a winner and a loser.
     """
-    import jurors
-
     with output.working("ranking") as bar:
         ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
     output.show(ranking)
@@ -251,8 +237,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
 @output_options("text", "json", "md", alarms=False)
 def inspect(source: Source, output: Output) -> None:
     """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
-    import jurors
-
     with output.working("looking") as bar:
         inspection = jurors.inspect(source.files, progress=bar, **source.options)
     output.show(inspection)
