@@ -11,7 +11,8 @@ import click
 
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
-from jurors.cli.output import OutputTarget, target_options
+from jurors.cli.output import Output, target_options
+from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
 
 
@@ -21,7 +22,7 @@ from jurors.results import without_secrets
               help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
 @sides_options
 @target_options
-def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget) -> None:
+def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> None:
     """Write the votes of FILE... in another layout or format.
 
     Which of two objects is better (--scale pairs) becomes votes on pairs: first, second or tie.
@@ -31,8 +32,9 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget
     from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
     with target.working("converting") as bar:
-        source, pairs = source.split_pairs(sides)
-        votes = source.read(bar) if pairs is None else pairs.compared(source.options["duplicates"])
+        duplicates, source = source.options["duplicates"], source.split_pairs(sides)
+        is_pairs = source.kind is PREFERENCES
+        votes = source.read_pairs().to_votes(duplicates=duplicates) if is_pairs else source.read(bar)
         target.warn_of(votes)
         path = None if target.path is None else Path(target.path)
         layout = select_layout(votes, path, to)
@@ -46,7 +48,7 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget
 @click.command()
 @votes_options
 @target_options
-def sketch(source: Source, target: OutputTarget) -> None:
+def sketch(source: Source, target: Output) -> None:
     """Count the votes of FILE... into a small sketch file, which names no item.
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
@@ -68,7 +70,7 @@ def sketch(source: Source, target: OutputTarget) -> None:
 @votes_options
 @click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
 @target_options
-def merge(source: Source, union_labels: bool, target: OutputTarget) -> None:
+def merge(source: Source, union_labels: bool, target: Output) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
     from jurors._files import temporary_folder
     from jurors.sketch.sketch import Sketch

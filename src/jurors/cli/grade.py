@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+import jurors
 from jurors.cli.main import print_error
 from jurors.cli.options import (
     KeySource,
     Source,
+    applicable,
     by_option,
     grading_option,
     grading_options,
@@ -24,7 +26,7 @@ from jurors.cli.options import (
 )
 from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
-from jurors.options import Grading, changed_options
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import Result
 
 
@@ -39,51 +41,15 @@ def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
-    import jurors
-
-    source, pairs = source.split_pairs(sides)
+    source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
-        graded: Any
-        if pairs is not None:
-            level = only_level("pairs", grading, exam=exam, by=by)
-            graded = jurors.grade_pairs(pairs.files, level=level, progress=bar, **pairs.options)
-        elif by is not None:
-            votes, groups = source.read_with_groups(by, bar)
-            if votes.scale == "interval":
-                only_level("numbers", grading, exam=exam)
-            graded = jurors.grade_by(votes, groups, column=by, exam=exam, **grading)
+        if by is None or source.kind is PREFERENCES:
+            kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]), by=by)
+            graded = kind.grade(data, **options)
         else:
-            votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]))
-            if numbers is not None:
-                graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
-            else:
-                graded = jurors.grade(votes, exam=exam, **grading)
+            votes, groups = source.read_with_groups(by, bar)
+            graded = jurors.grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
     output.show(graded)
-
-
-def _votes_or_numbers(source: Source, bar: Any, *, by_item: bool) -> tuple[Any, Any]:
-    """Read votes (or a sketch, unless items are needed), and the numbers if FILE turns out to hold some."""
-    if (numbers := source.numbers(bar)) is not None:
-        return None, numbers
-    first, second = source.duplicate()
-    votes = first.read(bar) if by_item else first.count(bar)
-    return votes, second.numbers(bar, votes)
-
-
-def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
-    """Give the level of the intervals; OptionError if an option is given that is not for this kind of answers.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
-    given = [name for name in changed_options(grading, Grading) if name != "level"]
-    if given := [*given, *(name for name, value in others.items() if value)]:
-        instead = "make labels of them (--threshold NUMBER, --bins 5)" if kind == "numbers" else "say --scale nominal"
-        message = f"--{given[0]} does not apply to {kind}, which this table holds: leave it out, or {instead}"
-        raise OptionError(message, code="does_not_apply", name=given[0])
-    return float(grading["level"])
 
 
 @click.command()
@@ -99,7 +65,6 @@ def check(
     card: bool, output: Output,
 ) -> None:  # fmt: skip
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
-    import jurors
     from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
@@ -107,13 +72,10 @@ def check(
         baseline, earlier = limits["baseline"], None
         if baseline is not None and read_document(baseline) is None:  # no JSON of an earlier run, hence its votes
             earlier = replace(source, files=(baseline,)).read()
-        votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]) or earlier is not None)
-        if numbers is not None:
-            evaluation: Any = jurors.grade_numbers(numbers, level=only_level("numbers", grading))
-        else:
-            evaluation = jurors.grade(votes, **grading)
-            if earlier is not None:
-                limits |= {"baseline": earlier, "votes": votes}
+        kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]) or earlier is not None)
+        evaluation = kind.grade(data, **options)
+        if earlier is not None and kind is LABELS:
+            limits |= {"baseline": earlier, "votes": data}
         verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
@@ -136,30 +98,22 @@ def label(
 
     Where votes are numbers (--scale interval), one value per item, with its interval.
     """
-    import jurors
-
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review: say how many with --review N")
-    shown: Any
+    texts = None
     with output.working("labelling") as bar:
-        if (numbers := source.numbers(bar)) is None:
+        if source.kind is LABELS:
             source, texts = source.split_texts(items, text)
-            if by is None:
-                votes = source.read(bar)
-                numbers = source.numbers(bar, votes)
-            else:
-                votes, groups = source.read_with_groups(by, bar)
-                if votes.scale == "interval":
-                    only_level("numbers", grading, review=review, by=by)
-        if numbers is not None:
-            shown = jurors.value_items(numbers, level=only_level("numbers", grading, review=review, by=by))
+        if by is None or source.kind is NUMBERS:
+            kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
+            shown = kind.label(data, **options)
         else:
-            if by is None:
-                shown = jurors.label(votes, **grading)
-            else:
-                labelling, by_item, _ = jurors.label_by(votes, groups, column=by, **grading)
-                shown = replace(labelling, groups=by_item)
-            shown = shown if review is None else shown.for_review(review, votes, texts)
+            data, groups = source.read_with_groups(by, bar)
+            options = applicable(kind_of(data), grading, review=review, by=by)
+            labelling, by_item, _ = jurors.label_by(data, groups, column=by, **options)
+            shown = replace(labelling, groups=by_item)
+        if review is not None:
+            shown = shown.for_review(review, data, texts)
     output.show(shown)
 
 
@@ -173,8 +127,6 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
 
     Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
     """
-    import jurors
-
     with output.working("scoring") as bar:
         if by is not None:
             is_column = not Path(str(key.path)).exists()
@@ -205,8 +157,6 @@ def compare(
     seed: int, output: Output,
 ) -> None:  # fmt: skip
     """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
-    import jurors
-
     if not answers and (between or by):
         name = "--between" if between else "--by"
         raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
@@ -237,8 +187,6 @@ def _names(text: str | None) -> list[str] | None:
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
-    import jurors
-
     with output.working("counting") as bar:
         votes = source.read(bar)
         agreed = jurors.agreement(votes, level=level)
@@ -259,8 +207,6 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
-    import jurors
-
     if curve and any(options.values()):
         raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
@@ -281,8 +227,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
     FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
     the juror. Or a winner and a loser.
     """
-    import jurors
-
     with output.working("ranking") as bar:
         ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
     output.show(ranking)
@@ -293,8 +237,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
 @output_options("text", "json", "md", alarms=False)
 def inspect(source: Source, output: Output) -> None:
     """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
-    import jurors
-
     with output.working("looking") as bar:
         inspection = jurors.inspect(source.files, progress=bar, **source.options)
     output.show(inspection)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import (
@@ -239,7 +240,7 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
         output.show(planned)
         return
     from jurors.report.charts.base import render
-    from jurors.report.charts.other import plan as draw
+    from jurors.report.charts.prevalence import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
 
@@ -263,8 +264,6 @@ def reference(
 
     With --fit, a jury whose key is known is measured and added to a table of your own, for --reference.
     """
-    import jurors
-
     if not source.files:
         for option, value in {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}.items():
             if value:
@@ -310,8 +309,6 @@ def audit_plan(
     title: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Draw items of FILE for a person to label, each with a known chance."""
-    import jurors
-
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
     target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
@@ -347,8 +344,6 @@ def result(
 
     With --until, exit status 3 unless every goal is reached.
     """
-    import jurors
-
     with output.working("auditing") as bar:
         audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
     output.show(audited)

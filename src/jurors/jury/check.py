@@ -14,6 +14,7 @@ from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
 from jurors.evaluate.card import alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
+from jurors.jury.kinds import kind_of
 from jurors.numeric.grade import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.results import Block, Columns, Notes, Result, escape_text
@@ -82,7 +83,7 @@ class Verdict(Result):
                 SubElement(case, "skipped", message=escape_text(gate.line))
             else:
                 SubElement(case, "system-out").text = escape_text(gate.line)
-        about = ("any", "numbers" if isinstance(self.evaluation, NumberGrades) else "labels")
+        about = ("any", kind_of(self.evaluation).name)
         kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in about]
         others = (name for name in kinds if name not in {*_OF_GATES, *ALARM_LIMITS.values()})
         for name in (*self.limits, *others):

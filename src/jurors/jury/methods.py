@@ -272,9 +272,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
         if ends is not None:
             result = replace(
-                result,
-                interval=named_statistics(sketch, ends),
-                standard_error=named_statistics(sketch, ends["errors"]),
+                result, interval=named_statistics(sketch, ends), standard_error=named_statistics(sketch, ends["errors"])
             )
     later: Any = {name: partial(_checked, checks, name) for name in ("alarms", "notes", "dependence")}
     return replace_evaluation(result, **later)

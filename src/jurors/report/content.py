@@ -133,11 +133,6 @@ def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
 Group: TypeAlias = tuple[str, ...]
 
 
-def pairs_together(alarm: Alarm) -> list[Group]:
-    """List the pairs of the alarm whose errors are positively correlated."""
-    return [(pair.first, pair.second) for pair in alarm.pairs if pair.value > 0]
-
-
 def pairs_apart(alarm: Alarm) -> list[Group]:
     """List the pairs of the alarm whose errors are negatively correlated."""
     return [(pair.first, pair.second) for pair in alarm.pairs if pair.value < 0]
@@ -158,7 +153,7 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
         groups = []
     else:
         groups = [] if e.dependence is None else list(e.dependence.groups)
-        groups = groups or [pair for alarm in alarms for pair in pairs_together(alarm)]
+        groups = groups or [(pair.first, pair.second) for alarm in alarms for pair in alarm.pairs if pair.value > 0]
     return sorted(groups, key=len)
 
 

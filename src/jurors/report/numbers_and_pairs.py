@@ -5,17 +5,18 @@ The verdict comes first, then jurors and items (or objects) on their intervals, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup
 
-from jurors._numeric import single_threaded
-from jurors.errors import OptionError
+from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
+from jurors.jury.inputs import source_votes
+from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
 from jurors.numeric.data import numbers_of
 from jurors.numeric.grade import (
     ItemValues,
@@ -26,7 +27,6 @@ from jurors.numeric.grade import (
     shown,
     values_by,
 )
-from jurors.options import Grading, changed_options
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.report.charts.base import number
@@ -57,6 +57,18 @@ class Row(IntervalRow):
     text: str  #: the value as it is printed
     range: str
     more: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, rank: int, name: str, value: float, ends: Floats, write: Callable[[float], str], *, none: str = "–",
+        **others: Any,
+    ) -> Row:  # fmt: skip
+        """A value with its interval as `write` prints numbers; `none` stands for an interval that is not known."""
+        low, high = _floats(ends)
+        return cls(
+            rank=rank, name=name, text="–" if np.isnan(value) else write(value), score=number(value), ends=(low, high),
+            range=none if np.isnan(low) else f"{write(low)} – {write(high)}", **others,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,23 +140,6 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
     )  # fmt: skip
 
 
-def only_level(kind: str, grading: Mapping[str, Any], inputs: Sequence[tuple[str, Any]]) -> float:
-    """Give the level of the intervals; OptionError if an option or an input is given that is for labels alone.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
-    given = [f"{name}=" for name in changed_options(grading, Grading) if name != "level"]
-    given += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
-    if given:
-        instead = "make labels of them (threshold=, bins=)" if kind == "numbers" else "say scale='nominal'"
-        message = f"{given[0]} does not apply to {kind}, which these are: leave it out, or {instead}"
-        raise OptionError(message, code="does_not_apply")
-    return float(grading.get("level", Grading.level))
-
-
 def _card_parts(result: Result) -> tuple[str, PageTable]:
     """Extract the first line of a result as it is printed, and its table."""
     blocks = list(result._blocks())
@@ -176,7 +171,7 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
     -------
     KindContent
     """
-    table = votes.tuples if isinstance(votes, Sketch) else votes
+    table = source_votes(votes)
     with single_threaded():
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
@@ -201,22 +196,14 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
 
 def _jurors(grades: NumberGrades) -> Bars:
     real, ends = grades.calibrated_reliability, grades.calibrated_reliability_ends
-    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(real[k]), -np.nan_to_num(real[k])))
     rows = [
-        Row(
-            rank=place + 1,
-            name=grades.jurors[k],
-            text=shown(real[k]),
-            range=_range(ends[k, 0], ends[k, 1]),
-            score=number(real[k]),
-            ends=(float(ends[k, 0]), float(ends[k, 1])),
-            beside=number(grades.reliability[k]),
-            beside_ends=(float(grades.reliability_ends[k, 0]), float(grades.reliability_ends[k, 1])),
-            more=(shown(grades.reliability[k]),),
+        Row.of(
+            rank, grades.jurors[k], real[k], ends[k], shown, beside=number(grades.reliability[k]),
+            beside_ends=_floats(grades.reliability_ends[k]), more=(shown(grades.reliability[k]),),
             remarks=_remarks(grades.jurors[k], grades.alarms),
         )
-        for place, k in enumerate(order)
-    ]
+        for rank, k in enumerate(_best_first(real), 1)
+    ]  # fmt: skip
     caption = (
         "Jurors by reliability, the squared correlation of their numbers with the truth, as real juries go; in the "
         "last column, the thin line is the interval if errors were independent"
@@ -228,18 +215,10 @@ def _jurors(grades: NumberGrades) -> Bars:
 
 
 def _items(values: ItemValues) -> Bars:
-    order = np.lexsort((np.arange(len(values.items)), -np.nan_to_num(values.value, nan=-np.inf)))[:_MAX_ROWS]
+    ends = np.stack([values.low, values.high], axis=1)
     rows = [
-        Row(
-            rank=place + 1,
-            name=str(values.items[k]),
-            text=shown(values.value[k]),
-            range=_range(values.low[k], values.high[k]),
-            score=number(values.value[k]),
-            ends=(float(values.low[k]), float(values.high[k])),
-            more=(f"{values.numbers[k]:,}",),
-        )
-        for place, k in enumerate(order.tolist())
+        Row.of(rank, str(values.items[k]), values.value[k], ends[k], shown, more=(f"{values.numbers[k]:,}",))
+        for rank, k in enumerate(_best_first(values.value)[:_MAX_ROWS], 1)
     ]
     left = len(values.items) - len(rows)
     more = f"{left:,} more are in the embedded numbers. " if left else ""
@@ -252,8 +231,14 @@ def _items(values: ItemValues) -> Bars:
     )  # fmt: skip
 
 
-def _range(low: float, high: float) -> str:
-    return "–" if np.isnan(low) else f"{shown(low)} – {shown(high)}"
+def _best_first(values: Floats) -> list[int]:
+    """The positions of values, the largest first; those that are not known last."""
+    order: list[int] = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
+    return order
+
+
+def _floats(ends: Floats) -> tuple[float, float]:
+    return float(ends[0]), float(ends[1])
 
 
 # -- preferences --
@@ -294,18 +279,14 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
 
 
 def _objects(ranking: Ranking) -> Bars:
+    ends = np.stack([ranking.low, ranking.high], axis=1)
     rows = [
-        Row(
-            rank=int(ranking.rank[k]),
-            name=ranking.objects[k],
-            text=f"{ranking.strength[k]:z.2f}",
-            range=f"{ranking.low[k]:z.2f} – {ranking.high[k]:z.2f}",
-            score=float(ranking.strength[k]),
-            ends=(float(ranking.low[k]), float(ranking.high[k])),
+        Row.of(
+            int(ranking.rank[k]), ranking.objects[k], ranking.strength[k], ends[k], "{:z.2f}".format,
             more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"),
         )
         for k in range(min(len(ranking.objects), _MAX_ROWS))
-    ]
+    ]  # fmt: skip
     left = len(ranking.objects) - len(rows)
     note = f"{left:,} more are in the embedded numbers." if left else ""
     caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
@@ -316,24 +297,23 @@ def _objects(ranking: Ranking) -> Bars:
 
 
 def _pair_jurors(grades: PairGrades) -> Bars:
-    sharp, is_open = grades.discrimination, np.isinf(grades.discrimination_ends[:, 0])
+    is_open = np.isinf(grades.discrimination_ends[:, 0])
     ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
-    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(sharp[k]), -np.nan_to_num(sharp[k])))
     rows = [
-        Row(
-            rank=place + 1,
-            name=grades.jurors[k],
-            text="–" if np.isnan(sharp[k]) else f"{sharp[k]:z.2f}",
-            range="open" if is_open[k] else "–" if np.isnan(ends[k, 0]) else f"{ends[k, 0]:z.2f} – {ends[k, 1]:z.2f}",
-            score=number(sharp[k]),
-            ends=(float(ends[k, 0]), float(ends[k, 1])),
+        Row.of(
+            rank, grades.jurors[k], grades.discrimination[k], ends[k], "{:z.2f}".format,
+            none="open" if is_open[k] else "–",
             more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
             remarks=_remarks(grades.jurors[k], grades.alarms),
         )
-        for place, k in enumerate(order)
-    ]
+        for rank, k in enumerate(_best_first(grades.discrimination), 1)
+    ]  # fmt: skip
     caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
     return Bars(
         "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",
         interval_name(grades.level), tuple(rows), ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
     )  # fmt: skip
+
+
+#: The content of the page of each kind of answers that are not labels: (data, level, file) -> content.
+PAGES: dict[Kind, Callable[[Any, float, str], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}

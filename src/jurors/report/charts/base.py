@@ -52,26 +52,16 @@ _PAGE = {"both": "transparent", "light": "#FFFFFF", "dark": "#121212"}
 _FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 
 
-def altair() -> Any:
-    """Import the drawing library; JurorsError says how to install it.
-
-    Returns
-    -------
-    module
-    """
-    try:
-        return import_module("altair")
-    except ImportError as error:
-        if error.name in ("altair", None):
-            raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
-        raise JurorsError(f"charts need altair, which does not load: {error}") from error
-
-
 class _LazyAltair:
-    """The drawing library, imported when something is drawn."""
+    """The drawing library, imported when something is drawn; JurorsError says how to install it."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(altair(), name)
+        try:
+            return getattr(import_module("altair"), name)
+        except ImportError as error:
+            if error.name in ("altair", None):
+                raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
+            raise JurorsError(f"charts need altair, which does not load: {error}") from error
 
 
 alt: Any = _LazyAltair()
@@ -369,7 +359,8 @@ def place_names(
     taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
     placed: list[Placed] = []
     for k in range(len(points)) if order is None else order:
-        width = min(text_width(names[k]), _LIMIT)
+        letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
+        width = min(_LETTER * letters, _LIMIT)
         for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
             overlaps = (
@@ -384,17 +375,6 @@ def place_names(
         if len(placed) == (24 if len(points) <= _CROWD else 10):
             break
     return placed
-
-
-def text_width(text: str) -> float:
-    """Estimate the width of a line of text.
-
-    Returns
-    -------
-    float
-        Pixels.
-    """
-    return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
@@ -481,14 +461,12 @@ def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     solution: Any = result.solution
     floats = solution.to_float()
     diagonals = [[table[k][k] for k in range(len(solution.labels))] for table in floats.confusions]
+    shape, score = (len(solution.jurors), len(solution.labels)), [floats.score[juror] for juror in solution.jurors]
     return ChartGrades(
-        solution.jurors,
-        solution.labels,
-        as_floats(floats.prevalences),
-        as_floats(diagonals).reshape(len(solution.jurors), len(solution.labels)),
-        as_floats([floats.score[juror] for juror in solution.jurors]),
+        solution.jurors, solution.labels, np.array(floats.prevalences, dtype=float),
+        np.array(diagonals, dtype=float).reshape(shape), np.array(score, dtype=float),
         result if isinstance(result, Evaluation) else None,
-    )
+    )  # fmt: skip
 
 
 def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
@@ -504,9 +482,9 @@ def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     return ChartGrades(
         result.jurors,
         result.labels,
-        as_floats([real.prevalence[a] for a in result.labels]),
-        as_floats([[real.accuracy[j][a] for a in result.labels] for j in result.jurors]),
-        as_floats([real.score[j] for j in result.jurors]),
+        np.array([real.prevalence[a] for a in result.labels], dtype=float),
+        np.array([[real.accuracy[j][a] for a in result.labels] for j in result.jurors], dtype=float),
+        np.array([real.score[j] for j in result.jurors], dtype=float),
         real,
         None if result.solution is None else grades_of(result),
     )
@@ -523,11 +501,6 @@ def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
     padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
     prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
     return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
-
-
-def as_floats(values: Any) -> Floats:
-    """Make an array of floats; None becomes NaN."""
-    return np.array(values, dtype=float)
 
 
 def number(value: Any) -> float | None:
