@@ -56,8 +56,7 @@ def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpac
     array([1. , 0.6, 0.8])
     """
     graded = _graded(votes, y_true, options)
-    best = graded.result.leading if isinstance(graded.result, Evaluation) else graded.result
-    scores = [best.score.get(juror) for juror in graded.jurors]
+    scores = [graded.result.score.get(juror) for juror in graded.jurors]
     return np.array([np.nan if score is None else float(score) for score in scores])
 
 
@@ -210,7 +209,7 @@ class _Graded:
     def joint(self) -> Floats:
         """Count items by (juror, true label, label given); NaN where nothing is known."""
         result = self.result
-        counted = result if isinstance(result, KeyedEvaluation) else result.labelling_partition
+        counted = result if isinstance(result, KeyedEvaluation) else result.partition
         joint = np.full((len(self.jurors), len(self.labels), len(self.labels)), np.nan)
         if counted is not None:
             places = [self.jurors.index(juror) for juror in counted.sketch.jurors]

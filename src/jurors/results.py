@@ -238,6 +238,9 @@ class Result(ABC):
     #: whether text and Markdown are a bare table, so that alarms and remarks have to go elsewhere (stderr)
     _is_bare: ClassVar[bool] = False
 
+    #: what the JSON document calls itself: the command that prints it
+    _kind: ClassVar[str] = "result"
+
     def _document(self) -> Any:
         """What JSON holds, before `json_ready`. By default the rows of `_columns`."""
         return row_documents(self._columns())
@@ -259,19 +262,21 @@ class Result(ABC):
             What `to_json` writes.
         """
         document = json_ready(self._document())
-        return {"schema": DOCUMENT, **document} if isinstance(document, dict) else document
+        return {"schema": f"jurors.{self._kind}/{DOCUMENT}", **document} if isinstance(document, dict) else document
 
     def to_json(self) -> str:
         """Render as strict JSON."""
         return json_text(self.to_dict())
 
-    def to_text(self) -> str:
-        """Render for a terminal."""
-        return "\n\n".join(_block(block).to_text() for block in self._blocks()) + "\n"
+    def to_text(self, **show: Any) -> str:
+        """Render for a terminal; results with many jurors take `full`, `top`, `sort` and `min_votes`."""
+        blocks: Any = self._blocks
+        return "\n\n".join(_block(block).to_text() for block in blocks(**show)) + "\n"
 
-    def to_markdown(self) -> str:
-        """Render as Markdown."""
-        return "\n\n".join(_block(block).to_markdown() for block in self._blocks()) + "\n"
+    def to_markdown(self, **show: Any) -> str:
+        """Render as Markdown; options as in `to_text`."""
+        blocks: Any = self._blocks
+        return "\n\n".join(_block(block).to_markdown() for block in blocks(**show)) + "\n"
 
     def to_html(self) -> str:
         """Render as HTML, in which every name is text, never markup."""

@@ -236,7 +236,7 @@ def grades(result: Any) -> dict[tuple[Any, ...], float | None]:
     [('accuracy', 'i', 'A'), ('accuracy', 'i', 'B')]
     """
     if isinstance(result, Evaluation):
-        if result.solution is None:
+        if result.independent.solution is None:
             return {}
         named: dict[tuple[Any, ...], Any] = {("score", juror): value for juror, value in result.score.items()}
         named |= {("prevalence", label): value for label, value in result.prevalence.items()}

@@ -48,7 +48,7 @@ from jurors.audit.sheet import (
     replay_draws,
 )
 from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
-from jurors.evaluate.card import CALIBRATED, percent, percent_range
+from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.compare import compare_counted, default_methods
@@ -125,7 +125,7 @@ class AuditedVotes:
         counted, default = self.graded_blind
         others = [name for name in default_methods(counted.sketch) if name != default.method]
         evaluations = [default, *compare_counted(counted, others).evaluations]
-        partitions = {evaluation.method: evaluation.labelling_partition for evaluation in evaluations}
+        partitions = {evaluation.method: evaluation.partition for evaluation in evaluations}
         return {name: partition.chosen for name, partition in partitions.items() if partition is not None}
 
     @property
@@ -442,7 +442,7 @@ class Audit(Result):
 
     def _blocks(self) -> list[Block]:
         sure = f"{self.level * 100:g}%"
-        headings = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
+        headings = ("", "guaranteed", f"{sure} interval", "calibrated", f"{sure} interval ")
         rows = [
             (
                 name,

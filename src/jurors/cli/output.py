@@ -238,7 +238,7 @@ class Output:
         from jurors.jury.groups import group_alarms
 
         if not self.quiet:
-            shown = [alarm for alarm in alarms if alarm.level != "note" or alarm.kind in _SHOWN_NOTES]
+            shown = [alarm for alarm in alarms if alarm.level != "note" or alarm.reason in _SHOWN_NOTES]
             for line in alarm_lines(group_alarms(shown)):
                 print_error(line)
 

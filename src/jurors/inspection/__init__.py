@@ -238,7 +238,7 @@ def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, over
         findings += suspicious_columns(votes)
     if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
         alarms = possible_repeat_alarms(Sketch.from_votes(votes))
-        findings += [Finding(a.kind, a.message, a.jurors, a.level, a.value) for a in alarms]
+        findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
     votes_by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     if empty := int(votes.weights[votes_by_row == 0].sum()):
         message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"

@@ -38,12 +38,12 @@ def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
     alarms 0.0
     warnings 3.0
     """
-    scores = evaluation.leading.score.items()
+    scores = evaluation.score.items()
     figures: dict[tuple[str, ...], float] = {("score", juror): score for juror, score in scores if score is not None}
-    if evaluation.dependence is not None:
-        figures["effective jurors",] = evaluation.dependence.effective_jurors
-    if evaluation.calibrated is not None:
-        figures["wrong labels",] = evaluation.calibrated.wrong_labels
+    if evaluation.effective_jurors is not None:
+        figures["effective jurors",] = evaluation.effective_jurors
+    if evaluation.wrong_labels is not None:
+        figures["wrong labels",] = evaluation.wrong_labels
     levels = Counter(alarm.level for alarm in evaluation.alarms)
     return {**figures, ("alarms",): float(levels["alarm"]), ("warnings",): float(levels["warning"])}
 

@@ -26,8 +26,8 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
-from jurors.uncertainty.gold import LabelInformation, forecast_half_widths, label_information, labelling_errors
+from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels, temper_new_tuples
+from jurors.uncertainty.gold import forecast_half_widths, labelling_errors
 from jurors.uncertainty.intervals import panel_intervals
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
@@ -102,30 +102,39 @@ class Calibration:
         """
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
-            return evaluation.partition
+            return evaluation.independent.partition
         if self.gold is not None:
-            return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
+            return (
+                evaluation.independent.partition if evaluation.calibrated is None else evaluation.calibrated.partition
+            )
         with single_threaded():
             posterior = calibration_basis(evaluation, self.blind or evaluation, sketch)[1]
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, jury)
 
-    def lessons(self, evaluation: Evaluation) -> LabelInformation | None:
-        """The information gain of one more label, by tuple.
+    def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats) -> Floats:
+        """The calibrated posterior of decision tuples of the same jurors that were not graded.
+
+        Parameters
+        ----------
+        sketch
+            The tuples.
+        posterior
+            (T, R) as if errors were independent.
 
         Returns
         -------
-        LabelInformation or None
-            None where nothing is known about shared errors.
+        ndarray, (T, R)
         """
-        sketch = evaluation.sketch
-        if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
-            return None
+        graded = evaluation.sketch
+        if graded is None or has_too_few_jurors(evaluation) or self.errors == "independent":
+            return posterior
         with single_threaded():
-            _, posterior, _ = calibration_basis(evaluation, self.blind or evaluation, sketch)
-            jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
-            return label_information(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
+            basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
+            jury = jury_votes(graded, basis, evaluation.voices)
+            distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
+            return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
 
     def _votes_and_gold(
         self, evaluation: Evaluation, sketch: Sketch, posterior: Floats
@@ -165,16 +174,18 @@ def has_too_few_jurors(evaluation: Evaluation) -> bool:
     few = _too_few_alarms(evaluation)
     if not few:
         return False
-    if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
+    partition = evaluation.independent.partition
+    if not evaluation.islands or partition is None or partition.is_sure_of_itself:
         return True
     return not frozenset(evaluation.jurors) - _ungraded_jurors(few)
 
 
 def _too_few_alarms(evaluation: Evaluation) -> list[Alarm]:
     """The alarms of too few distinct jurors. They are not computed where no item is labelled by majority vote."""
-    if evaluation.partition is not None and evaluation.partition.by_majority is None:
+    partition = evaluation.independent.partition
+    if partition is not None and partition.by_majority is None:
         return []
-    return [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
+    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_voices"]
 
 
 def _ungraded_jurors(few: list[Alarm]) -> frozenset[str]:
@@ -259,10 +270,11 @@ def calibration_basis(
     noise : callable
         Computes how far the statistics move when items are drawn again.
     """
-    partition = blind.partition
+    partition = blind.independent.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
         # the panel model, which stays in range and is steady where items are few
-        panel = fit_trio(sketch, evaluation.solution, from_votes=evaluation.rule == DEFAULT_RULE)
+        model = evaluation.independent
+        panel = fit_trio(sketch, model.solution, from_votes=model.rule == DEFAULT_RULE)
         return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
     if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
         return "majority", _majority(sketch, evaluation.voices), FitNoise
@@ -288,7 +300,7 @@ def _trio_noise(panel: PanelFit) -> FitNoise:
 
 def _noise(evaluation: Evaluation) -> FitNoise:
     """The noise of an evaluation, by its standard errors."""
-    errors = evaluation.standard_error
+    errors = evaluation.independent.standard_error
     if errors is None:
         return FitNoise()
     accuracy = [list(row.values()) for row in errors["accuracy"].values()]
@@ -351,17 +363,17 @@ def _with_none(values: Floats) -> Any:
 
 def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     """The evaluation's own numbers in the form of calibrated ones, for juries whose errors are independent."""
-    partition, sketch = evaluation.partition, evaluation.sketch
-    if partition is None or evaluation.interval is None or sketch is None or partition.is_sure_of_itself:
+    model, sketch = evaluation.independent, evaluation.sketch
+    partition = model.partition
+    if partition is None or model.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
     posterior = _posterior(partition, sketch, evaluation.voices)
     jury = jury_votes(sketch, posterior, evaluation.voices)
     shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(
-        prevalence=evaluation.prevalence, accuracy=evaluation.accuracy, score=evaluation.score,
-        interval=NamedMapping(**evaluation.interval, wrong_labels=(low, high)),
-        wrong_labels=partition.expected_errors / sketch.items,
+        prevalence=model.prevalence, accuracy=model.accuracy, score=model.score,
+        interval=NamedMapping(**model.interval, wrong_labels=(low, high)), wrong_labels=partition.wrong_labels,
         shared_error=SharedError(median=0.0, interval=(0.0, 0.0), juries=0, gold_items=0, source="independent"),
         basis=evaluation.method, level=evaluation.level, partition=partition,
     )  # fmt: skip

@@ -60,7 +60,7 @@ class Verdict(Result):
     def _blocks(self) -> Iterable[Block]:
         card = self.evaluation if self.shows_card else None
         on_card = () if card is None else card.alarms
-        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES and alarm not in on_card)
+        alarms = tuple(alarm for alarm in self.alarms if alarm.reason not in _OF_GATES and alarm not in on_card)
         yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
         if card is not None:
             yield from card._blocks()
@@ -82,12 +82,11 @@ class Verdict(Result):
                 SubElement(case, "skipped", message=escape_text(gate.line))
             else:
                 SubElement(case, "system-out").text = escape_text(gate.line)
-        about = ("any", "numbers" if isinstance(self.evaluation, NumberGrades) else "labels")
-        kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in about]
-        others = (name for name in kinds if name not in {*_OF_GATES, *ALARM_LIMITS.values()})
+        kinds = dict.fromkeys(kind for kind in KINDS.values() if kind.levels != ("note",) and kind.about == "grades")
+        others = (kind.name for kind in kinds if not kind.name.startswith("limit_"))
         for name in (*self.limits, *others):
             case = SubElement(suite, "testcase", classname="jurors.alarms", name=name)
-            alarms = [alarm for alarm in self.alarms if alarm.kind == name]
+            alarms = [alarm for alarm in self.alarms if name in (alarm.kind, alarm.reason)]
             if any(alarm in self.loud for alarm in alarms):
                 message = escape_text("; ".join(alarm.message for alarm in alarms))
                 SubElement(case, "failure", message=message, type=alarms[0].level)
@@ -126,7 +125,7 @@ def check(
     gates = evaluate_gates(evaluation, parsed)
     alarms = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
-    distrust = sum(alarm.kind not in _OF_GATES for alarm in loud)
+    distrust = sum(alarm.reason not in _OF_GATES for alarm in loud)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
     outcomes = [gate.outcome for gate in gates]
     failed, unknown = outcomes.count("fail"), outcomes.count("not known")

@@ -27,10 +27,9 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import OptionError, SketchError, match_name
+from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.card import percent
-from jurors.evaluate.dependence import FEWEST_JURORS
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
@@ -201,7 +200,7 @@ def _label(name: Any, evaluation: Any) -> Label:
 
 def _has_open_labels(evaluation: Evaluation) -> bool:
     """Where all votes are for one label, a limit on another one is no slip: on other days, others occur."""
-    return any(alarm.kind == "single_label" for alarm in evaluation.alarms)
+    return any(alarm.reason == "single_label" for alarm in evaluation.alarms)
 
 
 # -- gates -------------------------------------------------------------------------------------------------------------
@@ -385,7 +384,7 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         reason = "the numbers fix no grade" if ends is None else ""
     else:
         if evaluation.calibrated is not None:
-            share: Any = getattr(evaluation.calibrated, kind.statistic)
+            share: Any = getattr(evaluation, kind.statistic)
             interval: Any = evaluation.calibrated.interval[kind.statistic]
             for name in (target.juror, target.label):
                 if name is not None:
@@ -411,11 +410,11 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
 
 def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
     """Why the votes do not determine a share."""
-    kinds = {alarm.kind for alarm in evaluation.alarms}
-    if "single_label" in kinds:
+    reasons = {alarm.reason for alarm in evaluation.alarms}
+    if "single_label" in reasons:
         return f"only {evaluation.labels[0]!r} was ever said"
-    if "too_few_voices" in kinds:
-        return "fewer than three voices are left"
+    if "too_few_voices" in reasons:
+        return "fewer than three jurors are distinct"
     if evaluation.calibrated is None:
         return "no real evaluation explains the counts"
     return f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
@@ -450,9 +449,8 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
         return tuple(alarms)
     max_correlation, min_effective = limits.max_correlation, limits.min_effective
     if max_correlation is not None or min_effective is not None:
-        dependence = evaluation.dependence
-        if dependence is not None:
-            mean, worth = dependence.mean_correlation, dependence.effective_jurors
+        mean, worth = evaluation.mean_correlation, evaluation.effective_jurors
+        if mean is not None and worth is not None:
             if max_correlation is not None and mean > max_correlation:
                 message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
                 alarms.append(Alarm("correlation_limit", "alarm", message, mean))
@@ -461,32 +459,16 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
                     f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} asked for"
                 )
                 alarms.append(Alarm("effective_limit", "alarm", message, worth))
-        elif unknown := _why_no_dependence(evaluation):
+        else:
+            unknown = "no two jurors share enough items, or errors are taken for independent"
             if max_correlation is not None:
                 alarms.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))
             if min_effective is not None:
                 message = f"how many independent jurors these are worth is unknown: {unknown}"
                 alarms.append(Alarm("effective_limit", "alarm", message))
-        else:
-            raise SketchError(
-                "error correlations without a key need four jurors or more, two labels and the default method; "
-                f"here are {len(evaluation.jurors)} jurors, {len(evaluation.labels)} labels, method {evaluation.method}"
-            )
     if limits.spec is not None and evaluation.sketch is not None:
         alarms += logical_bounds(evaluation.sketch, limits.spec).alarms
     return tuple(alarms)
-
-
-def _why_no_dependence(evaluation: Evaluation) -> str:
-    """Why an alarm leaves error correlations undetermined; empty where none does."""
-    kinds = {alarm.kind for alarm in evaluation.alarms}
-    if "single_label" in kinds:
-        return "only one label was ever said"
-    if "too_few_voices" in kinds:
-        return "fewer than three voices are left"
-    if len(evaluation.jurors) == FEWEST_JURORS and "correlated_errors" in kinds:
-        return "the errors of four jurors go together, and nobody can tell whose"
-    return ""
 
 
 # -- regressions against a baseline ------------------------------------------------------------------------------------
@@ -534,17 +516,17 @@ class Baseline:
         schema = document.get("schema", DOCUMENT)
         if isinstance(schema, int) and schema > DOCUMENT:
             raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({DOCUMENT})")
-        if "calibrated" not in document or "jurors" not in document:
-            raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
+        if "score" not in document or "jurors" not in document:
+            raise OptionError(f"--baseline: no grades; {_ANEW}")
         try:
-            unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
-            known: Any = document["calibrated"] or unknown
-            score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
+            known: Any = document["score"] or {str(name): None for name in document["jurors"]}
+            interval: Any = document["interval"] or {"score": {}}
+            score = {name: None if value is None else _share(value) for name, value in known.items()}
             ends = {}
-            for name, pair in known["interval"]["score"].items():
+            for name, pair in interval["score"].items():
                 low, high = (None, None) if pair is None else map(_share, pair)
                 ends[name] = None if pair is None else (low, high)
-            return cls(score, ends, _share(document.get("level", 0.95)))
+            return cls(score, ends, _share(interval.get("level", 0.95)))
         except (TypeError, ValueError, KeyError, AttributeError):
             raise OptionError(f"--baseline: this is no document of grades as jurors writes it; {_ANEW}") from None
 
@@ -574,7 +556,7 @@ def read_document(baseline: Any) -> Mapping[str, Any] | None:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return None
-    return document if isinstance(document, dict) and {"schema", "calibrated", "verdict"} & set(document) else None
+    return document if isinstance(document, dict) and {"schema", "score", "verdict"} & set(document) else None
 
 
 def baseline_gates(evaluation: Evaluation, votes: Votes | None, baseline: Any, max_drop: float) -> Iterator[Gate]:

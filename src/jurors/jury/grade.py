@@ -16,14 +16,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._lazy import is_computed
+from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
 from jurors.errors import SketchError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
-from jurors.evaluate.evaluation import Evaluation, replace_evaluation
+from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.partition import Choice, evaluate_majority, majority_partition, tuple_posterior
 from jurors.evaluate.solution import Fit, float_solution
@@ -83,8 +83,11 @@ def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
     exact = evaluate_majority(sketch)
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
-        solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
-        partition=majority_partition(sketch), target=request.target, level=request.level,
+        independent=IndependentGrades(
+            solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
+            partition=majority_partition(sketch),
+        ),
+        target=request.target, level=request.level,
     )  # fmt: skip
 
 
@@ -161,7 +164,7 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     >>> round(result.prevalence["A"], 4), round(result.accuracy["k"]["A"], 4)
     (0.0887, 0.7502)
     >>> [alarm.kind for alarm in result.alarms]
-    ['irrational']
+    ['exact_answer']
     """
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
@@ -220,20 +223,20 @@ def grade_counted(
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
     representatives = merge_representatives(result.voices, groups)
-    result = replace_evaluation(
+    result = replace_unread(
         result, voices=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
         exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
     )  # fmt: skip
-    if gold is not None and result.partition is not None:
+    if gold is not None and result.independent.partition is not None:
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = check_gold(blind.partition or result.partition, gold)
+        test, of_gold = check_gold(blind.independent.partition or result.independent.partition, gold)
         calibration = Calibration(grading.errors, grading.reference, gold, blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
     # Without intervals chance is not known, so no juror is beyond it.
-    outliers = [] if result.interval is None else outlier_alarms(result)
+    outliers = [] if result.independent.interval is None else outlier_alarms(result)
     if not outliers:
         return result
     noted = replace(result, alarms=(*result.alarms, *outliers))
@@ -279,6 +282,6 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
     )
     alarm = Alarm("single_label", "warning", message, labels=(used[0],))
     return Evaluation(
-        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none", solution=None,
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none",
         alarms=(alarm, *silent), sketch=sketch, level=level,
     )  # fmt: skip

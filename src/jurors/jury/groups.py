@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import CALIBRATED, alarm_lines, percent, percent_range
+from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import NamedMapping
@@ -108,38 +108,28 @@ def _grades(by: ByGroup[Any]) -> Table:
     else:
         graded = isinstance(first, Evaluation)
         labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
-        real = any(_real(result) is not None for result in by.groups.values())
         level = (f"{first.level * 100:g}%",) if graded else ()
         names = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-        names += [f"score, {CALIBRATED}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
-        names += ["if independent"] if real else []
+        names += ["accuracy", *level, *(f"on {a}" for a in labels)]
         rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, names)]
         right = tuple(k for k in range(1, len(names)) if k != 2 + len(labels))  # all numbers: not the juror
     more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
     return Table(tuple(names), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
 
 
-def _real(result: Any) -> Any:
-    """The calibrated grades of a group; None with a key, and where errors are taken for independent."""
-    return result.as_real if isinstance(result, Evaluation) else None
-
-
 def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, names: list[str]) -> list[tuple[Any, ...]]:
     """One row per juror; the group and its prevalences are in the first."""
     front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
-    real = _real(result)
-    grades = real if real is not None else result.solution and result.solution.to_float()
-    if grades is None:
+    grades = result if isinstance(result, Evaluation) else result.solution.to_float()
+    if not grades.score:
         return [(*front, *("–",) * (len(names) - 2))]
     front += tuple(percent(grades.prevalence.get(a)) for a in labels)
     rows = []
     for k, juror in enumerate(result.jurors):
         row = [*(front if k == 0 else ("",) * len(front)), juror, percent(grades.score[juror])]
         if isinstance(result, Evaluation):
-            row.append(percent_range((real or result).interval_of("score", juror)))
+            row.append(percent_range(result.interval_of("score", juror)))
         row += [percent(grades.accuracy[juror].get(a)) for a in labels]
-        if len(row) < len(names):
-            row.append(percent(result.score.get(juror)))
         rows.append(tuple(row))
     return rows
 
@@ -463,7 +453,7 @@ def label_by(
         place = np.array([whole.labels.index(a) for a in part.labels])
         codes[which], probability[which], rest[which] = place[part.codes], part.probability, False
         methods[part.method] += 1
-        alarms += [_of_group(a, group) for a in part.alarms if a.kind == "majority_fallback"]
+        alarms += [_of_group(a, group) for a in part.alarms if a.reason == "majority_fallback"]
     if rest.any():
         methods[whole.method] += 1
         alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]

@@ -1,15 +1,14 @@
 """`label`: the best label of every item, with the probability that it is right, and which items to review.
 
-Votes come in; a `Labelling` goes out. `InformationGain` ranks the items for a person's review by how many wrong labels
-fewer a label of each would leave.
+Votes come in; a `Labelling` goes out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from html import escape
 from typing import Any, Unpack
 
@@ -20,7 +19,6 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition
@@ -32,69 +30,8 @@ from jurors.votes.codes import code_type
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.table import Votes
 
-_LITTLE = 0.05  # wrong labels fewer among others: less is not mentioned
 VOTE_OF = "vote of "
 _MOST_NAMED = 8  # with more jurors, votes are counted
-
-
-@dataclass(frozen=True, eq=False)
-class InformationGain:
-    """The information gain of a label of each item, in wrong labels fewer."""
-
-    own: NDArray[np.float64]  #: (items,) the probability that its own label is wrong
-    others: NDArray[np.float64]  #: (items,) how many labels fewer of others are expected to be wrong
-    alike: NDArray[np.int64]  #: (items,) how many other items have the same votes
-    kind: NDArray[np.int64]  #: (items,) which tuple
-
-    def first(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Select the items with the largest gain.
-
-        The first item of a tuple has most of the information about others: the k-th counts with 1/k of it.
-
-        Returns
-        -------
-        items : ndarray of int, (count,)
-            Their positions, the largest gain first.
-        gain : ndarray, (count,)
-            Of each, given those before it.
-        """
-        alone = self.own + self.others
-        candidates = np.arange(len(alone))
-        most = np.full(int(self.kind.max(initial=-1)) + 1, -np.inf)
-        if 0 < count < len(most):  # tuples are many, and the first item of each counts in full
-            np.fmax.at(most, self.kind, alone)
-            candidates = np.flatnonzero(~(alone < np.partition(most, -count)[-count]))
-        order = candidates[np.argsort(-alone[candidates], kind="stable")]
-        which = np.unique(self.kind[order], return_inverse=True)[1]
-        rank = np.argsort(np.argsort(which, kind="stable"), kind="stable")
-        before = rank - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
-        gain = self.own[order] + self.others[order] / (1 + before)
-        best = np.argsort(-gain, kind="stable")[: max(count, 0)]
-        return order[best], gain[best]
-
-    def why(self, at: NDArray[np.int64]) -> tuple[str, ...]:
-        """The reason to review each of these items, in words.
-
-        Returns
-        -------
-        tuple of str
-
-        Examples
-        --------
-        >>> both = np.zeros(2, int)
-        >>> gain = InformationGain(np.array([0.48, 0.48]), np.array([0.83, 0.01]), np.array([119, 0]), both)
-        >>> gain.why(np.arange(2))[0]
-        '48% likely to be wrong; 0.8 fewer wrong among other items, 119 of them with the same votes'
-        >>> gain.why(np.arange(2))[1]
-        '48% likely to be wrong'
-        """
-        reasons = []
-        for k in at.tolist():
-            own, others, alike = float(self.own[k]), float(self.others[k]), int(self.alike[k])
-            same = "" if not alike else f", {alike:,} of them with the same votes"
-            more = "" if others < _LITTLE else f"; {others:.1f} fewer wrong among other items{same}"
-            reasons.append(f"{own:.0%} likely to be wrong{more}")
-        return tuple(reasons)
 
 
 def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
@@ -140,7 +77,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 _LEVELS = ("median", "expected", "low", "high")
-_RESERVED = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # names that no text may have
+_RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
@@ -160,11 +97,8 @@ class Labelling(Drawable):
     counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
     groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled separately
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
-    basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
-    teaching: Callable[[], InformationGain | None] | None = None  #: computes the information gain of a person's labels
-    reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
     _is_bare = True
@@ -175,34 +109,21 @@ class Labelling(Drawable):
         return _label_array(self.labels)[self.codes]
 
     @property
-    def expected_errors(self) -> float:
-        """How many of the labels are expected to be wrong; NaN after a fallback to majority vote."""
-        return float(np.sum((1 - self.probability) * (1 if self.counts is None else self.counts)))
+    def wrong_labels(self) -> float | None:
+        """The share of the labels that is expected to be wrong; None where no label has a probability."""
+        known = ~np.isnan(self.probability)
+        weights = None if self.counts is None else self.counts[known]
+        return float(np.average(1 - self.probability[known], weights=weights)) if known.any() else None
 
     def review(self, count: int) -> NDArray[np.int64]:
-        """The positions of the items where a person's review helps most: those with the largest information gain.
-
-        A label corrects its own item, and others as far as it shows which errors jurors share; where nothing is known
-        about that, the least probable label comes first.
+        """The positions of the items to check first: those whose label is the least likely to be right.
 
         Returns
         -------
         ndarray of int
         """
-        return self._review(count)[0]
-
-    @cached_property
-    def taught(self) -> InformationGain | None:
-        """The information gain of a person's labels, computed once; None where nothing is known about shared errors."""
-        return None if self.teaching is None else self.teaching()
-
-    def _review(self, count: int) -> tuple[NDArray[np.int64], dict[str, tuple[Any, ...]] | None]:
-        teaching = self.taught
-        if teaching is None:
-            order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
-            return order[: max(count, 0)], None
-        listed, gain = teaching.first(count)
-        return listed, {"teaches": tuple(gain.tolist()), "why": teaching.why(listed)}
+        order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
+        return order[: max(count, 0)]
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
@@ -216,18 +137,18 @@ class Labelling(Drawable):
         >>> from jurors import Votes, label
         >>> votes = Votes.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "a", "a"]] * 9)
         >>> label(votes).for_review(1, votes).to_frame().columns.tolist()
-        ['item', 'label', 'probability', 'teaches', 'why', 'vote of 1', 'vote of 2', 'vote of 3']
+        ['item', 'label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
         """
-        listed, reasons = self._review(count)
+        listed = self.review(count)
         items = self.items[listed].tolist()
         shown = None if texts is None else texts.of(items, taken=_RESERVED)
         if votes.counts is not None:
-            return replace(self, listed=listed, votes=None, texts=shown, reasons=reasons)
+            return replace(self, listed=listed, votes=None, texts=shown)
         names, rows = votes.item_names(), listed.tolist()
         if len(names) != len(self) or not np.array_equal(names[listed], self.items[listed]):  # in another order
             place = {name: row for row, name in enumerate(names.tolist())}
             rows = [place[item] for item in items]
-        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown, reasons=reasons)
+        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown)
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
         """The items that are listed, or those at these positions.
@@ -247,7 +168,7 @@ class Labelling(Drawable):
             "method": self.method,
             "labels": self.labels,
             **self.partition.sketch.tuples.scale_document(),
-            "expected_errors": self.expected_errors,
+            "wrong_labels": self.wrong_labels,
             "items": row_documents(self._columns()),
             "alarms": self.alarms,
         }
@@ -270,23 +191,18 @@ class Labelling(Drawable):
             columns |= dict(zip(_LEVELS, values, strict=True))
         if self.groups is not None:
             columns["group"] = self.groups[at]
-        return columns | dict(self.reasons or {})
+        return columns
 
     def _blocks(self) -> tuple[Table]:
         columns = self._label_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
-        why = columns.pop("why", None)
-        if self.reasons:
-            columns["teaches"] = [f"{gain:.2f}" for gain in columns["teaches"]]
         if self.votes:
             columns["votes"] = short_vote(self.votes)
         for name, texts in (self.texts or {}).items():
             lines = [" ".join(text.split()) for text in texts]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        if why is not None:
-            columns["why"] = why
         return (replace(Table.of(columns), right=(2,)),)
 
     def __len__(self) -> int:
@@ -294,9 +210,8 @@ class Labelling(Drawable):
 
     def __repr__(self) -> str:
         rows = "items" if self.counts is None else "tuples"
-        wrong = self.expected_errors
-        share = wrong / max(len(self.codes) if self.counts is None else int(self.counts.sum()), 1)
-        errors = f", {wrong:,.1f} errors expected ({share:.1%}, {self.basis})" if wrong == wrong else ""
+        wrong = self.wrong_labels
+        errors = "" if wrong is None else f", about {wrong:.1%} of the labels wrong"
         return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
     def __str__(self) -> str:
@@ -306,31 +221,6 @@ class Labelling(Drawable):
         at = self._listed()
         more = f"<p>… {len(at) - _MOST_SHOWN:,} more</p>" if len(at) > _MOST_SHOWN else ""
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
-
-
-def information_gain(
-    evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None
-) -> InformationGain | None:
-    """The information gain of labels of these rows.
-
-    Parameters
-    ----------
-    tuple_of_row
-        (rows,) the decision tuple of each.
-    known
-        (rows,) the label of each where it is known already, and the gain 0; -1 where it is not.
-
-    Returns
-    -------
-    InformationGain or None
-        None where nothing is known about shared errors.
-    """
-    by_tuple = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
-    if by_tuple is None:
-        return None
-    is_open = np.ones(len(tuple_of_row)) if known is None else np.asarray(known) < 0
-    own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (by_tuple.own, by_tuple.others))
-    return InformationGain(own, others, np.maximum(by_tuple.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
 def label_rows(
@@ -405,7 +295,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
             raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
-    partition = evaluation.labelling_partition
+    partition = evaluation.partition
     if partition is None:
         message = (
             "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their "
@@ -416,9 +306,6 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
         return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
     later = partial(getattr, evaluation, "alarms")
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
-    if partition is not evaluation.partition:
-        about["basis"] = CALIBRATED
-        about["teaching"] = partial(information_gain, evaluation, counted.tuple_of_row, known)
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     if known is None:
         return labelled

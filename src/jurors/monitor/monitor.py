@@ -238,7 +238,7 @@ class History(Result):
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, from the leading evaluation; where grading is refused, the reason.
+    """The grades of a window, calibrated; where grading is refused, the reason.
 
     Returns
     -------
@@ -247,17 +247,16 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
     """
     try:
         result = grade(sketch, **grading)
-        leading = result.leading
-        scores = {juror: float(score) for juror, score in leading.score.items() if score is not None}
+        scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
         intervals: dict[str, Mapping[Any, Interval]] = {}
-        given: Any = leading.interval or {}
+        given: Any = result.interval or {}
         for name in ("prevalence", "score"):
             ends = given.get(name, {}).items()
             intervals[name] = {
                 key: None if pair is None or None in pair else (float(pair[0]), float(pair[1])) for key, pair in ends
             }
         alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
-        return WindowGrades(span, dict(leading.prevalence), scores, intervals, alarms)
+        return WindowGrades(span, dict(result.prevalence), scores, intervals, alarms)
     except JurorsError as error:
         return WindowGrades(span, refused=" ".join(str(error).split()))
 

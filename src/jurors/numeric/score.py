@@ -402,7 +402,7 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
 
     # by the key: who has the scale upside down, unless there is such an alarm already
     strict = against_truth(numbers.values, truth.values, 1 - FALSE_ALARMS / len(numbers.jurors))
-    known_reversed = {name for alarm in alarms if alarm.kind == "reversed_scale" for name in alarm.jurors}
+    known_reversed = {name for alarm in alarms if alarm.reason == "reversed_scale" for name in alarm.jurors}
     is_reversed = [
         Alarm(
             "reversed_scale",

@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names
-from jurors.evaluate.alarms import KINDS, MERGED_KINDS, Alarm, highest_level, sort_by_severity
+from jurors.evaluate.alarms import KINDS, SHARED_ERRORS_ADVICE, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import percent, percent_range, verdict_sentences
 from jurors.evaluate.dependence import dependence_with_key, linked_jurors
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
@@ -77,7 +77,7 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
     elif tone != "alarm" and not e.exam and e.partition is not None and e.partition.expected_errors >= 0:
         share = of_which(e.partition.expected_errors, e.partition.sketch.items)
         lines.append(f"With the best label for every item, {share} expected to be wrong.")
-    if e.as_real is None and any(a.kind == "correlated_errors" for a in e.alarms):
+    if e.as_real is None and any(a.reason == "correlated_errors" for a in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if check is None:
         return ReportVerdict(tone, headline, tuple(lines))
@@ -154,7 +154,7 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
     if keyed is not None:
         actual = dependence_with_key(keyed)
         groups = list(linked_jurors(actual.jurors, actual.correlation, actual.error))
-    elif not (alarms := [a for a in e.alarms if a.kind == "correlated_errors"]):
+    elif not (alarms := [a for a in e.alarms if a.reason == "correlated_errors"]):
         groups = []
     else:
         groups = [] if e.dependence is None else list(e.dependence.groups)
@@ -209,13 +209,13 @@ def actions(
     texts = dict.fromkeys(_merged(loud, e, keyed))
     steps = first + [Action(text) for text in texts][: max(1, _MAX_ACTIONS - 1 - len(first))]
     untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
-    if keyed is not None or not (untrusted or any(a.kind == "correlated_errors" for a in loud)):
+    if keyed is not None or not (untrusted or any(a.reason == "correlated_errors" for a in loud)):
         worse = [] if e.exam else worse_than_chance(keyed or e)
-        inverted = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
+        inverted = {j for a in e.alarms if a.reason == "inverted_juror" for j in a.jurors}
         if swapped := [j for j in worse if j not in inverted]:
             text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
             steps.append(Action(text.format(names(swapped))))
-        flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+        flagged = {j for a in e.alarms if a.reason in ("uninformative_juror", "constant_juror") for j in a.jurors}
         if weak := [j for j in clearly_weak(keyed or e) if j not in flagged | set(worse)][:_NAMED]:
             text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
             steps.append(Action(text.format(names(weak), ", by the key" if keyed is not None else "")))
@@ -234,7 +234,7 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
     """Give one advice per kind of alarm, about all jurors that alarms of that kind name."""
     kinds: dict[str, list[Alarm]] = {}
     for alarm in loud:
-        kinds.setdefault(alarm.kind, []).append(alarm)
+        kinds.setdefault(alarm.reason, []).append(alarm)
     advice = []
     for kind, alarms in kinds.items():
         if kind == "correlated_errors":
@@ -275,7 +275,7 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
         return Markup(
             "Look at {}: some of these pairs disagree more than their grades explain; one side may follow another rule"
         ).format(names(apart))
-    return escape(MERGED_KINDS)
+    return escape(SHARED_ERRORS_ADVICE)
 
 
 def _review(labelling: Labelling, file: str) -> list[Action]:
@@ -368,7 +368,7 @@ def is_doubtful(e: Evaluation, juror: str) -> bool:
     -------
     bool
     """
-    if any(a.kind in ("uninformative_juror", "constant_juror") and juror in a.jurors for a in e.alarms):
+    if any(a.reason in ("uninformative_juror", "constant_juror") and juror in a.jurors for a in e.alarms):
         return True
     if e.exam:
         return False
@@ -381,9 +381,9 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
     """Map each juror to its remarks by reason."""
     remarks: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
     for alarm in e.alarms:
-        if KINDS[alarm.kind].remark and len(alarm.jurors) < len(e.jurors):
+        if KINDS[alarm.reason].remark and len(alarm.jurors) < len(e.jurors):
             for juror in alarm.jurors:
-                remarks.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
+                remarks.setdefault(juror, {})[alarm.reason] = KINDS[alarm.reason].remark
     companions: dict[str, list[str]] = {}
     for group in groups_together(e, keyed):
         for juror in group if not is_most(group, e) else ():

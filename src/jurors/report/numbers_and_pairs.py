@@ -156,7 +156,7 @@ def _card_parts(result: Result) -> tuple[str, PageTable]:
 
 def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
     """List the remarks that alarms make about a juror."""
-    kinds = dict.fromkeys(a.kind for a in alarms if a.level != "note" and juror in a.jurors)
+    kinds = dict.fromkeys(a.reason for a in alarms if a.level != "note" and juror in a.jurors)
     return tuple(KINDS[kind].remark for kind in kinds if kind in KINDS and KINDS[kind].remark)
 
 

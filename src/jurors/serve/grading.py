@@ -24,7 +24,7 @@ from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
-from jurors.jury.label import InformationGain, Labelling, label
+from jurors.jury.label import Labelling, label
 from jurors.monitor.drift.detector import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
@@ -216,28 +216,21 @@ class Labelled:
         return labels
 
     def for_review(self, limit: int, store: SqlStore) -> list[dict[str, Any]]:
-        """The items to label first: label, probability, information gain and its reason, and the votes."""
-        # A row for each item to list, as often as it has items, and the reasons.
+        """The items to label first: label, probability, and the votes."""
+        # A row for each item to list, as often as it has items.
         often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
         at = np.repeat(np.arange(len(self.rows)), often)
-        gain, reasons = self.labelling.taught, {}
-        if gain is None:
-            chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
-            rows = at[np.argsort(chances, kind="stable")[:limit]]
-        else:
-            each = InformationGain(gain.own[at], gain.others[at], gain.alike[at], gain.kind[at])
-            first, bits = each.first(limit)
-            rows, reasons = at[first], {"teaches": bits.tolist(), "why": each.why(first)}
+        chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
+        rows = at[np.argsort(chances, kind="stable")[:limit]]
         needed = Counter(self.rows[row][0] for row in rows.tolist())
         unlabelled = GoldStore(store).open_items(self.counts.project.id, needed)
         listed = []
-        for place, row in enumerate(rows.tolist()):
+        for row in rows.tolist():
             key = self.rows[row][0]
             if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
-            about = {name: values[place] for name, values in reasons.items()}
             item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
-            listed.append({"item": item, **self._row_labels[row], **about, "votes": votes})
+            listed.append({"item": item, **self._row_labels[row], "votes": votes})
         return listed
 
 

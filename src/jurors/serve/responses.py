@@ -63,7 +63,7 @@ GRADE = {
     "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
 }  # fmt: skip
 LABELS = {
-    "schema": 1, "method": "algebraic", "labels": ["no", "yes"], "expected_errors": 12.5, "next": None,
+    "schema": 1, "method": "algebraic", "labels": ["no", "yes"], "wrong_labels": 0.125, "next": None,
     "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
 }  # fmt: skip
 ALARMS: dict[str, Any] = {"schema": 1, "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None}
@@ -78,7 +78,7 @@ HISTORY = {
 REVIEW = {
     "schema": 1, "labels": ["no", "yes"], "gold": 0,
     "items": [{
-        "item": "q7", "label": "yes", "probability": 0.52, "teaches": 0.48, "why": "48% likely to be wrong",
+        "item": "q7", "label": "yes", "probability": 0.52,
         "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
     }],
 }  # fmt: skip

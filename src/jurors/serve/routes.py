@@ -209,7 +209,7 @@ def labels(
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
         "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
-        "expected_errors": labelling.expected_errors, "next": page[-1].number if len(page) == limit else None,
+        "wrong_labels": labelling.wrong_labels, "next": page[-1].number if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
 

@@ -519,10 +519,10 @@ def outlier_alarms(result: Evaluation | KeyedEvaluation) -> list[Alarm]:
         Notes, at most one each of `labels_swapped` and `clearly_weak_juror`.
     """
     alarms = result.alarms
-    if isinstance(result, Evaluation) and any(a.level == "alarm" or a.kind in _RANKING_IN_DOUBT for a in alarms):
+    if isinstance(result, Evaluation) and any(a.level == "alarm" or a.reason in _RANKING_IN_DOUBT for a in alarms):
         return []
-    inverted = {j for a in alarms if a.kind == "inverted_juror" for j in a.jurors}
-    named = inverted | {j for a in alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+    inverted = {j for a in alarms if a.reason == "inverted_juror" for j in a.jurors}
+    named = inverted | {j for a in alarms if a.reason in ("uninformative_juror", "constant_juror") for j in a.jurors}
     wrong = worse_than_chance(result)
     swapped = [j for j in wrong if j not in inverted]
     weak = [j for j in clearly_weak(result) if j not in named and j not in wrong][:_MOST_OUTLIERS]
@@ -543,14 +543,15 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
     -------
     list of str
     """
-    if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
+    model = result.independent if isinstance(result, Evaluation) else result
+    if model.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
     if all(is_number(x) and x >= 0.5 for x in scores.values()):  # most juries: nothing to test
         return []
     score, error = scores_and_errors(result)
     reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
-    accuracy = result.solution.to_float().accuracy
+    accuracy = model.solution.to_float().accuracy
     below = score + reach * error < 0.5
     sums = [[x for x in accuracy[j].values() if is_number(x)] for j in result.jurors]
     return [j for j, is_below, pair in zip(result.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
@@ -558,7 +559,8 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
 
 def _scores(result: Evaluation | KeyedEvaluation) -> Any:
     """(N,) scores in the jurors' order, NaN for those who have none."""
-    return _array(actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score, result.jurors)
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
+    return _array(scores, result.jurors)
 
 
 def _array(scores: Any, jurors: tuple[str, ...]) -> Any:
@@ -578,12 +580,11 @@ def scores_and_errors(result: Evaluation | KeyedEvaluation) -> tuple[Any, Any]:
         NaN where a juror has none.
     """
     score = _scores(result)
-    cast = votes_of(result)
-    votes = np.array([cast.get(j, result.items) for j in result.jurors], dtype=float)
+    votes = np.array([result.votes.get(j, result.items) for j in result.jurors], dtype=float)
     sampling = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
     if isinstance(result, KeyedEvaluation):
         return score, sampling
-    ends = np.array([result.interval_of("score", j) for j in result.jurors], dtype=float)
+    ends = np.array([result.independent.interval_of("score", j) for j in result.jurors], dtype=float)
     spread = (ends[:, 1] - ends[:, 0]) / (2 * NormalDist().inv_cdf(0.5 + result.level / 2))
     return score, spread if result.target == "population" else np.hypot(spread, sampling)
 
@@ -599,7 +600,8 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
         The weakest first.
     """
     size = len(result.jurors)
-    if result.solution is None or not 3 <= size <= _MOST_JURORS:
+    model = result.independent if isinstance(result, Evaluation) else result
+    if model.solution is None or not 3 <= size <= _MOST_JURORS:
         return []
     known = _scores(result).tolist()
     lowest = min((x for x in known if x == x), default=np.nan)
@@ -616,8 +618,8 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
         above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[candidates, None]))
     weak = candidates[2 * above.sum(axis=1) > size - 1]
     weak = weak[np.argsort(score[weak], kind="stable")]
-    calibrated = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # costly: only where needed
-    if calibrated is not None:
+    calibrated = result.calibrated if isinstance(result, Evaluation) and len(weak) else None
+    if calibrated is not None and not calibrated.is_independent:
         # What moves all scores alike (shared error, bias) leaves the gaps between them.
         scores, weak_too = _array(calibrated.score, result.jurors), []
         for k in weak:
@@ -650,7 +652,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
         False also where fewer than two have a score with a standard error.
     """
     score, error = scores_and_errors(e)
-    calibrated = e.as_real
+    calibrated = e.calibrated if e.is_calibrated else None
     if calibrated is not None:
         score = np.array([calibrated.score[j] if is_number(calibrated.score[j]) else np.nan for j in e.jurors])
     which = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
@@ -674,26 +676,6 @@ def binomial_error(share: Any, votes: Any) -> Any:
     """
     centre = (np.minimum(np.maximum(share, 0), 1) * votes + 2) / (votes + 4)
     return np.sqrt(centre * (1 - centre) / (votes + 4))
-
-
-def votes_of(result: Evaluation | KeyedEvaluation) -> dict[str, int]:
-    """Count the votes that each score rests on.
-
-    Returns
-    -------
-    dict
-        Juror -> votes; empty where that is not known.
-    """
-    sketch = result.sketch
-    if sketch is None:
-        return {}
-    counts = result.by_true_label.sum(axis=1) if isinstance(result, KeyedEvaluation) else sketch.counts
-    if sketch.tuples.is_dense:
-        cast = (counts.astype(np.float64) @ (sketch.tuples.codes >= 0)).astype(np.int64)  # integers multiply slowly
-    else:
-        row, col, _ = sketch.tuples.triples()
-        cast = np.bincount(col, weights=counts[row], minlength=len(sketch.jurors)).astype(np.int64)
-    return dict(zip(sketch.jurors, cast.tolist(), strict=True))
 
 
 def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:

@@ -379,7 +379,7 @@ def robust_bounds(
     >>> sketch = Sketch.from_table(table, jurors="ijk", labels="AB")
     >>> [round(x, 3) for x in robust_bounds(sketch, 0.001).prevalence["A"]]
     [0.044, 0.181]
-    >>> [alarm.kind for alarm in robust_bounds(sketch, 0.01).alarms]
+    >>> [alarm.reason for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
     return _solve(sketch, correlation, tight, progress, advise=True)
@@ -540,7 +540,7 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     rows: list[tuple[Any, ...]] = []
     for epsilon in epsilons:
         bounds = _solve(sketch, epsilon, False, None, advise=False)
-        outcome = bounds.alarms[0].kind if bounds.alarms else "bounded"
+        outcome = bounds.alarms[0].reason if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
             *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),

@@ -321,8 +321,8 @@ class CalibratedShares:
 
     @property
     def wrong_labels(self) -> float:
-        """The expected share of items whose label is wrong; gold items are right."""
-        return float(_of_modes(self._score_parts[0][-1]))
+        """The expected share of items whose label is wrong, over all draws; gold items are right."""
+        return float(self._score_parts[0][-1, :DRAWS].mean())
 
     @property
     def posterior(self) -> Floats:
@@ -646,6 +646,28 @@ def expected_labels(jury: JuryVotes, population: Population, *, rho: float | Non
     drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
     mean = mean_tempered_posterior(odds, jury.distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
     return mean, np.asarray(odds.argmax(axis=1))
+
+
+def temper_new_tuples(
+    jury: JuryVotes, population: Population, posterior: Floats, distinct: Floats, *, rho: float | None = None
+) -> Floats:
+    """Calibrate the posterior of tuples that the jury did not vote on, by the jury's own shared error.
+
+    Parameters
+    ----------
+    jury, population, rho
+        As in `calibrate`.
+    posterior
+        (t, R) of the other tuples, as if errors were independent.
+    distinct
+        (t,) how many distinct jurors voted on each.
+
+    Returns
+    -------
+    ndarray, (t, R)
+    """
+    _, drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
+    return mean_tempered_posterior(log_odds(posterior, distinct), distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
 
 
 def _prior_of_rho(

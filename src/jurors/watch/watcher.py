@@ -196,8 +196,8 @@ def _status_line(result: PollResult) -> str:
     if evaluation is None:
         grades = escape_text(result.reason)
     else:
-        score = evaluation.score if evaluation.calibrated is None else evaluation.calibrated.score
-        scores = [escape_text(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
+        known = [(juror, value) for juror, value in evaluation.score.items() if value is not None]
+        scores = [escape_text(f"{juror} {value:.2f}") for juror, value in known]
         grades = ", ".join(scores[:_MOST_JURORS]) + (" …" if len(scores) > _MOST_JURORS else "")
     parts = [
         f"{_clock()}  {monitor.items:,} items, {monitor.votes:,} votes (+{result.new:,})",
@@ -281,7 +281,7 @@ class _LineDisplay:
             return
         # what the votes are taken for, where they might be something else
         alarms = () if result.evaluation is None else result.evaluation.alarms
-        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
+        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
         if scale not in ("", self.scale):
             _put(scale)
             self.scale = scale

@@ -273,7 +273,7 @@ class StreamAlarm:
     @property
     def advice(self) -> str:
         """What to do."""
-        return KINDS[self.kind].advice.format(who=" and ".join(self.jurors) or "the jurors")
+        return KINDS[self.alarm.reason].advice.format(who=" and ".join(self.jurors) or "the jurors")
 
     def clear(self, items: int, time: float | None, by: int | None = None) -> None:
         """Clear it, after so many items; `by` is the alarm that takes its place, if any."""
@@ -292,9 +292,10 @@ class StreamAlarm:
     @classmethod
     def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
         """The inverse of `snapshot`."""
-        kind, level, message, value = (document[name] for name in ("kind", "level", "message", "value"))
+        reason = document.get("reason") or document["kind"]
+        level, message, value = (document[name] for name in ("level", "message", "value"))
         jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
-        alarm = Alarm(kind, level, message, value, jurors, labels, chance=document["chance"])
+        alarm = Alarm(reason, level, message, value, jurors, labels, chance=document["chance"])
         history = ("id", "series", "since", "raised", "before", "after", "since_time", "raised_time")
         cleared = ("cleared", "cleared_time", "cleared_by")
         back = RecoveryTest(**document["back"]) if document["back"] else None
@@ -466,9 +467,9 @@ class Drift:
             watched = self._segments.watched
             resting = {("pair", k) for k, pair in enumerate(watched.pairs) if self._culprits() & set(pair)}
             for alarm in self.active:
-                if alarm.kind == "pair_drift":
+                if alarm.reason == "pair_drift":
                     resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
-                elif alarm.kind == "prevalence_drift":
+                elif alarm.reason == "prevalence_drift":
                     resting |= {("panel", series) for series in watched.series("panel")}
             self._test = ChangeTest(self._segments, self.alpha, self._first, self._origins, resting)
         return self._test
