@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WIDTH = 80  #: columns of a terminal
 _MOST_ROWS = 20  # jurors of a card; of a larger panel, the best and the worst known
 _MOST_ALARMS = 5
-_MOST_NAME = 22  # characters of a juror's name
+_MOST_NAME = 30  # characters of a juror's name
 _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
 _MOST_PREVALENCES = 4  # in the line of a short card
 _MOST_PAIRS = 20
@@ -91,7 +91,7 @@ def _decimals(e: Evaluation) -> int:
 
 def _name(juror: Any) -> str:
     text = str(juror)
-    return text if len(text) <= _MOST_NAME else f"{text[: _MOST_NAME - 9]}…{text[-8:]}"
+    return text if len(text) <= _MOST_NAME else f"{text[: _MOST_NAME // 2]}…{text[-(_MOST_NAME // 2 - 1) :]}"
 
 
 # -- the short card ---------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def next_steps(e: Evaluation) -> list[str]:
         return []
     now, then = (high - low) * 50, max(then * 100, 1)
     command = f"jurors audit plan FILE -n {FEW_GOLD}"
-    return [f"Next: label {FEW_GOLD} items ({command}) to narrow ± {now:.0f} to about ± {then:.0f}."]
+    return [f"Next: label {FEW_GOLD} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
 
 
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:

@@ -80,7 +80,10 @@ class Calibration:
                 source="given" if is_given else source,
             )
             named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-            ends: Any = partial(_named_ends, sketch, shares, level)
+            model = evaluation.independent
+            is_possible = model.solution is not None and model.solution.is_in_range
+            independent = model.interval if gold is None and is_possible else None
+            ends: Any = partial(_named_ends, sketch, shares, level, independent)
             half_widths = partial(
                 forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
             )
@@ -341,9 +344,14 @@ def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMa
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
-def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> NamedMapping:
+def _named_ends(
+    sketch: Sketch, shares: CalibratedShares, level: float, independent: NamedMapping | None
+) -> NamedMapping:
     ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
+    if independent is not None:  # a jury whose errors are independent after all must not lie above its own interval
+        widest = np.array([(pair or (np.nan, np.nan))[1] for pair in independent["score"].values()], dtype=float)
+        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(widest, 1.0))
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
     return NamedMapping(**by_name, wrong_labels=(low, high))
 

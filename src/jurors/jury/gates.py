@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
@@ -39,7 +39,8 @@ from jurors.options import Label, LimitOptions, Limits
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_logical import logical_bounds
 from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
-from jurors.uncertainty.scenarios import answer_spread, log_odds
+from jurors.uncertainty.reference import PanelTraits
+from jurors.uncertainty.scenarios import log_odds, panel_traits
 from jurors.versions import DOCUMENT
 from jurors.votes.table import Votes
 
@@ -635,7 +636,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     labels = list(dict.fromkeys((*evaluation.labels, *earlier.evaluation.labels)))
     tuples = np.stack([run.tuple_of_row[rows[:, k]] for k, run in enumerate(counted)], axis=1)
     pairs, weights = np.unique(tuples, axis=0, return_counts=True)
-    spreads: list[float] = []
+    traits: list[PanelTraits] = []
     parts: list[tuple[Floats, Floats, Integers, Floats]] = []
     for k, (e, run) in enumerate(zip((evaluation, earlier.evaluation), counted, strict=True)):
         _, posterior, noise_of = calibration_basis(e, e, run.sketch)
@@ -648,7 +649,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
         cast = np.full((len(jury.weights), len(e.jurors)), -1)
         cast[jury.row, jury.juror] = np.array(label_of)[jury.label]
         odds, at = log_odds(joint, jury.distinct), pairs[:, k]
-        spreads.append(answer_spread(jury))
+        traits.append(panel_traits(jury))
         parts.append((odds[at], jury.distinct[at], cast[:, juror_of][at], np.asarray(noise[juror_of])))
     (odds, distinct, now, noise), (odds_before, distinct_before, before, noise_before) = parts
     runs = PairedRuns(
@@ -663,6 +664,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     if shared.gold_items:  # gold has identified log rho: its mean and standard deviation
         low, high = np.log(np.maximum(shared.interval, 1e-4))
         known = float(np.log(max(shared.median, 1e-4))), float(high - low) / 4.0
-    drawn = scenarios_of(population, len(labels), rho=rho, spread=float(np.mean(spreads)), known=known)
+    of_both = replace(traits[0], spread=float(np.mean([run.spread for run in traits])))
+    drawn = scenarios_of(population, len(labels), rho=rho, traits=of_both, known=known)
     changes = [paired_change(runs, k, drawn, population.deviation, evaluation.level) for k in range(len(jurors))]
     return {name: change for name, change in zip(jurors, changes, strict=True) if change is not None}

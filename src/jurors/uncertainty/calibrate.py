@@ -36,17 +36,17 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.uncertainty.reference import Population
+from jurors.uncertainty.reference import PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     MANY,
     GoldTuples,
     JuryVotes,
     Scenarios,
-    answer_spread,
     gold_scenarios,
     log_odds,
     mean_tempered_posterior,
+    panel_traits,
     prior_scenarios,
     student_quantile,
     temper_posteriors,
@@ -577,7 +577,7 @@ def calibrate(
     gold: Floats | None = None,
     rivals: Sequence[Floats] = (),
     noise: FitNoise | None = None,
-    spread: float | None = None,
+    traits: PanelTraits | None = None,
 ) -> CalibratedShares:
     """Grade a jury, allowing for shared errors as reference juries have them.
 
@@ -596,20 +596,20 @@ def calibrate(
         Other methods' posteriors, weighted by how well they predict gold; unused without gold.
     noise
         How far the estimates move when items are drawn again; matters for few items and few jurors only.
-    spread
-        `answer_spread` of all votes, where `jury` is about some of the items only.
+    traits
+        `panel_traits` of all votes, where `jury` is about some of the items only.
 
     Returns
     -------
     CalibratedShares
     """
-    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, spread=spread)
+    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, traits=traits)
     return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
 
 
 def drawn_scenarios(
     jury: JuryVotes, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
-    spread: float | None = None,
+    traits: PanelTraits | None = None,
 ) -> tuple[list[Floats], Scenarios]:  # fmt: skip
     """Draw scenarios given the reference juries and gold; arguments as in `calibrate`.
 
@@ -619,7 +619,7 @@ def drawn_scenarios(
         Each method's log-odds.
     drawn : Scenarios
     """
-    center, sd = _prior_of_rho(jury, population, rho, spread)
+    center, sd = _prior_of_rho(jury, population, rho, traits)
     odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
@@ -671,9 +671,9 @@ def temper_new_tuples(
 
 
 def _prior_of_rho(
-    jury: JuryVotes, population: Population, rho: float | None, spread: float | None
+    jury: JuryVotes, population: Population, rho: float | None, traits: PanelTraits | None
 ) -> tuple[float, float]:
     """Mean and standard deviation of log rho."""
     if rho is not None:
         return float(np.log(max(rho, LEAST_RHO))), 0.0
-    return population.shared_error(answer_spread(jury) if spread is None else spread)
+    return population.shared_error(traits or panel_traits(jury))

@@ -38,13 +38,13 @@ from jurors.evaluate.partition import majority_shares
 from jurors.evaluate.solution import is_number
 from jurors.uncertainty.alarms import actual_scores, binomial_error
 from jurors.uncertainty.calibrate import LEAST_RHO, FitNoise, calibrate, quantile, spread_shares
-from jurors.uncertainty.reference import Population
+from jurors.uncertainty.reference import PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     JuryVotes,
     Scenarios,
     add_label_juror,
-    answer_spread,
+    panel_traits,
     prior_scenarios,
     temper_posteriors,
 )
@@ -74,7 +74,7 @@ def forecast_half_widths(
     ndarray, (N,)
         NaN where that cannot be forecast.
     """
-    spread = answer_spread(jury)
+    traits = panel_traits(jury)
     if posterior.size > _MOST_CELLS:
         if gold is not None:  # a sample of tuples would lose the few items that are known
             return np.full(jury.jurors, np.nan)
@@ -95,7 +95,7 @@ def forecast_half_widths(
     expected = share * free[:, None] * posterior
     if gold is not None:
         expected += gold
-    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, spread=spread)
+    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, traits=traits)
     ends = shares.interval(level)["score"]
     return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
 
@@ -129,7 +129,7 @@ def labelling_errors(
     )
     shares = calibrate(
         graded, population, rho=rho, gold=gold, rivals=rivals, noise=FitNoise(noise.prevalence, accuracy, score),
-        spread=answer_spread(jury),
+        traits=panel_traits(jury),
     )  # fmt: skip
     ends = shares.interval(level)["score"][jury.jurors :].tolist()
     scores = shares.score[jury.jurors :].tolist()
@@ -164,7 +164,7 @@ class PairedChange:
 
 
 def scenarios_of(
-    population: Population, labels: int, *, rho: float | None, spread: float, known: tuple[float, float] | None
+    population: Population, labels: int, *, rho: float | None, traits: PanelTraits, known: tuple[float, float] | None
 ) -> Scenarios:
     """Draw the scenarios of both runs.
 
@@ -172,8 +172,8 @@ def scenarios_of(
     ----------
     rho
         The shared error, where it is given.
-    spread
-        `answer_spread` of the votes.
+    traits
+        `panel_traits` of the votes.
     known
         Mean and standard deviation of log rho, where gold has identified them.
 
@@ -183,7 +183,7 @@ def scenarios_of(
     """
     if rho is not None:
         return prior_scenarios(float(np.log(max(rho, LEAST_RHO))), 0.0, population.slant, labels)
-    center, sd = population.shared_error(spread) if known is None else known
+    center, sd = population.shared_error(traits) if known is None else known
     return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
 
 

@@ -27,6 +27,9 @@ from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv
 
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
+SMALL_SHIFT = 1.37  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
+SMALL_KAPPA = 1.77  #: by which agreement beyond chance lowers that, where there are more than two labels
+SMALL_SD = 0.318  #: by which the standard deviation of log rho is larger for three jurors
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
 _ENOUGH = 8  # juries needed to regress shared error on spread
 _SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding only are no predictor
@@ -52,6 +55,15 @@ class ReferenceJury:
 
 
 @dataclass(frozen=True)
+class PanelTraits:
+    """What a panel's votes show without a key that goes with how far its errors are shared."""
+
+    spread: float  #: of the jurors' answer rates
+    jurors: int = 12  #: how many there are; from twelve on the number makes no difference
+    kappa: float = 0.0  #: Fleiss' kappa where there are more than two labels, else 0
+
+
+@dataclass(frozen=True)
 class Population:
     """How real juries differ, by the reference juries: all that calibration needs of them."""
 
@@ -66,14 +78,22 @@ class Population:
     unevenness: float  #: mean variance of deviations by squared mean: 1 if jurors deviated as far in all juries
     juries: int
 
-    def shared_error(self, spread: float) -> tuple[float, float]:
-        """The prior of log rho for a jury with this spread of answer rates.
+    def shared_error(self, traits: PanelTraits) -> tuple[float, float]:
+        """The prior of log rho for a panel with these traits.
+
+        Small panels share more: their shared error exceeds that of the large panels they are drawn from by SMALL_SHIFT
+        at three jurors, falling to 0 at twelve in proportion to the logarithm, and varies more. With more than two
+        labels agreement is evidence of accuracy and lowers it; with two labels it is not (docs/calibration.md).
 
         Returns
         -------
         mean, sd : float
         """
-        return self.center + self.slope * (_log(spread) - self.log_spread), self.sd
+        line = self.center + self.slope * (_log(traits.spread) - self.log_spread)
+        small = min(max(math.log(12 / max(traits.jurors, 1)) / math.log(4), 0.0), 1.0)
+        tiny = min(max(math.log(5 / max(traits.jurors, 1)) / math.log(5 / 3), 0.0), 1.0)
+        shift = small * (SMALL_SHIFT - SMALL_KAPPA * max(traits.kappa, 0.0))
+        return line + shift, self.sd + SMALL_SD * tiny
 
     def on_a_line(self) -> Population:
         """The same for fits of ordered levels (`evaluate.ordinal`), which are less overconfident than others.

@@ -261,6 +261,11 @@ class StreamAlarm:
         return self.alarm.kind
 
     @property
+    def reason(self) -> str:
+        """Its reason in the catalogue."""
+        return self.alarm.reason
+
+    @property
     def jurors(self) -> tuple[str, ...]:
         """The jurors it concerns."""
         return self.alarm.jurors
