@@ -79,22 +79,6 @@ def test_renaming_and_reordering_jurors_commutes_with_calibrating(order: list[in
         assert after.interval["score"][name] == pytest.approx(before.interval["score"][name], abs=1e-6)
 
 
-def test_gold_narrows_the_intervals_and_in_the_limit_nothing_but_gold_counts() -> None:
-    votes, truth = panel_with_truth(1, 400, (0.8, 0.75, 0.7, 0.7))
-    true = jurors.score_labels(votes, truth.tolist())
-    widths, errors = [], []
-    for size in (0, 40, 400):
-        gold = {int(item): int(truth[item]) for item in range(size)} or None
-        grades = calibrated(jurors.grade(votes, gold=gold))
-        ends = np.array(list(grades.interval["score"].values()))
-        widths.append(float((ends[:, 1] - ends[:, 0]).mean()))
-        errors.append(max(abs(grades.score[j] - float(true.score[j])) for j in votes.jurors))
-        assert grades.shared_error.gold_items == size
-    assert widths[0] > widths[1] > widths[2]
-    assert errors[2] < 0.005
-    assert widths[2] < 0.01
-
-
 def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
     votes = panel(items=300)
     codes = np.column_stack([votes.codes, np.zeros(300, dtype=int)])
@@ -145,15 +129,6 @@ def test_own_reference_juries_are_believed() -> None:
     assert own.shared_error.median < calibrated(jurors.grade(panel())).shared_error.median
     with pytest.raises(OptionError, match="holds no jury"):
         jurors.grade(panel(), reference=[])
-
-
-def test_the_document_has_the_calibrated_keys() -> None:
-    document = jurors.grade(panel()).to_dict()["calibrated"]
-    assert set(document) == {
-        *("prevalence", "accuracy", "score", "interval", "wrong_labels", "shared_error", "basis", "level"),
-    }
-    assert set(document["shared_error"]) == {"median", "interval", "juries", "gold_items", "source"}
-    assert set(document["interval"]) == {"prevalence", "accuracy", "score", "wrong_labels"}
 
 
 def test_an_island_of_copies_leaves_the_others_calibrated() -> None:

@@ -30,12 +30,6 @@ def test_the_trios_of_many_jurors_are_left_out(jurors: int, is_left_out: bool) -
     assert default_methods(sketch)[0] == "latent"
 
 
-@pytest.mark.slow
-def test_what_is_left_out_is_told_in_a_line() -> None:
-    refused = compare(votes(41)).refused
-    assert refused["algebraic"] == "it would solve all 10,660 trios of 41 jurors: ask for it by its name"
-
-
 def test_what_is_named_is_run() -> None:
     graded = compare(votes(41), methods=["algebraic", "majority"])
     assert [one.method for one in graded.evaluations] == ["algebraic", "majority"]
@@ -69,16 +63,6 @@ def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(ske
         for label in "AB":
             low, high = found.accuracy[juror][label]
             assert low <= truth.accuracy[juror][label] <= high
-
-
-def test_logic_alone_allows_everything_until_something_is_asked(sketch: Sketch) -> None:
-    free, asked = jurors.bounds(sketch), jurors.bounds(sketch, spec="0.6")
-    assert free.prevalence is not None
-    assert free.prevalence["A"] == (0.0, 1.0)
-    assert asked.prevalence is not None
-    assert asked.prevalence["A"][1] < 0.3
-    assert asked.to_frame()["high"].le(1).all()
-    assert "at least 60%" in str(asked)
 
 
 def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: Sketch) -> None:

@@ -6,7 +6,6 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import pytest
 import jurors
 from jurors import Evaluation, Votes
 from jurors.evaluate.evaluation import replace_evaluation
-from jurors.jury import methods as any_panel
 from jurors.jury.calibration import has_too_few_jurors
 from jurors.jury.grade import grade_rows
 
@@ -48,22 +46,6 @@ PANELS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name, kind",
-    [
-        ("a coin", "uninformative_juror"),
-        ("a coin, three labels", "uninformative_juror"),
-        ("a liar", "inverted_juror"),
-        ("repeats", "same_voice"),
-        ("numbered", "possible_repeats"),
-        ("a copy", "twin_jurors"),
-        ("two voices", "too_few_voices"),
-    ],
-)
-def test_alarms_of_jurors_voices_and_names_ring_beside_labels(name: str, kind: str) -> None:
-    assert kind in [alarm.kind for alarm in jurors.label(PANELS[name]).alarms]
-
-
 @pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
 def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
     graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.kind not in _STANDING]
@@ -91,22 +73,6 @@ def test_doubts_that_were_not_read_go_with_the_result(votes: Votes, moved: Calla
     assert (found.alarms, found.notes, repr(found)) == known
     assert (unread.alarms, unread.notes, repr(unread)) == known
     assert (found.dependence is None) == (read.dependence is None)
-
-
-def test_labelling_weighs_no_juror_before_somebody_asks_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    for name in ("juror_alarms", "default_alarms", "degenerate_alarms", "dependence_of"):
-        whole = getattr(any_panel, name)
-
-        def counted(*given: Any, name: str = name, whole: Any = whole) -> Any:
-            asked.append(name)
-            return whole(*given)
-
-        monkeypatch.setattr(any_panel, name, counted)
-    labelled = jurors.label(PANELS["a coin"])
-    assert not asked
-    assert labelled.alarms == labelled.alarms
-    assert sorted(asked) == ["default_alarms", "degenerate_alarms", "dependence_of", "juror_alarms"]
 
 
 def islands(*parts: Votes) -> Votes:
@@ -147,14 +113,3 @@ def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -
     assert partition is not None
     silent = np.isnan(partition.by_true_label).all(axis=1)
     assert partition.sketch.counts[silent].sum() == 400  # all items of the island
-
-
-def test_grades_are_named_when_somebody_looks_and_as_at_once() -> None:
-    result = jurors.grade(PANELS["a coin"])
-    late, again = result.calibrated, jurors.grade(PANELS["a coin"]).calibrated
-    assert late is not None
-    assert again is not None
-    assert callable(vars(late)["interval"])
-    assert late.to_dict() == pickle.loads(pickle.dumps(again)).to_dict()
-    assert late.interval is late.interval
-    assert replace(late, level=0.5).score == late.score

@@ -116,11 +116,6 @@ def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_no
     assert jurors.check(silent, max_wrong=0.5, allow_unknown=True).passed
 
 
-def test_a_label_that_was_declared_but_never_said_changes_nothing() -> None:
-    votes = jurors.Votes.from_matrix([["pass"] * 3] * 20, jurors="abc", labels=("pass", "fail"))
-    assert [alarm.kind for alarm in jurors.grade(votes).alarms] == ["single_label"]
-
-
 shares = st.floats(0, 1, allow_nan=False)
 intervals = st.tuples(shares, shares).map(lambda pair: (min(pair), max(pair)))
 
@@ -286,14 +281,3 @@ def test_the_difference_of_two_scores_holds_its_value_and_turns_with_them(
     assert low <= value <= high
     back, (start, end) = difference(before[1], (before[0], before[2]), now[1], (now[0], now[2]))
     assert (back, start, end) == pytest.approx((-value, -high, -low))
-
-
-@pytest.mark.slow
-def test_errors_taken_for_independent_are_known_better() -> None:
-    def width(**how: Any) -> float:
-        now = jurors.grade(votes(40), **how)
-        (gate,) = (g for g in evaluate_gates(now, Limits(baseline=votes(), votes=votes(40))) if g.juror == "ann")
-        assert gate.interval is not None
-        return gate.interval[1] - gate.interval[0]
-
-    assert width(errors="independent") < width(errors=0.2) < width(errors=2.0)

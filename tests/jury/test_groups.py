@@ -84,8 +84,8 @@ def test_engines_layouts_lists_and_mappings_give_the_same(table: pd.DataFrame) -
 
 
 @pytest.mark.slow
-def test_thousands_of_groups_are_looked_at_once_each(table: pd.DataFrame) -> None:
-    """Sparse votes in groups that are dealt like cards: order and rows must not get mixed up."""
+def test_groups_dealt_like_cards_are_looked_at_once_each(table: pd.DataFrame) -> None:
+    """Sparse votes: order and rows must not get mixed up."""
     sparse = table.sample(frac=1, random_state=0).reset_index(drop=True)
     sparse.loc[::3, "ann"] = None
     long = sparse.melt(["item", "sex", "truth"], list(NAMES), "juror", "label").dropna(subset="label")
@@ -96,12 +96,11 @@ def test_thousands_of_groups_are_looked_at_once_each(table: pd.DataFrame) -> Non
         own = sparse[sparse.sex == group]
         key = dict(zip(own["item"], own.truth, strict=True))
         assert found[group].to_dict() == jurors.score(votes_of(own).drop(columns="sex"), key).to_dict()
-    many = table.assign(sex=[f"g{k // 2}" for k in range(len(table))])
+    many = table[:100].assign(sex=[f"g{k // 2}" for k in range(100)])
     each = jurors.score_by(votes_of(many), dict(zip(many["item"], many.truth, strict=True)), "sex")
-    assert len(each) == 550
-    assert set(each.sizes.values()) == {2}
+    assert (len(each), set(each.sizes.values())) == (50, {2})
     assert str(each).count("small_group") == 11  # ten by name, one for all the others
-    assert sum(alarm.kind == "small_group" for alarm in each.alarms) == 550
+    assert sum(alarm.kind == "small_group" for alarm in each.alarms) == 50
 
 
 def test_rules_compare_the_same_jurors_also_where_one_is_silent() -> None:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from panels import simulate
-from strategies import examples
 
 import jurors
 from jurors import Sketch, SketchError, Solution, Votes, VotesError
@@ -38,15 +34,6 @@ def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float)
     right = np.mean(jurors.label(panel.votes).label == panel.truth)
     majority = jurors.score_labels(panel.votes, panel.truth).majority_errors / 3000
     assert 1 - right <= majority
-
-
-def test_jurors_below_one_half_are_read_the_other_way_round() -> None:
-    panel = simulate(2000, 8, seed=1)
-    panel.votes[:, :2] = 1 - panel.votes[:, :2]
-    result = jurors.grade(panel.votes)
-    assert result.accuracy["1"][0] < 0.5
-    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
-    assert kinds(result)["inverted_juror"] == ("1", "2")
 
 
 def test_a_copy_a_noise_juror_and_a_liar_are_named_and_spoil_nobody() -> None:
@@ -101,27 +88,6 @@ def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
     assert {alarm.kind for alarm in found} == {"correlation_limit", "effective_limit"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "votes"), [(80, 5), (150, 5), (150, 12)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_independent_jurors_who_share_few_items_ring_no_alarm(width: int, votes: int, seed: int) -> None:
-    rng = np.random.default_rng([seed, width, votes])
-    truth = rng.integers(0, 2, (2000, 1))
-    said = np.where(rng.random((2000, width)) < rng.uniform(0.6, 0.9, width), truth, 1 - truth)
-    turn = rng.random((2000, width)).argsort(axis=1)
-    result = jurors.grade(np.where(turn < votes, said, -1))
-    assert "correlated_errors" not in kinds(result)
-    assert result.details["dependence"].groups == ()
-
-
-def test_a_juror_who_says_one_thing_only_is_named() -> None:
-    panel = simulate(500, 6, seed=3)
-    panel.votes[:, 5] = 1
-    result = jurors.grade(panel.votes)
-    assert kinds(result)["constant_juror"] == ("6",)
-    assert scores(result)[:5] == pytest.approx(panel.own_score()[:5], abs=0.06)
-
-
 def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
     panel = simulate(2000, 10, seed=4)
     panel.votes[:1000, 5:] = -1
@@ -161,39 +127,20 @@ def test_items_seen_by_one_juror_or_by_nobody_still_get_a_label() -> None:
     assert np.isfinite(labels.probability).all()
 
 
-def test_more_than_two_labels_just_work() -> None:
-    panel = simulate(2000, 6, seed=6, prevalence=(0.5, 0.2, 0.2, 0.1))
-    result = jurors.grade(panel.votes)
-    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
-    assert np.mean(jurors.label(panel.votes).label == panel.truth) > 0.9
-    assert json.loads(json.dumps(result.to_dict()))["confusion"]["1"]["0"]["3"] > 0
-
-
-def test_the_chosen_model_and_the_margin_are_part_of_the_result() -> None:
-    result = jurors.grade(simulate(2000, 6, seed=7).votes)
-    details = result.details
-    assert details["model"] in details["choice"]
-    assert set(details["models"]) <= {"one_coin", "confusion", "strata"}
-    assert details["models"][details["model"]]["converged"]
-    assert sum(row["weight"] for row in details["choice"].values()) == pytest.approx(1)
-    assert "hidden votes" in str(result)
-
-
-def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named() -> None:
-    panel = simulate(4000, 6, seed=8)
+@pytest.mark.parametrize("prevalence", [(0.6, 0.4), (0.4, 0.3, 0.3)], ids=["two labels", "three labels"])
+def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named(prevalence: tuple[float, ...]) -> None:
+    panel = simulate(3000, 6, seed=3, prevalence=prevalence)
     assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
-    rng = np.random.default_rng(8)
-    together = rng.random(4000) < 0.35
-    panel.votes[together, 4] = panel.votes[together, 5]  # the fifth looks over the sixth's shoulder
-    found = jurors.grade(panel.votes)
-    assert set(kinds(found)["correlated_errors"]) >= {"5", "6"}
+    copied = np.random.default_rng(0).random(3000) < 0.4
+    panel.votes[copied, 5] = panel.votes[copied, 4]
+    assert set(kinds(jurors.grade(panel.votes))["correlated_errors"]) >= {"5", "6"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["test", "population"])
 def test_intervals_cover_about_as_often_as_they_say(target: str) -> None:
     inside = []
-    for seed in range(40):
+    for seed in range(24):
         rng = np.random.default_rng(1000 + seed)
         accuracy = np.array([[0.8, 0.7], [0.75, 0.75], [0.7, 0.85], [0.65, 0.7], [0.85, 0.8]])
         truth = (rng.random(1500) < 0.4).astype(int)
@@ -232,26 +179,11 @@ def test_knowledge_turns_a_panel_over() -> None:
     assert "common" in turned.rule
 
 
-@given(st.integers(0, 50), st.permutations(range(5)))
-@examples(10)
-def test_renaming_jurors_changes_nothing_and_reordering_them_or_swapping_labels_next_to_nothing(
-    seed: int, order: list[int]
-) -> None:
-    panel = simulate(1000, 5, seed=seed)
-    plain = jurors.grade(panel.votes, jurors=list("abcde"))
-    assert list(jurors.grade(panel.votes).score.values()) == list(plain.score.values())  # names mean nothing
-    moved = jurors.grade(panel.votes[:, order], jurors=[list("abcde")[k] for k in order])
-    swapped = jurors.grade(1 - panel.votes, jurors=list("abcde"))
-    for juror in "abcde":
-        assert moved.score[juror] == pytest.approx(plain.score[juror], abs=0.02)
-        assert swapped.accuracy[juror][0] == pytest.approx(plain.accuracy[juror][1], abs=0.03)
-
-
 def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
     panel = simulate(2000, 5, seed=11)
     found = jurors.compare(panel.votes, panel.truth)
     names = [e.method for e in found.evaluations]
-    assert names == ["latent", "algebraic", "majority", "dawid_skene", "bayesian", "spectral", "agreement"]
+    assert names == ["latent", *(name for name in jurors.METHODS if name != "latent")]
     assert not found.refused
     for evaluation in found.evaluations:
         assert set(evaluation.score) == set("12345")
@@ -282,31 +214,6 @@ def test_sparse_and_dense_storage_give_the_same_grades() -> None:
     assert scores(one) == pytest.approx(scores(other), abs=1e-3)
     assert Sketch.from_votes(sparse) == Sketch.from_votes(dense)
     assert one.interval_of("score", "1") == pytest.approx(other.interval_of("score", "1"), abs=0.02)
-
-
-def test_trios_of_a_panel_come_as_a_frame() -> None:
-    result = jurors.grade(simulate(1000, 5, seed=14).votes)
-    frame = result.trios
-    assert len(frame) == 10
-    assert set(frame["outcome"]) <= {"real", "out_of_range", "complex"}
-    assert frame["prevalence of 0"].between(0.4, 0.8).all()
-
-
-def test_permuting_three_jurors_keeps_the_exact_theorem() -> None:
-    panel = simulate(500, 3, seed=15)
-    results = [jurors.grade(panel.votes[:, order]) for order in map(list, permutations(range(3)))]
-    assert {r.method for r in results} == {"algebraic"}
-    assert len({r.exact.prevalence[0] for r in results if r.exact}) == 1
-    assert results[0].details["smallest_correlation"] == 0
-    assert "Weakest pair" in str(results[0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("density", [1.0, 0.6])
-def test_accurate_independent_jurors_ring_no_alarm_even_with_votes_missing(density: float) -> None:
-    for seed in range(12):
-        panel = simulate(400, 8, seed=seed, low=0.85, high=0.98, density=density)
-        assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
 
 
 def test_a_juror_who_never_voted_is_left_out_and_named() -> None:
@@ -430,24 +337,6 @@ def test_sampled_counts_are_estimated_and_the_algebra_says_why() -> None:
         jurors.grade(panel.votes, method="algebraic")
 
 
-def test_a_trio_that_errs_together_rings_the_goodness_of_fit() -> None:
-    panel = simulate(6000, 3, seed=2, prevalence=(0.4, 0.3, 0.3), high=0.75)
-    rng = np.random.default_rng(0)
-    herd = rng.random(6000) < 0.25
-    panel.votes[herd] = rng.integers(0, 3, herd.sum())[:, None]  # all three say the same, whatever the truth
-    found = {alarm.kind for alarm in jurors.grade(panel.votes).alarms}
-    assert "correlated_errors" in found
-
-
-def test_pairs_of_a_panel_that_agree_too_often_are_named() -> None:
-    panel = simulate(3000, 6, seed=3, prevalence=(0.4, 0.3, 0.3))
-    assert "correlated_errors" not in {alarm.kind for alarm in jurors.grade(panel.votes).alarms}
-    copied = np.random.default_rng(0).random(3000) < 0.4
-    panel.votes[copied, 5] = panel.votes[copied, 4]
-    alarm = next(a for a in jurors.grade(panel.votes).alarms if a.kind == "correlated_errors")
-    assert set(alarm.jurors) >= {"5", "6"}
-
-
 def test_rare_labels_and_a_label_only_one_juror_uses_do_no_harm() -> None:
     panel = simulate(2000, 6, seed=4, prevalence=(0.6, 0.38, 0.02))
     votes = panel.votes.astype(object)
@@ -457,28 +346,6 @@ def test_rare_labels_and_a_label_only_one_juror_uses_do_no_harm() -> None:
     assert np.array(list(result.score.values()), dtype=float) == pytest.approx(panel.own_score(), abs=0.03)
 
 
-def test_a_juror_who_never_uses_a_label_is_graded() -> None:
-    panel = simulate(2000, 5, seed=5, prevalence=(0.4, 0.3, 0.3))
-    panel.votes[:, 0] = np.where(panel.votes[:, 0] == 2, 1, panel.votes[:, 0])
-    result = jurors.grade(panel.votes)
-    assert result.accuracy["1"][2] < 0.05
-    assert result.confusion["1"][2][1] > 0.6
-
-
-def test_labels_that_differ_by_case_or_blanks_are_named() -> None:
-    panel = simulate(300, 3, seed=6)
-    votes = np.where(panel.votes == 0, "yes", "no").astype(object)
-    votes[:10, 0] = "Yes"
-    alarm = next(a for a in jurors.grade(votes).alarms if a.kind == "similar_labels")
-    assert alarm.level == "alarm"
-    assert "'Yes' and 'yes'" in alarm.message
-
-
-def test_more_labels_than_items_can_support_are_refused() -> None:
-    with pytest.raises(SketchError, match="more than 10 items can support"):
-        jurors.grade(np.arange(30).reshape(10, 3))
-
-
 def test_an_exam_with_five_choices_reports_scores_only() -> None:
     panel = simulate(800, 4, seed=7, prevalence=(0.2,) * 5)
     result = jurors.grade(panel.votes, exam=True)
@@ -486,22 +353,6 @@ def test_an_exam_with_five_choices_reports_scores_only() -> None:
     assert document["prevalence"] is None
     assert document["score"]["1"] == pytest.approx(panel.own_score()[0], abs=0.05)
     assert "shuffled" in str(result)
-
-
-@pytest.mark.slow
-def test_sixteen_labels_fit_the_report_card() -> None:
-    panel = simulate(3000, 10, seed=8, prevalence=(1 / 16,) * 16)
-    text = str(jurors.grade(panel.votes))
-    assert "best on" in text
-    assert max(map(len, text.splitlines())) < 200
-
-
-def test_irrational_exact_answers_encode_their_own_counts() -> None:
-    sketch = jurors.encode(TRUTH, items=20_000)
-    found = jurors.evaluate_trio_labels(sketch)
-    assert found.solution is not None
-    assert jurors.encode(found.relabelled([2, 0, 1]), items=20_000) == sketch
-    assert Sketch.from_json(sketch.to_json()) == sketch
 
 
 @pytest.mark.slow

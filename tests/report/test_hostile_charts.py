@@ -18,7 +18,7 @@ vl_convert = pytest.importorskip("vl_convert")
 MARK = "QQ"
 TWO = [f"{MARK}yes\\", f'{MARK}no"+now()//']
 THREE = [f"{MARK}a\\", f"{MARK}b'\x1b[31m", f"{MARK}c\nd\ud800"]
-EXPRESSIONS = {"signal", "expr", "test", "update", "init"}
+EXPRESSIONS = {"signal", "expr", "test", "update", "init", "field", "calculate", "filter", "groupby", "key", "lookup"}
 TEXT = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 NAMES = (*(f'{MARK}{k}\\"' for k in range(4)), f"{MARK}\vOK: no alarm rang")
 

@@ -8,7 +8,7 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import panels
@@ -26,6 +26,7 @@ from jurors.report.page import report_html, write_report
 from jurors.votes.key import read_votes_with_key
 
 pytestmark = pytest.mark.slow  # each test makes a page or several
+Census: TypeAlias = tuple[jurors.Evaluation, ParsedPage]
 MOST_BYTES = 1_500_000
 EVIL = (
     '<img src=x onerror="window.__pwned=1">', '"><script>window.__pwned=1</script>', "قاضٍ أوّل", "😀 judge",
@@ -34,7 +35,7 @@ EVIL = (
 
 
 @pytest.fixture(scope="module")
-def census() -> tuple[jurors.Evaluation, ParsedPage]:
+def census() -> Census:
     votes, _ = jurors.load_example("census")
     return jurors.grade(votes), parse(report_html(votes))
 
@@ -101,32 +102,22 @@ def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
     assert len(parsed.tables["table-accuracy"]) == 1 + len(document["jurors"]) * len(document["labels"])
 
 
-@pytest.mark.parametrize("labels", [2, 3, 5])
-@pytest.mark.parametrize("width", [3, 6])
+@pytest.mark.parametrize(("labels", "width"), [(2, 3), (3, 6), (5, 3)])
 def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width: int) -> None:
     parsed = parse(report_html(_votes(900, width, prevalence=[1 / labels] * labels)))
     _assert_cells(parsed, parsed.numbers)
 
 
-def test_the_ranking_is_in_the_order_of_the_scores(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+def test_ranking_solutions_and_partition_say_what_the_evaluation_says(census: Census) -> None:
     result, parsed = census
-    rows = parsed.tables["ranking"][1:]
-    score = result.leading.score
-    assert [row[1] for row in rows] == sorted(result.jurors, key=lambda j: -score[j])
-    assert [row[2] for row in rows] == [percent(score[row[1]]) for row in rows]
-
-
-def test_the_exact_solution_and_both_solutions_are_there(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    result, parsed = census
+    ranked, score = parsed.tables["ranking"][1:], result.leading.score
+    assert [row[1] for row in ranked] == sorted(result.jurors, key=lambda j: -score[j])
+    assert [row[2] for row in ranked] == [percent(score[row[1]]) for row in ranked]
     assert result.exact is not None
     exact = {row[0]: row[1] for row in parsed.tables["table-exact"][1:]}
     assert exact["prevalence of A"] == str(result.exact.prevalence["A"])
     both = {row[0]: row[1:] for row in parsed.tables["table-solutions"][1:]}
     assert both["prevalence of A"] == [percent(float(s.prevalence["A"])) for s in result.solutions]
-
-
-def test_the_partition_adds_up(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    result, parsed = census
     rows = parsed.tables["table-partition"][1:]
     assert sum(int(row[3].replace(",", "")) for row in rows) == result.items
     for row in rows:
@@ -149,12 +140,6 @@ def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_inter
 
 
 # -- what it says -------------------------------------------------------------------------------------------
-
-
-def test_quiet_counts_give_a_quiet_verdict_that_claims_no_proof(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    text = " ".join(census[1].text.split())
-    assert "No alarm rang." in text
-    assert "That is no proof" in text
 
 
 def test_an_alarm_says_not_to_trust_the_grades_and_an_estimate_outside_is_shown_as_it_is() -> None:
@@ -184,34 +169,14 @@ def test_counts_without_a_real_evaluation_are_graded_as_real_juries_go() -> None
     assert parsed.numbers == json.loads(json.dumps(result.to_dict()))
 
 
-def test_a_warning_asks_for_care() -> None:
-    votes = panels.simulate(400, 6, seed=1).votes
-    votes[:, 5] = np.random.default_rng(0).integers(0, 2, len(votes))
-    parsed = parse(report_html(votes, jurors=["a", "b", "c", "d", "e", "noise"]))
-    text = " ".join(parsed.text.split())
-    assert "With care: look at the warnings first." in text
-    assert "Look at noise: the votes seem to tell nothing" in text
-    assert "replace" not in text.split("What to do")[1].split("Evidence")[0]
-    assert "Not told apart from coin flips: noise." in text
-
-
-def test_counts_have_no_items_to_show(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    assert "items" not in census[1].charts
+def test_what_votes_do_not_have_is_not_shown(census: Census) -> None:
+    assert "items" not in census[1].charts  # counts
     assert "table-items" not in census[1].tables
     assert "items" in parse(report_html(_votes(300, 5))).charts
-
-
-def test_an_exam_shows_scores_only() -> None:
-    parsed = parse(report_html(_votes(300, 5, prevalence=(0.25,) * 4), exam=True))
-    assert set(parsed.charts) == {"accuracy"}
-    assert "table-accuracy" not in parsed.tables
-    assert "table-scores" in parsed.tables
-
-
-def test_actions_are_two_to_four() -> None:
-    for votes in (_votes(300, 3), _votes(500, 12), jurors.load_example("llm_graders")[0]):
-        count = len(re.findall(r"<li>", report_html(votes).split('<ol class="actions">')[1].split("</ol>")[0]))
-        assert 1 < count <= 4
+    exam = parse(report_html(_votes(300, 5, prevalence=(0.25,) * 4), exam=True))
+    assert set(exam.charts) == {"accuracy"}
+    assert "table-accuracy" not in exam.tables
+    assert "table-scores" in exam.tables
 
 
 # -- safe, accessible, small --------------------------------------------------------------------------------
@@ -235,10 +200,6 @@ def test_names_labels_and_titles_are_text(hostile: str) -> None:
     assert parsed.headings[0] == (1, "</title><script>window.__pwned=1</script>")
 
 
-def test_names_keep_their_direction_and_their_whole_in_a_hint(hostile: str) -> None:
-    assert f'<bdi class="name" title="{"x" * 200}">' in hostile
-
-
 def test_the_policy_allows_the_pages_own_scripts_only(hostile: str) -> None:
     policy = next(known["content"] or "" for tag, known in parse(hostile).tags if "http-equiv" in known)
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
@@ -257,27 +218,18 @@ def test_nothing_in_the_page_names_an_address_to_load(hostile: str) -> None:
         assert (known.get("href") or "#").startswith("#")
 
 
-def test_headings_go_down_one_step_at_a_time(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+def test_the_page_can_be_read_aloud(census: Census) -> None:
+    tags, charts = census[1].tags, census[1].charts
     levels = [level for level, _ in census[1].headings]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
+    assert (levels[0], levels.count(1)) == (1, 1)
     assert all(after <= before + 1 for before, after in pairwise(levels))
-
-
-def test_every_table_has_a_caption_and_every_heading_cell_a_scope(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    tags = census[1].tags
     names = [tag for tag, _ in tags]
     assert names.count("table") == names.count("caption")
     assert all(known.get("scope") in ("col", "row") for tag, known in tags if tag == "th")
-    assert dict(tags[[t for t, _ in tags].index("html")][1])["lang"] == "en"
-
-
-def test_every_chart_has_words_for_those_who_do_not_see_it(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
-    charts = {known["data-chart"] or "": known for _, known in census[1].tags if "data-chart" in known}
-    assert set(charts) == set(census[1].charts)
-    for name, known in charts.items():
-        assert len(known["aria-label"] or "") > 40, name
-        assert census[1].charts[name]["description"] in (known["aria-label"] or "")
+    assert dict(tags[names.index("html")][1])["lang"] == "en"
+    labelled = {known["data-chart"] or "": known["aria-label"] or "" for _, known in tags if "data-chart" in known}
+    assert set(labelled) == set(charts)
+    assert all(charts[name]["description"] in words for name, words in labelled.items())
 
 
 def test_every_id_is_used_once(hostile: str) -> None:
@@ -285,7 +237,7 @@ def test_every_id_is_used_once(hostile: str) -> None:
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize(("items", "width", "labels"), [(2_000, 150, 2), (400, 20, 16), (2_500, 150, 16)])
+@pytest.mark.parametrize(("items", "width", "labels"), [(1_000, 150, 2), (1_000, 60, 16)])
 def test_large_panels_fit_in_a_page(items: int, width: int, labels: int) -> None:
     votes = _votes(items, width, prevalence=[1 / labels] * labels, density=0.2, low=0.3, high=0.6)
     page = report_html(votes)
@@ -395,12 +347,3 @@ def test_a_missing_library_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(shell, "find_spec", lambda name: None if name == "vl_convert" else object())
     with pytest.raises(JurorsError, match=re.escape("a report needs vl_convert: pip install 'jurors[plot]'")):
         report_html(_votes(50, 3))
-
-
-def test_pages_of_one_process_do_not_mix_each_others_filters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shell, "_COMPILED", {})
-    monkeypatch.setattr(shell, "resource", lambda name: "{{ x | shown }}" if name == "report.html.jinja" else "")
-    first = shell.template("report.html.jinja", {"shown": lambda x: f"<{x}>"})
-    other = shell.template("report.html.jinja", {"shown": lambda x: 2 * x})
-    assert (first.render(x=3), other.render(x=3), first.render(x=4)) == ("&lt;3&gt;", "6", "&lt;4&gt;")
-    assert len(shell._COMPILED) == 1

@@ -13,10 +13,10 @@ import pytest
 
 import jurors
 from jurors.evaluate.alarms import Alarm, AlarmPair
-from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms, verdict
+from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
 from jurors.report.page import _title
-from jurors.report.tables import name, names, of_which
-from jurors.uncertainty.alarms import clearly_weak, worse_than_chance
+from jurors.report.tables import name, names
+from jurors.uncertainty.alarms import clearly_weak
 
 
 def _plain(text: Any) -> str:
@@ -37,30 +37,12 @@ def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
     assert "equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
 
 
-@pytest.mark.parametrize("target", ["test", "population"])
-def test_a_juror_far_below_most_others_is_named_and_one_a_little_below_is_not(target: Any) -> None:
-    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.7, 0.88], items=4_000), target=target)
-    assert clearly_weak(result) == [result.jurors[4]]
-
-
-def test_of_three_jurors_one_must_be_below_both_others() -> None:
-    result = jurors.grade(_votes([0.95, 0.75, 0.75], items=20_000))
-    assert clearly_weak(result) == []
-
-
 def test_nobody_is_called_weak_where_errors_go_together() -> None:
     result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
     quiet = " ".join(_plain(one.text) for one in actions(result, None, "v.csv"))
     assert "Weakest: look at e" in quiet
     shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors go together"),))
     assert "Weakest" not in " ".join(_plain(one.text) for one in actions(shared, None, "v.csv"))
-
-
-def test_a_juror_clearly_below_a_coin_is_asked_about_swapped_labels() -> None:
-    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.25], items=1_000), jurors=list("abcde"))
-    assert worse_than_chance(result) == ["e"]
-    remarks = {row.juror: row.remarks for row in ranking(result)}["e"]
-    assert any("labels swapped?" in one or "wrong more often" in one for one in remarks)
 
 
 def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
@@ -111,11 +93,6 @@ def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: P
     assert named.ends[0] > 0.5
 
 
-def test_too_few_items_come_first() -> None:
-    result = jurors.grade([["y", "y", "y"], ["n", "n", "n"], ["y", "n", "y"], ["n", "n", "y"]] * 2)
-    assert "8 are too few" in actions(result, None, "v.csv")[0].text
-
-
 def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None:
     votes = _votes([0.8] * 5)
     votes = np.column_stack([votes, votes[:, 0], votes[:, 0], votes[:, 0]])
@@ -127,11 +104,6 @@ def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None
     shown = [rung for rung in shown_alarms(result.alarms) if rung.first.kind == "twin_jurors"]
     assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
     assert sum("may copy" in _plain(one.text) for one in actions(result, None, "v.csv")) == 1
-
-
-def test_one_is_and_others_are() -> None:
-    assert of_which(0.6, 108) == "1 of 108 (0.6%) is"
-    assert of_which(12, 108) == "12 of 108 (11.1%) are"
 
 
 def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() -> None:
@@ -152,17 +124,6 @@ def test_names_are_escaped_counted_and_cut() -> None:
     assert _plain(names(list("abcdefg"), most=3)) == "a, b, c and 4 more"
 
 
-def test_jurors_who_err_together_are_counted_as_one() -> None:
-    panel = panels.simulate(3_000, 8, seed=5)
-    votes = panel.votes.copy()
-    rng = np.random.default_rng(0)
-    copied = rng.random(len(votes)) < 0.6
-    votes[copied, 1] = votes[copied, 0]
-    result = jurors.grade(votes, jurors=list("abcdefgh"))
-    assert any(alarm.kind == "correlated_errors" for alarm in result.alarms)
-    assert "a and b" in " ".join(_plain(one.text) for one in actions(result, None, "v.csv", has_key=False))
-
-
 def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
     result, labelled = jurors.grade(votes), jurors.label(votes)
@@ -170,18 +131,6 @@ def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
     text = next(step.text for step in steps if step.command and "--review" in step.command)
     assert f"about {corrected:,.0f} of their labels" in text
-
-
-def test_a_single_juror_clearly_below_is_named_first() -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(0, 2, 4_000)
-    votes = np.stack([np.where(rng.random(4_000) < p, truth, 1 - truth) for p in (0.9, 0.88, 0.91, 0.65)], axis=1)
-    result = jurors.grade(votes, jurors=["a", "b", "c", "weak"])
-    rows = ranking(result)
-    assert rows[-1].juror == "weak"
-    assert "Weakest: " in str(people(result, rows)[1])
-    if verdict(result).tone != "alarm":
-        assert any("weak" in str(one.text) for one in actions(result, None, "v.csv", has_key=True))
 
 
 def test_scores_without_intervals_are_ranked_without_claims() -> None:

@@ -12,6 +12,7 @@ import click
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
 from jurors.cli.output import OutputTarget, target_options
+from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
 
 
@@ -31,8 +32,9 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget
     from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
     with target.working("converting") as bar:
-        source, pairs = source.split_pairs(sides)
-        votes = source.read(bar) if pairs is None else pairs.compared(source.options["duplicates"])
+        duplicates, source = source.options["duplicates"], source.split_pairs(sides)
+        is_pairs = source.kind is PREFERENCES
+        votes = source.read_pairs().to_votes(duplicates=duplicates) if is_pairs else source.read(bar)
         target.warn_of(votes)
         path = None if target.path is None else Path(target.path)
         layout = select_layout(votes, path, to)

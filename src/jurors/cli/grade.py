@@ -12,6 +12,7 @@ from jurors.cli.main import print_error
 from jurors.cli.options import (
     KeySource,
     Source,
+    applicable,
     by_option,
     grading_option,
     grading_options,
@@ -24,7 +25,7 @@ from jurors.cli.options import (
 )
 from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
-from jurors.options import Grading, changed_options
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import Result
 
 
@@ -41,49 +42,15 @@ def grade(
     """Grade the jurors of FILE without an answer key."""
     import jurors
 
-    source, pairs = source.split_pairs(sides)
+    source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
-        graded: Any
-        if pairs is not None:
-            level = only_level("pairs", grading, exam=exam, by=by)
-            graded = jurors.grade_pairs(pairs.files, level=level, progress=bar, **pairs.options)
-        elif by is not None:
-            votes, groups = source.read_with_groups(by, bar)
-            if votes.scale == "interval":
-                only_level("numbers", grading, exam=exam)
-            graded = jurors.grade_by(votes, groups, column=by, exam=exam, **grading)
+        if by is None or source.kind is PREFERENCES:
+            kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]), by=by)
+            graded = kind.grade(data, **options)
         else:
-            votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]))
-            if numbers is not None:
-                graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
-            else:
-                graded = jurors.grade(votes, exam=exam, **grading)
+            votes, groups = source.read_with_groups(by, bar)
+            graded = jurors.grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
     output.show(graded)
-
-
-def _votes_or_numbers(source: Source, bar: Any, *, by_item: bool) -> tuple[Any, Any]:
-    """Read votes (or a sketch, unless items are needed), and the numbers if FILE turns out to hold some."""
-    if (numbers := source.numbers(bar)) is not None:
-        return None, numbers
-    first, second = source.duplicate()
-    votes = first.read(bar) if by_item else first.count(bar)
-    return votes, second.numbers(bar, votes)
-
-
-def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
-    """Give the level of the intervals; OptionError if an option is given that is not for this kind of answers.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
-    given = [name for name in changed_options(grading, Grading) if name != "level"]
-    if given := [*given, *(name for name, value in others.items() if value)]:
-        instead = "make labels of them (--threshold NUMBER, --bins 5)" if kind == "numbers" else "say --scale nominal"
-        message = f"--{given[0]} does not apply to {kind}, which this table holds: leave it out, or {instead}"
-        raise OptionError(message, code="does_not_apply", name=given[0])
-    return float(grading["level"])
 
 
 @click.command()
@@ -107,13 +74,10 @@ def check(
         baseline, earlier = limits["baseline"], None
         if baseline is not None and read_document(baseline) is None:  # no JSON of an earlier run, hence its votes
             earlier = replace(source, files=(baseline,)).read()
-        votes, numbers = _votes_or_numbers(source, bar, by_item=bool(grading["gold"]) or earlier is not None)
-        if numbers is not None:
-            evaluation: Any = jurors.grade_numbers(numbers, level=only_level("numbers", grading))
-        else:
-            evaluation = jurors.grade(votes, **grading)
-            if earlier is not None:
-                limits |= {"baseline": earlier, "votes": votes}
+        kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]) or earlier is not None)
+        evaluation = kind.grade(data, **options)
+        if earlier is not None and kind is LABELS:
+            limits |= {"baseline": earlier, "votes": data}
         verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
@@ -140,26 +104,20 @@ def label(
 
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review: say how many with --review N")
-    shown: Any
+    texts = None
     with output.working("labelling") as bar:
-        if (numbers := source.numbers(bar)) is None:
+        if source.kind is LABELS:
             source, texts = source.split_texts(items, text)
-            if by is None:
-                votes = source.read(bar)
-                numbers = source.numbers(bar, votes)
-            else:
-                votes, groups = source.read_with_groups(by, bar)
-                if votes.scale == "interval":
-                    only_level("numbers", grading, review=review, by=by)
-        if numbers is not None:
-            shown = jurors.value_items(numbers, level=only_level("numbers", grading, review=review, by=by))
+        if by is None or source.kind is NUMBERS:
+            kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
+            shown = kind.label(data, **options)
         else:
-            if by is None:
-                shown = jurors.label(votes, **grading)
-            else:
-                labelling, by_item, _ = jurors.label_by(votes, groups, column=by, **grading)
-                shown = replace(labelling, groups=by_item)
-            shown = shown if review is None else shown.for_review(review, votes, texts)
+            data, groups = source.read_with_groups(by, bar)
+            options = applicable(kind_of(data), grading, review=review, by=by)
+            labelling, by_item, _ = jurors.label_by(data, groups, column=by, **options)
+            shown = replace(labelling, groups=by_item)
+        if review is not None:
+            shown = shown.for_review(review, data, texts)
     output.show(shown)
 
 

@@ -18,6 +18,7 @@ import click
 
 from jurors.cli.output import INPUT_PATH, ProgressBar
 from jurors.errors import OptionError, VotesError
+from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind, kind_of, kind_of_scale
 from jurors.options import (
     Grading,
     GradingOptions,
@@ -34,6 +35,8 @@ from jurors.options import (
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_IN_TABLE = ", which this table holds"
 
 
 @dataclass(frozen=True)
@@ -125,58 +128,95 @@ class Source:
 
         return replace(self, files=tuple(map(stored, self.files))), replace(self, files=tuple(map(stored, self.files)))
 
-    def split_pairs(self, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
-        """Give this source, and one that reads FILE as pairs of objects if options or its columns say it holds them."""
+    @property
+    def kind(self) -> Kind:
+        """The kind of data that the options demand; labels where they leave it to the data."""
+        return kind_of_scale(self.options.get("scale", PREFERENCES.scale))
+
+    def split_pairs(self, sides: Mapping[str, Any]) -> Source:
+        """Give a source that reads FILE as pairs of objects if options or its columns say it holds them; else this."""
         scale = self.options["scale"]
         given_sides = {name: value for name, value in sides.items() if value is not None}
         if scale not in ("auto", "pairs"):
             for name in given_sides:
                 message = f"--{name} is for pairs: leave it out, or say --scale pairs"
                 raise OptionError(message, code="does_not_apply", name=name)
-            return self, None
+            return self
         first, second = self.duplicate()
         if scale == "auto" and not given_sides:
             from jurors.pairwise.data import holds_pairs
 
             options = first.options
             is_table = options["layout"] == "auto" and not any(options[name] for name in ("label", "count", "tool"))
-            if not is_table or not holds_pairs(
-                first.files, Reading(memory=options["memory"], unpack=options["unpack"])
-            ):
-                return second, None
+            reading = Reading(memory=options["memory"], unpack=options["unpack"])
+            if not is_table or not holds_pairs(first.files, reading):
+                return second
         known = column_names(PairOptions)
         given = changed_options(self.options, Reading)
-        if unknown := [name for name in given if name not in (*known, "duplicates", "scale")]:
-            message = (
-                f"--{unknown[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
-            )
-            raise OptionError(message, code="does_not_apply", name=unknown[0])
-        options = {name: self.options[name] for name in given if name in known}
-        return second, Source(second.files, {**options, **given_sides})
+        for name in given:
+            if name not in (*known, "duplicates", "scale"):
+                raise PREFERENCES.does_not_apply(f"--{name}", _IN_TABLE)
+        return Source(second.files, {**{name: self.options[name] for name in given if name in known}, **given_sides})
 
-    def numbers(self, bar: ProgressBar | None = None, votes: Any = None) -> Any:
-        """Read the `Numbers` of FILE if the scale option, or `votes` (or a sketch) read from it, says it holds some."""
-        tuples = getattr(votes, "tuples", votes)
-        if self.options["scale"] != "interval" and getattr(tuples, "scale", None) != "interval":
-            return None
+    def load(
+        self, grading: Mapping[str, Any], bar: ProgressBar | None, *, by_item: bool, **label_only: Any
+    ) -> tuple[Kind, Any, dict[str, Any]]:
+        """Read FILE as the kind of data that it holds.
+
+        Parameters
+        ----------
+        grading
+            Options of `grade`.
+        by_item
+            Whether items must be identified; if not, labels are counted.
+        label_only
+            Options of the command that are for labels alone.
+
+        Returns
+        -------
+        kind : Kind
+        data
+            Votes or a sketch, numbers, preferences.
+        options : dict
+            Those of grading that apply to it.
+        """
         from jurors.numeric.data import numbers_of
-        from jurors.votes.read import read_votes
 
-        if tuples is not None and tuples is votes:
-            return numbers_of(tuples)
-        # Read as nominal where nothing was read yet: a cell that is no number is then reported with its place.
-        source = self if tuples is not None else replace(self, options={**self.options, "scale": "nominal"})
-        return numbers_of(source._read(read_votes, bar))
+        if self.kind is PREFERENCES:
+            options = applicable(PREFERENCES, grading, **label_only)
+            return PREFERENCES, self.read_pairs(bar), options
+        if self.kind is NUMBERS:  # read as nominal: a cell that is no number is then reported with its place
+            data = numbers_of(replace(self, options={**self.options, "scale": "nominal"}).read(bar))
+        elif by_item:
+            data = self.read(bar)
+        else:
+            first, second = self.duplicate()
+            data = first.count(bar)
+            if kind_of(data) is NUMBERS:
+                data = second.read(bar)
+        kind = kind_of(data)
+        return kind, data, applicable(kind, grading, **label_only)
 
-    def compared(self, duplicates: Any) -> Any:
-        """Read FILE, which holds pairs, as `Votes`: first, second or tie."""
+    def read_pairs(self, bar: ProgressBar | None = None) -> Any:
+        """Read the `Preferences` of FILE, which holds pairs."""
         from jurors.pairwise.data import read_pairs
 
-        return read_pairs(self.files, **self.options).to_votes(duplicates=duplicates)
+        return read_pairs(self.files, progress=bar, **self.options)
 
     def without(self, column: str) -> Source:
         """Copy the source, with one more column ignored."""
         return replace(self, options={**self.options, "ignore": (*self.options["ignore"], column)})
+
+
+def applicable(kind: Kind, grading: Mapping[str, Any], **label_only: Any) -> dict[str, Any]:
+    """Select the options of grading that apply to a kind of data; OptionError, about flags, where another is given.
+
+    Returns
+    -------
+    dict
+    """
+    others = [f"--{name}" for name, value in label_only.items() if value]
+    return kind.applicable(grading, others, spelling="--{}", where=_IN_TABLE)
 
 
 @dataclass(frozen=True)

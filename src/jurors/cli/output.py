@@ -244,11 +244,10 @@ class Output:
 
     def warn_of(self, votes: Any) -> None:
         """Print the alarms of the votes (or a sketch) on stderr, for results that carry none about votes."""
-        from jurors.jury.inputs import input_alarms
-        from jurors.sketch.sketch import Sketch
+        from jurors.jury.inputs import input_alarms, source_votes
 
-        is_sketch = isinstance(votes, Sketch)
-        self.warn(input_alarms(votes.tuples if is_sketch else votes, weighted=is_sketch or votes.counts is not None))
+        rows = source_votes(votes)
+        self.warn(input_alarms(rows, weighted=rows is not votes or rows.counts is not None))
 
     def exit(self, alarms: Sequence[Any]) -> None:
         """Exit with status 3 if an alarm is at least as severe as `fail_on`."""

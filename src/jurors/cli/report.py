@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jurors._files import atomic_write
-from jurors.cli.grade import only_level
 from jurors.cli.main import print_output
 from jurors.cli.options import (
     KeySource,
     Source,
+    applicable,
     grading_option,
     grading_options,
     key_options,
@@ -25,6 +25,7 @@ from jurors.cli.options import (
 )
 from jurors.cli.output import INPUT_PATH, Output, ProgressBar, chart_format, fail_on_option, path_option, quiet_option
 from jurors.errors import OptionError
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ def report(
 
     Numbers and preferences (see `jurors grade`) have a page, too.
     """
-    from jurors.pairwise.data import read_pairs
-    from jurors.report.page import check_drawable, make_page, make_pairs_page
+    from jurors.report.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
 
     check_drawable()
@@ -79,26 +79,25 @@ def report(
     is_counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
     label_only = {"exam": exam, "key": key.path, "items": items, "text": text, "answers": answers}
     with output.working("reporting") as bar:
-        source, pairs = source.split_pairs(sides)
-        if pairs is not None:
-            level = only_level("pairs", grading, **label_only)
-            page = make_pairs_page(
-                lambda: read_pairs(pairs.files, **pairs.options), inputs=inputs[:1], title=title, command=command,
-                level=level, shown_options=pairs.options,
-            )  # fmt: skip
+        source = source.split_pairs(sides)
+        texts, of_pairs = None, source.kind is PREFERENCES
+        if of_pairs:
+            applicable(PREFERENCES, grading, **label_only)
         else:
             source, texts = source.split_texts(items, text)
 
-            def read() -> tuple[Any, Any]:
-                votes, truth = (source.count(bar).tuples, None) if is_counted else source.read_with_key(key, bar)
-                if votes.scale == "interval":
-                    only_level("numbers", grading, **label_only)
-                return votes, truth
+        def read() -> tuple[Any, Any]:
+            if of_pairs:
+                return source.read_pairs(), None
+            votes, truth = (source.count(bar).tuples, None) if is_counted else source.read_with_key(key, bar)
+            applicable(kind_of(votes), grading, **label_only)
+            return votes, truth
 
-            page = make_page(
-                read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam},
-                shown_options=shown_options, texts=texts, answers=answers or None,
-            )  # fmt: skip
+        page = make_page(
+            read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
+            shown_options=source.options if of_pairs else shown_options, answers=answers or None,
+            kind=PREFERENCES if of_pairs else LABELS,
+        )  # fmt: skip
     output.write(page.html)
     print_output(f"{escape_text(path)}\n")
     output.warn(page.alarms)
@@ -252,15 +251,14 @@ def _reliability(material: _Material, options: dict[str, Any]) -> Any:
     import jurors
 
     votes, truth = material.votes()
-    if votes.scale != "interval":
+    if kind_of(votes) is not NUMBERS:
         message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
         raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
-    scored: Any
+    options_of_grading = applicable(NUMBERS, material.grading)
     if truth is None:
-        numbers = material.source.numbers(material.bar, votes)
-        scored = jurors.grade_numbers(numbers, level=only_level("numbers", material.grading))
+        scored = NUMBERS.grade(votes, **options_of_grading)
     else:
-        scored = jurors.score_numbers(votes, truth, level=only_level("numbers", material.grading))
+        scored = NUMBERS.score(votes, truth, **options_of_grading)
     material.alarms = scored.alarms
     return jurors.plot.reliability(scored, **options)
 

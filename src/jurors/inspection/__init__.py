@@ -41,6 +41,7 @@ from jurors.inspection.result import (
     next_steps,
 )
 from jurors.jury.inputs import as_votes
+from jurors.jury.kinds import NUMBERS, PREFERENCES, kind_of
 from jurors.numeric.data import numbers_of, repeatability
 from jurors.options import (
     Grading,
@@ -177,7 +178,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_question_steps(files, opened),
         )  # fmt: skip
-    if votes.scale != "interval" or votes.repeats is None or votes.counts is not None:
+    if kind_of(votes) is not NUMBERS or votes.repeats is None or votes.counts is not None:
         consistency = self_agreement(votes, Grading.level)
         repeats = {} if consistency is None else consistency.to_dict()
     else:  # repeated numbers are replaced by their mean
@@ -285,7 +286,7 @@ def _excludes_pairs(options: Reading) -> bool:
 def _inspect_pairs(source: Any, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection | None:
     """The inspection of a table of pairs; None where this is none, and the options do not say that it is."""
     options = Reading.of(reading)
-    requested = options.scale == "pairs"
+    requested = options.scale == PREFERENCES.scale
     if not requested and _excludes_pairs(options):
         return None
     if not requested and not holds_pairs(source, Reading(memory=options.memory, unpack=options.unpack)):
@@ -303,7 +304,7 @@ def _inspect_pairs_frame(source: Any, options: Reading) -> Inspection | None:
     """The same for a dataframe in memory; what can be read only once is left to whoever reads it."""
     if isinstance(source, (Votes, Sketch)) or not hasattr(type(source), "columns") or not is_frame(source):
         return None
-    requested = options.scale == "pairs"
+    requested = options.scale == PREFERENCES.scale
     if not requested and _excludes_pairs(options):
         return None
     frame = open_frame(source)
@@ -353,7 +354,7 @@ def _pairs_inspection(
         items=len(pairs.objects),
         jurors=pairs.jurors,
         labels={word: int(np.sum(pairs.outcome == side)) for word, side in sides.items()},
-        scale="pairs",
+        scale=PREFERENCES.scale,
         scale_why=why,
         votes=len(pairs),
         steps=steps if files else (),

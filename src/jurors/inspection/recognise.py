@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, VotesError, format_names
+from jurors.jury.kinds import NUMBERS, kind_of
 from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding, list_names
 from jurors.votes.findings import unlike_columns
@@ -68,7 +69,7 @@ def odd_votes(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     constant = _names(votes, (used == 1) & (given >= enough)) if len(votes.labels) > 1 else ()
     if constant:
         yield Finding("constant_jurors", f"{list_names(constant)} always said the same label", constant)
-    if votes.scale == "interval":
+    if kind_of(votes) is NUMBERS:
         return  # measuring in tens takes fewer different numbers than measuring in ones
     if (different := _unlike(used, given)) is not None:
         yield _unlike_finding([(votes.jurors[k], int(used[k])) for k in different])

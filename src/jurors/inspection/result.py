@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from jurors.errors import DegenerateSketchError, SketchError, VotesError, format_names
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
+from jurors.jury.kinds import LABELS, NUMBERS, kind_of
 from jurors.options import Label, Reading, ReadingOptions, spell_option, text_columns
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
@@ -204,6 +205,13 @@ def _brief_refusal(refusal: SketchError) -> str:
     return refusal.fault
 
 
+#: What `grade` and `label` give for each kind of votes.
+_GIVEN_BY = {
+    LABELS: ("the report card, without an answer key", "one label per item, and how sure it is"),
+    NUMBERS: ("how far each juror's numbers can be relied on, without a key", "one value per item, with its interval"),
+}
+
+
 def next_steps(
     files: Sequence[str],
     votes: Votes,
@@ -239,16 +247,12 @@ def next_steps(
             options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
         if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
-    is_numeric = not obstacles and graded.scale == "interval"
+    kind = kind_of(graded)
+    is_numeric = not obstacles and kind is NUMBERS
     if not obstacles:
-        if is_numeric:
-            grades = "how far each juror's numbers can be relied on, without a key"
-            labels = "one value per item, with its interval"
-        else:
-            grades = "the report card, without an answer key"
-            labels = "one label per item, and how sure it is"
-            if votes.counts is not None:
-                labels = "a label for each decision tuple"
+        grades, labels = _GIVEN_BY[kind]
+        if votes.counts is not None and kind is LABELS:
+            labels = "a label for each decision tuple"
         yield Step(command_line("grade", files, options), grades)
         yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
         yield Step(command_line("label", files, options), labels)

@@ -34,6 +34,7 @@ from jurors.jury.inputs import (
     label_refusals,
     read_input,
 )
+from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import NumberScores, score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
@@ -309,9 +310,9 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     """
     if isinstance(source, Numbers):
         return score_numbers(source, key, **reading)
-    accepted = read_input(source, **reading)
-    votes = accepted.tuples if isinstance(accepted, Sketch) else accepted
-    return score_numbers(votes, key) if votes.scale == "interval" else score_labels(accepted, key)
+    data = read_input(source, **reading)
+    scored: KeyedEvaluation | NumberScores = kind_of(data).score(data, key)
+    return scored
 
 
 def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:

@@ -29,7 +29,15 @@ from jurors.evaluate.partition import Choice, evaluate_majority, majority_partit
 from jurors.evaluate.solution import Fit, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
-from jurors.jury.inputs import CountedVotes, count_gradable, count_rows, drop_silent_jurors, label_refusals, read_input
+from jurors.jury.inputs import (
+    CountedVotes,
+    count_gradable,
+    count_rows,
+    drop_silent_jurors,
+    label_refusals,
+    read_input,
+    source_votes,
+)
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options
 from jurors.sketch.sketch import Sketch
@@ -262,7 +270,7 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
     A panel that passes everything because everything is right, and one whose default answer is to pass, cast the same
     votes. So no share is known, not even the prevalence; an error would hide what the votes do show.
     """
-    votes = source.tuples if isinstance(source, Sketch) else source
+    votes = source_votes(source)
     if len(votes.labels) > 2:  # declared, and hardly all but one unused: not worth a scan of every vote
         return None
     codes = votes.codes if votes.is_dense else votes.triples()[2]

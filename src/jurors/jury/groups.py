@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, Unpack
+from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError, match_name
+from jurors.errors import JurorsError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
@@ -24,20 +24,11 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column
+from jurors.jury.kinds import LABELS, NUMBERS, kind_of
 from jurors.jury.label import Labelling, label, label_rows
 from jurors.numeric.grade import NumberGrades, grade_numbers
 from jurors.numeric.score import NumberScores, score_numbers
-from jurors.options import (
-    GradeOptions,
-    Grading,
-    GradingOptions,
-    Label,
-    SourceOptions,
-    check_known,
-    column_names,
-    spell_option,
-    split_options,
-)
+from jurors.options import GradeOptions, Label, SourceOptions, check_known, column_names, split_options
 from jurors.results import Block, Columns, Notes, Result, Table
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
@@ -98,7 +89,7 @@ def _plain(name: Any) -> str:
 def _grades(by: ByGroup[Any]) -> Table:
     first = next(iter(by.groups.values()))
     rows: list[tuple[Any, ...]] = []
-    if isinstance(first, NumberGrades | NumberScores):  # a row per group and juror, as the cards of one group have it
+    if kind_of(first) is NUMBERS:  # a row per group and juror, as the cards of one group have it
         (_, *columns), right = first.by_juror().columns, (1, *(place + 2 for place in first.by_juror().right))
         names = [_plain(by.column), "items", "juror", *columns]
         for group, result in by.groups.items():
@@ -256,8 +247,6 @@ def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | NumberScores, covariant=True)
 
-FEWEST_ITEMS = 200  # the smallest test for which intervals were checked by simulation (benchmarks/plan_widths.py)
-_FEWEST_NUMBERS = 50  # the same for numbers (benchmarks/ratings.py)
 _WIDEST = 0.2  # a score with a wider interval is of little use
 _MOST_RULES = 10_000
 _LEFT_OUT = "and is left out"
@@ -366,15 +355,8 @@ def grade_by(
     """
     grading, reading = split_options(options)
     votes, groups, column = votes_and_groups(source, by, column, reading)
-    if votes.scale == "interval":
-        defaults = {option.name: option.default for option in spell_option(GradingOptions, Grading)}
-        for name, value in grading.items():
-            if name != "level" and value != defaults[name]:
-                message = f"{name}= does not apply to numbers: leave it out, or make labels of them (threshold=, bins=)"
-                raise OptionError(message, code="does_not_apply", name=name)
-        level = float(grading.get("level", Grading.level))
-        return _by_group(votes, groups, column, lambda rows, _: grade_numbers(_on_known_scale(rows), level=level))
-    return _by_group(votes, groups, column, _grader(votes, grading))
+    kind = kind_of(votes)
+    return _by_group(votes, groups, column, _GRADERS[kind](votes, kind.applicable(grading)))
 
 
 def score_by(
@@ -390,33 +372,7 @@ def score_by(
     """
     check_known(reading, column_names(SourceOptions))
     votes, groups, column = votes_and_groups(source, by, column, reading)
-    if votes.scale == "interval":
-        true_values = as_key(key).read_as(votes).by_row(votes)
-        if all(value is None for value in true_values):
-            raise SketchError("no item has a true value")
-
-        def score_number_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
-            if all(value is None for value in true_values[which]):
-                raise SketchError("no item of it has a true value")
-            return score_numbers(_on_known_scale(rows), Key.from_array(true_values[which]))
-
-        return _by_group(votes, groups, column, score_number_group)
-    votes, truth = as_key(key).align(votes)
-    if not (truth >= 0).any():
-        raise SketchError("no item has a true label")
-
-    def score_group(rows: Votes, which: NDArray[np.int64]) -> KeyedEvaluation:
-        known = _key(votes.labels, truth[which])
-        if known is None:
-            raise SketchError("no item of it has a true label")
-        return score_labels(rows, known)
-
-    return _by_group(votes, groups, column, score_group)
-
-
-def _on_known_scale(rows: Votes) -> Votes:
-    """The votes of one group, whose scale is reported once, for all groups."""
-    return replace(rows, scale_told=True)
+    return _by_group(votes, groups, column, _SCORERS[kind_of(votes)](votes, key))
 
 
 def label_by(
@@ -436,7 +392,7 @@ def label_by(
     """
     grading, reading = split_options(options)
     votes, groups, column = votes_and_groups(source, by, column, reading)
-    graded = _by_group(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
+    graded = _by_group(votes, groups, column, _label_grader(votes, grading), fate=_LABELLED_BY_ALL)
     try:
         whole = label(votes, **grading)
     except JurorsError as error:
@@ -465,20 +421,64 @@ def label_by(
     return labelled, groups, graded
 
 
-def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[np.int64]], Evaluation]:
-    """Grades the votes of one group, with the gold items that are in it."""
+#: Grades the votes of one group: (its votes, its rows) -> result.
+GroupGrader: TypeAlias = Callable[[Votes, NDArray[np.int64]], Any]
+
+
+def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
+    """Grades by labels, with the gold items that are in the group."""
     known = _gold(votes, grading)
 
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
         gold = None if known is None else known[which]
         key = None if gold is None else _key(votes.labels, gold)
-        options: GradingOptions = {**grading, "gold": key}
+        options: dict[str, Any] = {**grading, "gold": key}
         return grade_rows(drop_unused_labels(rows, gold), **options)[0]
 
     return grade_group
 
 
-def _gold(votes: Votes, grading: GradingOptions) -> NDArray[np.int64] | None:
+def _number_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
+    return lambda rows, _: grade_numbers(_on_known_scale(rows), level=grading["level"])
+
+
+def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
+    votes, truth = as_key(key).align(votes)
+    if not (truth >= 0).any():
+        raise SketchError("no item has a true label")
+
+    def score_group(rows: Votes, which: NDArray[np.int64]) -> KeyedEvaluation:
+        known = _key(votes.labels, truth[which])
+        if known is None:
+            raise SketchError("no item of it has a true label")
+        return score_labels(rows, known)
+
+    return score_group
+
+
+def _number_scorer(votes: Votes, key: Any) -> GroupGrader:
+    truth = as_key(key).read_as(votes).by_row(votes)
+    if all(value is None for value in truth):
+        raise SketchError("no item has a true value")
+
+    def score_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
+        if all(value is None for value in truth[which]):
+            raise SketchError("no item of it has a true value")
+        return score_numbers(_on_known_scale(rows), Key.from_array(truth[which]))
+
+    return score_group
+
+
+def _on_known_scale(rows: Votes) -> Votes:
+    """The votes of one group, whose scale is reported once, for all groups."""
+    return replace(rows, scale_told=True)
+
+
+_GRADERS = {LABELS: _label_grader, NUMBERS: _number_grader}
+_SCORERS = {LABELS: _label_scorer, NUMBERS: _number_scorer}
+
+
+def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
     """The gold label of each row, -1 where none is known; None without gold."""
     if grading.get("gold") is None:
         return None
@@ -495,7 +495,7 @@ def _key(labels: Sequence[Label], codes: NDArray[np.int64]) -> Key | None:
 
 
 def _by_group(
-    votes: Votes, groups: NDArray[Any], column: str, grade_group: Callable[[Votes, NDArray[np.int64]], Any], *,
+    votes: Votes, groups: NDArray[Any], column: str, grade_group: GroupGrader, *,
     fate: str = _LEFT_OUT,
 ) -> ByGroup[Any]:  # fmt: skip
     """Grade each group; `fate` is what an alarm says of the items of a group that cannot be graded."""
@@ -528,7 +528,7 @@ def _by_group(
         text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
     labels = votes.labels
-    if votes.scale == "interval":
+    if kind_of(votes) is NUMBERS:
         labels = ()
         alarms += [Alarm(each.kind, each.level, each.message, each.value) for each in scale_finding(votes)]
     return ByGroup(column, votes.jurors, labels, results, sizes, left_out, sort_by_severity(alarms))
@@ -548,8 +548,7 @@ def _small(group: Any, result: Any) -> list[Alarm]:
     items = int(result.items)
     interval = getattr(result, "interval", None) or {}
     widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
-    fewest = _FEWEST_NUMBERS if isinstance(result, NumberGrades | NumberScores) else FEWEST_ITEMS
-    if items >= fewest and max(widths, default=0.0) <= _WIDEST:
+    if items >= kind_of(result).fewest_items and max(widths, default=0.0) <= _WIDEST:
         return []
     known = f"; a score is known only to ±{max(widths) / 2:.0%}" if widths and max(widths) > _WIDEST else ""
     return [Alarm("small_group", "warning", f"group {group!r} has only {items:,} items{known}", float(items))]

@@ -19,6 +19,7 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
 from jurors.errors import SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm
+from jurors.jury.kinds import numbers_refusal
 from jurors.options import (
     Reading,
     ReadingOptions,
@@ -37,7 +38,7 @@ from jurors.votes.io.sources import are_files
 from jurors.votes.key import Key, as_key, read_votes_with_key
 from jurors.votes.layout import find_column
 from jurors.votes.read import read_votes
-from jurors.votes.recode import Recoding, midpoint, numerals
+from jurors.votes.recode import Recoding, numerals
 from jurors.votes.repeats import collapse_repeats, merge_numbered_jurors
 from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
 from jurors.votes.table import Votes
@@ -55,8 +56,17 @@ def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     -------
     Votes
     """
-    accepted = read_input(source, **reading)
-    return accepted.tuples if isinstance(accepted, Sketch) else accepted
+    return source_votes(read_input(source, **reading))
+
+
+def source_votes(source: Votes | Sketch) -> Votes:
+    """The votes; of a sketch, its decision tuples with their counts.
+
+    Returns
+    -------
+    Votes
+    """
+    return source.tuples if isinstance(source, Sketch) else source
 
 
 def as_sketch(source: Any, **reading: Unpack[SourceOptions]) -> Sketch:
@@ -188,8 +198,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
         message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
-    if votes.scale == "interval":
-        yield not_labels(votes)
+    if (refusal := numbers_refusal(votes)) is not None:
+        yield refusal
         return
     most = min(max(2, votes.total // 2), _MOST_LABELS)
     if len(votes.labels) > most:
@@ -207,26 +217,10 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         )
 
 
-def not_labels(votes: Votes) -> SketchError:
-    """The error where votes are numbers, and labels are needed.
-
-    Returns
-    -------
-    SketchError
-    """
-    return SketchError(
-        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
-        "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
-        f"them with --threshold {midpoint(votes.labels)} or --bins 5",
-        code="numbers",
-        given=len(votes.labels),
-    )
-
-
 def check_labels(votes: Votes) -> None:
     """SketchError where votes are numbers."""
-    if votes.scale == "interval":
-        raise not_labels(votes)
+    if (refusal := numbers_refusal(votes)) is not None:
+        raise refusal
 
 
 def input_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:

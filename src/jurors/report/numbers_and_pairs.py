@@ -5,7 +5,7 @@ The verdict comes first, then jurors and items (or objects) on their intervals, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ import numpy as np
 from markupsafe import Markup
 
 from jurors._numeric import single_threaded
-from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
+from jurors.jury.inputs import source_votes
+from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
 from jurors.numeric.data import numbers_of
 from jurors.numeric.grade import (
     ItemValues,
@@ -26,7 +27,6 @@ from jurors.numeric.grade import (
     shown,
     values_by,
 )
-from jurors.options import Grading, changed_options
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.report.charts.base import number
@@ -128,23 +128,6 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
     )  # fmt: skip
 
 
-def only_level(kind: str, grading: Mapping[str, Any], inputs: Sequence[tuple[str, Any]]) -> float:
-    """Give the level of the intervals; OptionError if an option or an input is given that is for labels alone.
-
-    Returns
-    -------
-    float
-        From 0 to 1.
-    """
-    given = [f"{name}=" for name in changed_options(grading, Grading) if name != "level"]
-    given += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
-    if given:
-        instead = "make labels of them (threshold=, bins=)" if kind == "numbers" else "say scale='nominal'"
-        message = f"{given[0]} does not apply to {kind}, which these are: leave it out, or {instead}"
-        raise OptionError(message, code="does_not_apply")
-    return float(grading.get("level", Grading.level))
-
-
 def _card_parts(result: Result) -> tuple[str, PageTable]:
     """Extract the first line of a result as it is printed, and its table."""
     blocks = list(result._blocks())
@@ -176,7 +159,7 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
     -------
     KindContent
     """
-    table = votes.tuples if isinstance(votes, Sketch) else votes
+    table = source_votes(votes)
     with single_threaded():
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
@@ -337,3 +320,7 @@ def _pair_jurors(grades: PairGrades) -> Bars:
         "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",
         interval_name(grades.level), tuple(rows), ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
     )  # fmt: skip
+
+
+#: The content of the page of each kind of answers that are not labels: (data, level, file) -> content.
+PAGES: dict[Kind, Callable[[Any, float, str], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}

@@ -19,16 +19,19 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, VotesError
-from jurors.options import Grading, GradingOptions, column_names
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
+from jurors.options import GradingOptions, column_names
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
@@ -137,6 +140,7 @@ _PLAIN = 250_000  # characters of numbers: above, the page carries them compress
 _MAX_PACKED = 450_000  # of the numbers, and of the charts
 _LARGEST = ("partition", "solutions", "majority", "details", "confusion")  # what a page leaves out first
 _MAX_LOUD = 4
+_THESE = ", which these are"
 
 
 def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
@@ -199,7 +203,7 @@ def report_html(
     (True, True)
     """
     check_drawable()
-    from jurors.pairwise.data import Preferences
+    from jurors.pairwise.data import Preferences, read_pairs
     from jurors.report import tables as findings
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
@@ -208,22 +212,17 @@ def report_html(
               ("answers", answers)]  # fmt: skip
 
     def pairs_page() -> str:
-        from jurors.pairwise.data import read_pairs
-        from jurors.report.numbers_and_pairs import only_level
-
         reading = {name: value for name, value in options.items() if name != "scale"}
-        return make_pairs_page(
-            lambda: read_pairs(source, **reading), inputs=inputs[:1], title=title, command=command,
-            level=only_level("pairs", grading, inputs), shown_options=reading,
-        ).html  # fmt: skip
+        return make(lambda: (read_pairs(source, **reading), None), shown_options=reading, kind=PREFERENCES).html
 
-    if isinstance(source, Preferences) or options.get("scale") == "pairs":
+    make = partial(
+        make_page, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers
+    )
+    if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
         return pairs_page()
+    shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
     try:
-        return make_page(
-            lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-            shown_options={**options, **({"key": f"column {key}"} if is_named else {})}, texts=texts, answers=answers,
-        ).html  # fmt: skip
+        return make(lambda: findings.read(source, key, **options), shown_options=shown_options).html
     except VotesError as error:
         if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
             raise
@@ -239,8 +238,9 @@ class Page:
 
 
 def make_page(
-    read: Callable[[], tuple[Votes | Sketch, Key | None]],
+    read: Callable[[], tuple[Votes | Sketch | Preferences, Key | None]],
     *,
+    kind: Kind = LABELS,
     inputs: Sequence[tuple[str, Any]],
     title: str | None = None,
     command: str | None = None,
@@ -249,12 +249,14 @@ def make_page(
     texts: ItemTexts | None = None,
     answers: Any = None,
 ) -> Page:
-    """Make the page of the votes (and the key) that `read` gives.
+    """Make the page of the votes (and the key), or the preferences, that `read` gives.
 
     Parameters
     ----------
     read
         Called once the work on the page's other parts has started.
+    kind
+        Of the data, where that is known; votes may turn out to be numbers.
     inputs
         What is read, and as what: the votes first.
     title, command
@@ -269,53 +271,27 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.report.numbers_and_pairs import numbers_page, only_level, render_kind
+    from jurors.report.numbers_and_pairs import PAGES, render_kind
     from jurors.report.tables import find_findings
-    from jurors.sketch.sketch import Sketch
 
-    maker = RuntimeMaker()
-    try:
+    others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
+    kind.applicable(grading, others, where=_THESE)  # before anything is read
+    with closing(RuntimeMaker()) as maker:
         checksums = Checksums(inputs)
-        votes, key = read()
-        if (votes.tuples if isinstance(votes, Sketch) else votes).scale == "interval":
-            level = only_level("numbers", grading, inputs)
-            checked = checksums.result()
-            content = numbers_page(votes, level, shlex.quote(checked[0].name if checked else "FILE"))
-            about = provenance(checked, {"level": level, **shown_options, "scale": "interval"}, command)
-            return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
-        findings = find_findings(votes, key, texts=texts, answers=answers, **grading)
+        data, key = read()
+        kind, name = kind_of(data), _file_name(inputs[0][1])
+        heading = title or _title(inputs[0][1]) or "Report card"
+        if kind in PAGES:
+            options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
+            file = checked[0].name if kind is NUMBERS and checked else name or "FILE"
+            content = PAGES[kind](data, options["level"], shlex.quote(file))
+            about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
+            return Page(render_kind(content, about, heading), content.alarms)
+        findings = find_findings(cast("Votes | Sketch", data), key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**options, **shown_options}, command)
-        name = _file_name(inputs[0][1])
-        html = render(findings, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
-        return Page(html, e.alarms)
-    finally:
-        maker.close()
-
-
-def make_pairs_page(
-    read: Callable[[], Preferences],
-    *,
-    inputs: Sequence[tuple[str, Any]],
-    title: str | None = None,
-    command: str | None = None,
-    level: float = Grading.level,
-    shown_options: Mapping[str, Any],
-) -> Page:
-    """Make the page of preferences: how the jurors compare, and which object is better.
-
-    Returns
-    -------
-    Page
-    """
-    check_drawable()
-    from jurors.report.numbers_and_pairs import pairs_page, render_kind
-
-    checksums = Checksums(inputs)
-    content = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
-    about = provenance(checksums.result(), {"level": level, **shown_options, "scale": "pairs"}, command)
-    return Page(render_kind(content, about, title or _title(inputs[0][1]) or "Report card"), content.alarms)
+        return Page(render(findings, about, maker, title=heading, file=name or "FILE"), e.alarms)
 
 
 def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:

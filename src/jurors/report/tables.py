@@ -25,7 +25,7 @@ from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted, skipped_methods
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import CountedVotes, read_input
+from jurors.jury.inputs import CountedVotes, read_input, source_votes
 from jurors.jury.label import Labelling, information_gain, label_rows, short_vote
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
@@ -82,7 +82,7 @@ def find_findings(
     if answers is not None:
         if grading.get("gold") is not None:
             raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-        votes = auditable_votes(source.tuples if isinstance(source, Sketch) else source)
+        votes = auditable_votes(source_votes(source))
         audited = AuditedVotes.of(votes, as_sheet(answers))
         grading["gold"] = audited.gold
     evaluation, counted, known = grade_rows(source, **grading)

@@ -433,7 +433,7 @@ def chart(
     if kind not in _KINDS:
         raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
     from jurors.report.charts.accuracy import accuracy
-    from jurors.report.charts.other import history
+    from jurors.report.charts.accuracy import history
     from jurors.report.charts.prevalence import prevalence
 
     state = request.app.state

@@ -1,4 +1,4 @@
-"""How accurate the jurors are: the plane of two labels, dots with intervals or a heat map for more, both solutions.
+"""How accurate the jurors are: estimated, over time, against an answer key; both solutions; the reliability of numbers.
 
 Two labels make a plane with one axis per label, the unit square, and the line on which guessing lies (accuracies that
 add up to 1). The two solutions of a trio are each other's reflection at that line.
@@ -6,7 +6,7 @@ add up to 1). The two solutions of a trio are each other's reflection at that li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,14 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate.card import CALIBRATED, percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.monitor.monitor import History
+from jurors.numeric.grade import NumberGrades
+from jurors.numeric.score import NumberScores
 from jurors.report.charts.base import (
     BLUE,
     GREY,
     ORANGE,
+    PALETTE,
     PERCENT,
     PINK,
     SEQUENTIAL,
@@ -33,6 +37,7 @@ from jurors.report.charts.base import (
     finish,
     grades_of,
     grow_domain,
+    label_scale,
     leading_grades,
     matched,
     name_layers,
@@ -447,3 +452,205 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
         f"Prevalence of {a}: {percent(shares[0]['share'])}, or {percent(shares[1]['share'])} in the mirror.",
     ]
     return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the counts", about)
+
+
+# -- estimated against actual --
+
+_SHAPES = {"accuracy": "circle", "prevalence": "diamond", "score": "square"}
+
+
+def against_key(
+    evaluation: Evaluation, keyed: KeyedEvaluation, *, width: float = 420, height: float | None = None
+) -> Chart:
+    """Every prevalence and accuracy (of an exam: every score) as estimated without the key, over what the key says.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(evaluation, (Evaluation,), "estimates against a key")
+    check_result(keyed, (KeyedEvaluation,), "actual numbers")
+    rows = [row for row in _key_rows(evaluation, keyed) if row["value"] is not None and row["actual"] is not None]
+    if not rows:
+        raise SketchError("no juror or label of the evaluation is among those of the key")
+    names = ("value", "value_low", "value_high", "actual")
+    domain = grow_domain(*(row[name] for row in rows for name in names))
+    scale = alt.Scale(domain=domain, nice=False, zero=False)
+    labels, colours = label_scale(evaluation.labels)
+    many = len(labels) > len(PALETTE)
+    colour = alt.Color("label:N", scale=alt.Scale(domain=labels, range=colours)).legend(title="label", symbolLimit=20)
+    if evaluation.exam or many:
+        colour = alt.value(PALETTE[0])
+    statistics = [s for s in _SHAPES if any(row["statistic"] == s for row in rows)]
+    shape = alt.Shape("statistic:N", scale=alt.Scale(domain=statistics, range=[_SHAPES[s] for s in statistics]))
+    tips = [alt.Tooltip("statistic:N"), tip("juror:N", "juror"), tip("label:N", "label")]
+    tips += [tip("value:Q", "estimated", PERCENT)]
+    tips += [tip("value_interval:N", "interval"), tip("actual:Q", "actual", PERCENT)]
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("actual:Q", title="actual, by the answer key", scale=scale).axis(format="%", tickCount=6),
+        y=alt.Y("value:Q", title="estimated without it", scale=scale).axis(format="%", tickCount=6),
+        color=colour, tooltip=tips,
+    )  # fmt: skip
+    ends = [{"actual": x, "value": x} for x in domain]
+    line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
+    square = alt.Chart(data([{"x": 0, "x2": 1}])).mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6)
+    square = square.encode(
+        x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
+    )
+    faint = 0.5 if len(rows) <= 60 else 0.15
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
+        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
+    )
+    points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
+    points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
+    chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
+    chart = chart.properties(width=width, height=width if height is None else height)
+    errors = np.array([row["value"] - row["actual"] for row in rows])
+    about = [
+        f"{count_noun(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
+    ]
+    if known := [row for row in rows if row["value_low"] is not None]:
+        covered = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
+        about.append(f"{covered:,} of {len(known):,} intervals hold the actual number")
+    return finish(chart, "Estimated without the key, over what the key says", about)
+
+
+def _key_rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
+    grades, truth = leading_grades(evaluation), grades_of(keyed)
+    shared = [j for j in grades.jurors if j in set(truth.jurors)]
+    place, key = ({j: k for k, j in enumerate(g.jurors)} for g in (grades, truth))
+    rows: list[Row] = []
+    if evaluation.exam:
+        for j in shared:
+            row = {"statistic": "score", "juror": j, "label": "all", "value": number(grades.score[place[j]]),
+                   "actual": number(truth.score[key[j]])}  # fmt: skip
+            rows.append(row | ends_row("value", grades.ends("score", j)))
+        return rows
+    for m, label in enumerate(grades.labels):
+        if label not in truth.labels:
+            continue
+        at = truth.labels.index(label)
+        row = {"statistic": "prevalence", "juror": "–", "label": str(label), "value": number(grades.prevalence[m]),
+               "actual": number(truth.prevalence[at])}  # fmt: skip
+        rows.append(row | ends_row("value", grades.ends("prevalence", label)))
+        for j in shared:
+            value, actual = number(grades.accuracy[place[j], m]), number(truth.accuracy[key[j], at])
+            row = {"statistic": "accuracy", "juror": j, "label": str(label), "value": value, "actual": actual}
+            rows.append(row | ends_row("value", grades.ends("accuracy", j, label)))
+    return rows
+
+
+# -- scores over time --
+
+_MAX_JURORS = 40  # more would be a page of their own
+_ROOM = 60  # pixels of axis and gap beside each panel
+_MIN_WIDTH = 250  # of a panel
+
+
+def history(
+    result: History, alarms: Sequence[Mapping[str, Any]] = (), *, width: float = 900, height: float = 110
+) -> Chart:
+    """A panel for each juror: its score in every window, the interval as a band, and a line where an alarm began.
+
+    `alarms` are those of the stream, as its monitor gives them (`StreamAlarm.to_dict`).
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (History,), "scores over time")
+    jurors = list(dict.fromkeys(juror for window in result.windows for juror in window.score))
+    if not jurors:
+        raise SketchError("no window has grades yet, so there is nothing to draw over time")
+    shown = jurors[:_MAX_JURORS]
+    scale = 1000 if result.by_time else 1  # Vega counts time in milliseconds
+    rows: list[Row] = []
+    for window in result.windows:
+        for juror in shown:
+            low, high = window.interval.get("score", {}).get(juror) or (None, None)
+            row = {"juror": juror, "at": window.span.end * scale, "items": window.span.items}
+            ends = {"low": number(low), "high": number(high)}
+            rows.append(row | ends | {"score": number(window.score.get(juror)), "kind": "score", "message": None})
+    since = "since_time" if result.by_time else "since"
+    nothing = {"items": None, "low": None, "high": None, "score": None}
+    marks: list[Row] = [
+        {"juror": juror, "at": alarm[since] * scale, "kind": "alarm", "message": alarm["message"], **nothing}
+        for alarm in alarms
+        if alarm.get(since) is not None
+        for juror in alarm["jurors"]
+        if juror in shown
+    ]
+    columns = max(1, int(width // (_MIN_WIDTH + _ROOM)))
+    length = f"{result.window} items" if result.window.isdigit() else result.window
+    about = [f"{count_noun(len(result.windows), 'window')} of {length}; bands are intervals"]
+    about += ["Upright lines: where an alarm's change began"] * bool(marks)
+    about += [f"{count_noun(len(jurors) - _MAX_JURORS, 'more juror')} left out"] * (len(jurors) > _MAX_JURORS)
+    domain = grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
+    x = alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
+    until = tip("at:Q", "until", ",")
+    if result.by_time:
+        x, until = alt.X("at:T", title=None), tip("at:T", "until", "")
+    y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(format="%", tickCount=4))
+    tips = [tip("juror:N", "juror"), until, tip("items:Q", "items", ","), tip("score:Q", "right", PERCENT)]
+    tips += [tip("low:Q", "at least", PERCENT), tip("high:Q", "at most", PERCENT)]
+    base = alt.Chart().transform_filter("datum.kind == 'score'")
+    band = base.mark_area(color=BLUE, opacity=0.22).encode(x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"))
+    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=22, color=BLUE)).encode(x=x, y=y, tooltip=tips)
+    rule = alt.Chart().transform_filter("datum.kind == 'alarm'").mark_rule(color=ORANGE, strokeWidth=2)
+    rule = rule.encode(x=x, tooltip=[tip("message:N", "alarm")])
+    layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", shown) + placed(marks, "juror", shown)))
+    layered = layered.properties(width=width / columns - _ROOM, height=height)
+    panels = layered.facet(alt.Facet("juror:N", title=None, sort=by_place()), columns=columns).properties(spacing=14)
+    return finish(panels, "How often each juror is right", about)
+
+
+# -- reliability of numbers --
+
+_FORM = ".2f"
+
+
+def reliability(result: NumberGrades | NumberScores, *, width: float = 420, height: float | None = None) -> Chart:
+    """The reliability of each juror who answers in numbers, the best first, with intervals, and by the key of a score.
+
+    Reliability is the squared correlation with the truth: 0 tells nothing, 1 all. The axis grows past [0, 1] when an
+    estimate lies outside: that is an alarm, and it must be visible.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (NumberGrades, NumberScores), "reliabilities")
+    grades = result if isinstance(result, NumberGrades) else result.grades
+    if grades is None:
+        raise SketchError("nothing is estimated without the key, so there are no reliabilities to draw")
+    actual = result.by_key.reliability if isinstance(result, NumberScores) else None
+    rows: list[Row] = []
+    for k, juror in enumerate(grades.jurors):
+        row: Row = {"juror": juror} if actual is None else {"juror": juror, "actual": number(actual[k])}
+        for name, of in (("value", "calibrated_reliability"), ("plain", "reliability")):
+            low, high = (number(end) for end in getattr(grades, f"{of}_ends")[k])
+            text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
+            row |= {name: number(getattr(grades, of)[k]), f"{name}_low": low, f"{name}_high": high}
+            row[f"{name}_interval"] = text
+        rows.append(row)
+    best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
+    step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
+    y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    tips = [tip("juror:N", "juror"), tip("value:Q", CALIBRATED, _FORM), tip("value_interval:N", "interval")]
+    tips += [tip("plain:Q", "if independent", _FORM), tip("plain_interval:N", "interval, if independent")]
+    tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
+    layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
+    tall = step * len(rows) if height is None else height
+    chart = alt.layer(*layers, data=data(rows)).properties(width=width, height=tall)
+    # in short lines, since a browser may write them wider than they were measured
+    about = [
+        f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
+        f"{grades.level * 100:g}% intervals",
+        f"Filled points, thick bars: {CALIBRATED}",
+        "Hollow points, thin lines: if errors were independent",
+    ]
+    if unknown := int(np.isnan(grades.calibrated_reliability).sum()):
+        about.append(f"{count_noun(unknown, 'juror')} without a grade")
+    about += ["Crosses are the actual, by the answer key"] * (actual is not None)
+    return finish(chart, "How far each juror's numbers can be relied on", about)

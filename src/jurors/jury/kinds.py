@@ -1,0 +1,158 @@
+"""The three kinds of data that jurors give (labels, numbers, preferences) behind one interface.
+
+`kind_of` says of which kind data or grades are, and the kind has the rest: how its jurors are graded, its items
+labelled and scored by a key, which options of grading apply to it, and the errors where something does not. Public
+functions are looked up when they are called, so that this module loads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jurors.errors import OptionError, SketchError
+from jurors.options import Grading, changed_options
+
+if TYPE_CHECKING:
+    from jurors.votes.table import Votes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of data: the public functions that take it, and what is particular about it."""
+
+    name: str  #: as messages call it
+    scale: str  #: the value of the option `scale` that demands it
+    grader: str  #: the public function that grades the jurors
+    labeller: str  #: the one that labels the items, values them or ranks the objects
+    scorer: str = ""  #: the one that takes a key, where there is one
+    fewest_items: int = 0  #: of a group whose grades mean something
+    instead: tuple[str, str] = ("", "")  #: what to do where an option is for labels alone: in Python, by flags
+
+    def grade(self, data: Any, **options: Any) -> Any:
+        """Grade the jurors of such data, or of a file that holds some."""
+        return _public(self.grader)(data, **options)
+
+    def label(self, data: Any, **options: Any) -> Any:
+        """Label the items: one label, or one value, for each."""
+        return _public(self.labeller)(data, **options)
+
+    def score(self, data: Any, key: Any, **options: Any) -> Any:
+        """Grade the jurors by an answer key."""
+        rows = data if self is LABELS else getattr(data, "tuples", data)  # of a sketch, the rows: values have items
+        return _public(self.scorer)(rows, key, **options)
+
+    def applicable(
+        self, grading: Mapping[str, Any], others: Sequence[str] = (), *, spelling: str = "{}=", where: str = ""
+    ) -> dict[str, Any]:
+        """Select the options of grading that apply to this kind; OptionError where another is given.
+
+        Parameters
+        ----------
+        grading
+            Options of `grade`; of what is not labelled, only the level applies.
+        others
+            What else is given that is for labels alone, as the message is to call it.
+        spelling
+            How the message writes the name of an option.
+        where
+            What the message adds about the data.
+
+        Returns
+        -------
+        dict
+        """
+        if not self.instead[0]:
+            return dict(grading)
+        given = [spelling.format(name) for name in changed_options(grading, Grading) if name != "level"]
+        for what in (*given, *others):
+            raise self.does_not_apply(what, where)
+        return {"level": float(grading.get("level", Grading.level))}
+
+    def does_not_apply(self, what: str, where: str = "") -> OptionError:
+        """The error where an option (or an input) is given that is for labels alone.
+
+        Returns
+        -------
+        OptionError
+        """
+        instead = self.instead[what.startswith("--")]
+        message = f"{what} does not apply to {self.name}{where}: leave it out, or {instead}"
+        return OptionError(message, code="does_not_apply", name=what.strip("-="))
+
+
+# fewest_items: the smallest test whose intervals were checked (benchmarks/plan_widths.py, benchmarks/ratings.py)
+LABELS = Kind("labels", "nominal", "grade", "label", "score_labels", fewest_items=200)
+NUMBERS = Kind(
+    "numbers", "interval", "grade_numbers", "value_items", "score_numbers", fewest_items=50,
+    instead=("make labels of them (threshold=, bins=)", "make labels of them (--threshold NUMBER, --bins 5)"),
+)  # fmt: skip
+PREFERENCES = Kind("pairs", "pairs", "grade_pairs", "rank", instead=("say scale='nominal'", "say --scale nominal"))
+
+
+def _public(name: str) -> Any:
+    import jurors
+
+    return getattr(jurors, name)
+
+
+def kind_of_scale(scale: str) -> Kind:
+    """The kind that a value of the option `scale` demands.
+
+    Returns
+    -------
+    Kind
+
+    Examples
+    --------
+    >>> [kind_of_scale(scale).name for scale in ("auto", "ordinal", "interval", "pairs")]
+    ['labels', 'labels', 'numbers', 'pairs']
+    """
+    return next((kind for kind in (NUMBERS, PREFERENCES) if kind.scale == scale), LABELS)
+
+
+def kind_of(data: Any) -> Kind:
+    """The kind of `Votes`, a `Sketch`, `Numbers`, `Preferences`, or of grades.
+
+    Returns
+    -------
+    Kind
+
+    Examples
+    --------
+    >>> from jurors import Numbers, Votes
+    >>> kind_of(Votes.from_matrix([["yes", "no"]])).name, kind_of(Numbers.from_matrix([[0.5, 0.7]])).name
+    ('labels', 'numbers')
+    """
+    scale = getattr(getattr(data, "tuples", data), "scale", None)
+    if scale is not None:
+        return kind_of_scale(scale)
+    from jurors.numeric.data import Numbers
+    from jurors.numeric.grade import NumberGrades
+    from jurors.numeric.score import NumberScores
+    from jurors.pairwise.data import Preferences
+
+    if isinstance(data, (Numbers, NumberGrades, NumberScores)):
+        return NUMBERS
+    return PREFERENCES if isinstance(data, Preferences) else LABELS
+
+
+def numbers_refusal(votes: Votes) -> SketchError | None:
+    """The error where labels are needed and votes are numbers; None for labels.
+
+    Returns
+    -------
+    SketchError or None
+    """
+    if kind_of(votes) is not NUMBERS:
+        return None
+    from jurors.votes.recode import midpoint
+
+    return SketchError(
+        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
+        "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
+        f"them with --threshold {midpoint(votes.labels)} or --bins 5",
+        code="numbers",
+        given=len(votes.labels),
+    )
