@@ -35,7 +35,7 @@ def main() -> None:
         began = time.perf_counter()
         result = jurors.grade(votes)
         labels = jurors.label(votes).to_frame().merge(key, on="item", suffixes=("", "_true"))
-        scores = np.array(list(result.leading.score.values()), dtype=float)
+        scores = np.array(list(result.score.values()), dtype=float)
         true = np.array(list(jurors.score_labels(votes, key).score.values()), dtype=float)
         took = time.perf_counter() - began
         right, rmse = (labels["label"] == labels["label_true"]).mean(), np.sqrt(np.mean((scores - true) ** 2))

@@ -99,7 +99,7 @@ def interval_model(votes: jurors.Votes, values: Floats) -> Answer | None:
 def ours(votes: jurors.Votes, values: Floats) -> Answer:
     graded = jurors.grade(votes)
     answer = by_posterior(votes, posterior_of(graded, votes), values)
-    score = np.array([graded.leading.score[j] for j in votes.jurors], dtype=float)
+    score = np.array([graded.score[j] for j in votes.jurors], dtype=float)
     return Answer(answer.values, {**answer.grades, "score": score})
 
 
@@ -174,7 +174,7 @@ def print_coverage(s: OrderedSet, errors: str) -> None:
     code, known = np.searchsorted(s.values, s.truth), ~np.isnan(s.truth)
     held = ((levels.low <= code) & (code <= levels.high))[known].mean()
     width = (levels.high - levels.low + 1)[known].mean()
-    ends = np.array([graded.leading.interval_of("score", j) for j in s.votes.jurors])[s.counted]
+    ends = np.array([graded.interval_of("score", j) for j in s.votes.jurors])[s.counted]
     true = s.true_grades["score"][s.counted]
     inside = ((ends[:, 0] <= true + 1e-9) & (true <= ends[:, 1] + 1e-9)).mean()
     wide = np.nanmean(ends[:, 1] - ends[:, 0])

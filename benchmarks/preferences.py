@@ -117,7 +117,7 @@ def arena(folder: Path) -> None:
     votes = jurors.read_votes(folder / "votes.csv.gz", labels=("model_a", "model_b", "tie"))
     key = jurors.read_key(folder / "truth.csv.gz")
     graded, keyed = jurors.grade(votes), jurors.score_labels(votes, key)
-    real = graded.as_real
+    real = graded
     print(f"\narena_pairs_3llm: {len(votes):,} battles; lean: how much more often a wins than b, of its wins")
     print(f"  {'judge':23} {'agrees, no key':>21} {'with key':>9} {'lean':>7} {'- key':>7} {'ties':>6} {'key':>6}")
     said = {j: _shares(votes, k) for k, j in enumerate(votes.jurors)}

@@ -90,7 +90,7 @@ def split(path: Path) -> None:
             "grade": busy(lambda: jurors.grade(votes)),
             "find": busy(lambda: findings.find_findings(votes)),
             "charts": busy(lambda found=found: evidence.tabs(found)),  # type: ignore[misc]
-            "methods": 0.0 if compared is None else busy(compared.table),
+            "methods": 0.0 if compared is None else busy(compared.rows),
         }
         least = {name: min(spent, least.get(name, spent)) for name, spent in runs.items()}
     whole, read, grade, charts = (least[name] for name in ("whole", "read", "grade", "charts"))

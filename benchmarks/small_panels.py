@@ -45,13 +45,13 @@ MOST_ITEMS = 4_000
 
 def draw_panels(folder: Path, draws: int, seed: int) -> list[tuple[int, Any, Any]]:
     """Panels of each size, as (size, votes, key); jurors that answered at least half of the items."""
-    votes = read_input(folder / "votes.csv.gz", scale="nominal")
+    votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal")
     key = jurors.read_key(folder / "truth.csv.gz")
     rows = np.arange(votes.rows)
     rng = np.random.default_rng(seed)
     if votes.rows > MOST_ITEMS:
         rows = np.sort(rng.choice(votes.rows, MOST_ITEMS, replace=False))
-    codes = votes.codes[rows] if votes.is_dense else None
+    codes: Any = votes.codes[rows] if votes.is_dense else None
     if codes is None:
         at, juror, code = votes.triples()
         if len(votes.jurors) * votes.rows > 50_000_000:

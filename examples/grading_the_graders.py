@@ -73,7 +73,7 @@ def show_made_up(blind: int) -> None:
     print("judge        score  95% interval    in truth   passes what is not satisfied   in truth")
     for judge in sorted(result.jurors):
         low, high = intervals[judge]
-        passed, truly = (float(by.confusion[judge]["unsatisfied"]["satisfied"]) for by in (result, true))
+        passed, truly = (1 - float(by.accuracy[judge]["unsatisfied"]) for by in (result, true))
         print(
             f"{judge:11} {result.score[judge]:6.1%}  {low:.1%} to {high:.1%}    {float(true.score[judge]):.1%}"
             f"   {passed:28.1%}   {truly:8.1%}"
@@ -121,7 +121,7 @@ def show_repeated(blind: int, times: int) -> None:
 def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> None:
     """How common a label is, by three accounts."""
     low, high = result.interval["prevalence"][label]
-    majority = float(jurors.grade(votes, method="majority").prevalence[label])
+    majority = float(jurors.grade(votes, method="majority").independent.prevalence[label])
     print(
         f"{label}: graded {result.prevalence[label]:.1%} ({low:.1%} to {high:.1%}), "
         f"majority vote {majority:.1%}, in truth {float(true.prevalence[label]):.1%}"
@@ -131,10 +131,10 @@ def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> 
 def show_doubt(result: Any, true: Any, votes: jurors.Votes) -> None:
     """What rings, how many judges there really are, and what holds whatever the truth is."""
     few = {alarm: f" ({', '.join(alarm.jurors)})" if 0 < len(alarm.jurors) < 4 else "" for alarm in result.alarms}
-    print("rang:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
-    if "dependence" in result.details:
-        found, truly = result.details["dependence"], jurors.dependence_with_key(true).effective_jurors
-        print(f"graded as worth {found.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
+    print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
+    if result.effective_jurors is not None:
+        truly = jurors.dependence_with_key(true).effective_jurors
+        print(f"graded as worth {result.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
     floor = jurors.highest_floor(jurors.Sketch.from_votes(votes))
     print(f"whatever the truth is, some judge is right on at most {floor:.1%} of some label's items")
 
@@ -144,7 +144,7 @@ def show_real(folder: Path, name: str) -> None:
     votes = jurors.read_votes(folder / name / "votes.csv.gz")
     key = jurors.read_key(folder / name / "truth.csv.gz")
     result, true = jurors.grade(votes), jurors.score_labels(votes, key)
-    majority = jurors.grade(votes, method="majority")
+    majority = jurors.grade(votes, method="majority").independent
     print(f"== {name}: {len(votes.jurors)} judges, {votes.rows:,} items ==")
     show_prevalence(result, true, votes, votes.labels[0])
     for method, found in (("graded", result), ("majority vote", majority)):
@@ -154,7 +154,7 @@ def show_real(folder: Path, name: str) -> None:
     _, truth = key.align(votes)
     wrong = int((labels.codes != truth)[truth >= 0].sum())
     print(
-        f"labels: {labels.expected_errors:.0f} expected to be wrong, {wrong} are; "
+        f"labels: {(labels.wrong_labels or 0) * len(labels):.0f} expected to be wrong, {wrong} are; "
         f"by majority vote {float(true.majority_errors):.0f} are"
     )
     show_doubt(result, true, votes)

@@ -73,17 +73,17 @@ def classifiers(kind: str, jurors: int) -> list[Any]:
 def show_jury(name: str, jury: jurors.DisjointJury, X: pd.DataFrame, y: Any) -> None:
     """Grade a jury on records that nobody has seen, without the key; the truth stands beside."""
     votes = jury.votes(X)
-    graded, true = jurors.grade(votes), jurors.score_labels(votes, y.tolist())
+    graded, true = jurors.grade(votes, errors="independent"), jurors.score_labels(votes, y.tolist())
     majority = jurors.grade(votes, method="majority")
     largest = max(abs(float(g)) for by in true.correlations(2).values() for g in by.values() if g is not None)
     print(f"-- {name}: largest error correlation {largest:.4f} --")
-    print("rang:", "; ".join(f"{alarm.level} {alarm.kind}" for alarm in graded.alarms) or "nothing")
-    if graded.solution is None:
+    print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}" for alarm in graded.alarms) or "nothing")
+    if not graded.has_grades:
         print("no real evaluation explains these votes")
         return
     employed = "employed"
     print(
-        f"employed: graded {graded.prevalence[employed]:.1%}, majority vote {majority.prevalence[employed]:.1%}, "
+        f"employed: graded {graded.prevalence[employed]:.1%}, majority vote {majority.independent.prevalence[employed]:.1%}, "
         f"in truth {float(true.prevalence[employed]):.1%}"
     )
     for juror, own in zip(graded.jurors, jury.features_, strict=True):

@@ -14,7 +14,6 @@ from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
 from jurors.evaluate.card import alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
-from jurors.jury.kinds import kind_of
 from jurors.numeric.grade import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.results import Block, Columns, Notes, Result, escape_text

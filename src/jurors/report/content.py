@@ -15,12 +15,12 @@ from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names
 from jurors.evaluate.alarms import KINDS, SHARED_ERRORS_ADVICE, Alarm, highest_level, sort_by_severity
-from jurors.evaluate.card import percent, percent_range, verdict_sentences
+from jurors.evaluate.card import answer_lines, leader_sentence, percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key, linked_jurors
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
-from jurors.report.tables import IntervalRow, key_lines, label_advice, names, of_which
+from jurors.report.tables import IntervalRow, key_lines, label_advice, names
 from jurors.results import count_noun
 from jurors.uncertainty.alarms import actual_scores, clearly_weak, could_be_equal, scores_and_errors, worse_than_chance
 from jurors.uncertainty.gold import check_with_key
@@ -31,6 +31,9 @@ Tone: TypeAlias = Literal["alarm", "warning", "quiet"]
 
 _NO_PROOF = "That is no proof: jurors who share errors in just the right way look independent."
 _AS_EVIDENCE = "The numbers below are shown as they were found, as evidence, not as grades to act on."
+
+
+_WIDE_INTERVAL = 0.3  # of scores, in the median: such intervals decide little
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,11 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
     check = check_with_key(e, keyed)
     by_alarms = verdict_by_alarms(e.alarms, f"Nothing in the counts speaks against these grades. {_NO_PROOF}")
     tone, headline, lines = by_alarms.tone, by_alarms.headline, list(by_alarms.lines)
-    if e.solution is None and tone == "alarm":
-        loud = count_noun(sum(alarm.level == "alarm" for alarm in e.alarms), "alarm")
-        lines = [f"No real evaluation explains these counts, and {loud} rang."]
-    elif e.solution is None and e.as_real is not None:
-        tone, headline = "warning", "With care: look at the warnings first."
-        lines = ["If errors were independent, no real evaluation explains these counts, as chance can have it."]
-    elif e.solution is None:
-        tone, headline = "warning", "There are no grades."
-        lines = ["No real evaluation explains these counts, as chance can have it."]
+    widths = [high - low for low, high in (e.interval_of("score", j) for j in e.jurors) if low == low]
+    if not e.has_grades and tone != "alarm":
+        tone, headline, lines = "warning", "There are no grades.", []
+    elif tone == "quiet" and (not widths or sorted(widths)[len(widths) // 2] > _WIDE_INTERVAL):
+        tone, headline = "warning", "The intervals are wide: add gold labels before you rely on them."
     if check is not None and check.speaks_against:
         if tone == "alarm":
             headline = "No: do not trust these grades. The answer key contradicts them too."
@@ -68,17 +67,7 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
             tone, headline = "alarm", "No: the answer key contradicts these grades."
         else:
             tone, headline = "warning", "With care: the answer key contradicts the intervals."
-    lines[:0] = verdict_sentences(e)
-    if e.as_real is not None and not e.exam:
-        low, high = e.as_real.interval_of("wrong_labels")
-        share = of_which(e.as_real.wrong_labels * e.items, e.items)
-        ends = f"between {low:.0%} and {high:.0%}"
-        lines.append(f"With the best label for every item, {share} expected to be wrong as real juries go, {ends}.")
-    elif tone != "alarm" and not e.exam and e.partition is not None and e.partition.expected_errors >= 0:
-        share = of_which(e.partition.expected_errors, e.partition.sketch.items)
-        lines.append(f"With the best label for every item, {share} expected to be wrong.")
-    if e.as_real is None and any(a.reason == "correlated_errors" for a in e.alarms):
-        lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
+    lines[:0] = answer_lines(e)
     if check is None:
         return ReportVerdict(tone, headline, tuple(lines))
     if check.speaks_against:  # what is certain comes first
@@ -157,7 +146,8 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
     elif not (alarms := [a for a in e.alarms if a.reason == "correlated_errors"]):
         groups = []
     else:
-        groups = [] if e.dependence is None else list(e.dependence.groups)
+        residual = e.independent.dependence
+        groups = [] if residual is None else list(residual.groups)
         groups = groups or [pair for alarm in alarms for pair in pairs_together(alarm)]
     return sorted(groups, key=len)
 
@@ -208,7 +198,7 @@ def actions(
         first.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
     texts = dict.fromkeys(_merged(loud, e, keyed))
     steps = first + [Action(text) for text in texts][: max(1, _MAX_ACTIONS - 1 - len(first))]
-    untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
+    untrusted = not e.has_grades or any(a.level == "alarm" for a in loud)
     if keyed is not None or not (untrusted or any(a.reason == "correlated_errors" for a in loud)):
         worse = [] if e.exam else worse_than_chance(keyed or e)
         inverted = {j for a in e.alarms if a.reason == "inverted_juror" for j in a.jurors}
@@ -279,13 +269,12 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
 
 
 def _review(labelling: Labelling, file: str) -> list[Action]:
-    """Advise a review of the items with the largest information gain, with what it is expected to correct."""
+    """Advise a review of the labels that are the least likely to be right."""
     first = labelling.review(_REVIEW)
-    mended, total = float(np.sum(1 - labelling.probability[first])), labelling.expected_errors
-    if not total >= 1 or not mended >= 1 or len(first) == len(labelling):
+    wrong = float(np.sum(1 - labelling.probability[first]))
+    if not wrong >= 1 or len(first) == len(labelling):
         return []
-    text = f"Let a person look at the {len(first)} items where a look helps most"
-    text += f": about {mended:,.0f} of their labels are expected to be wrong"
+    text = f"Check the {len(first)} labels that are the least likely to be right: about {wrong:,.0f} of them are wrong"
     return [Action(text, f"jurors label {file} --review {len(first)}")]
 
 
@@ -313,15 +302,15 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     -------
     list of RankedJuror
     """
-    if e.solution is None and e.as_real is None:
+    if not e.has_grades:
         return []
-    lead = e.leading
+    order = {juror: place for place, juror in enumerate(e.ranking.order)}
     actual = {} if keyed is None else actual_scores(keyed)
     open_ones = open_scores(e, keyed)
     by_juror = _remarks(e, keyed, open_ones)
 
     def place(juror: str) -> tuple[bool, bool, float]:
-        shown = actual.get(juror) if keyed is not None else lead.score[juror]
+        shown = actual.get(juror) if keyed is not None else -order.get(juror, len(order))
         known = is_number(shown)
         return not known, juror in open_ones, -shown if known else 0.0  # type: ignore[operator]
 
@@ -329,10 +318,8 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
         RankedJuror(
             rank=k,
             juror=j,
-            score=lead.score[j] if is_number(lead.score[j]) else None,
-            ends=lead.interval_of("score", j),
-            beside=e.score[j] if lead is not e and is_number(e.score.get(j)) else None,
-            beside_ends=e.interval_of("score", j),
+            score=e.score[j] if is_number(e.score[j]) else None,
+            ends=e.interval_of("score", j),
             actual=actual.get(j),
             remarks=tuple(by_juror[j].values()),
             is_doubtful=is_doubtful(e, j),
@@ -353,8 +340,8 @@ def open_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]
         score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
         return {j for j, x, wide in zip(e.jurors, score, width, strict=True) if x != x or wide > _WIDE}
-    ends = {j: e.leading.interval_of("score", j) for j in e.jurors}
-    wide = _WIDE if e.as_real is None else TOO_WIDE
+    ends = {j: e.interval_of("score", j) for j in e.jurors}
+    wide = TOO_WIDE if e.is_calibrated else _WIDE
     return {j for j, (low, high) in ends.items() if high - low > wide}  # empty without intervals
 
 
@@ -395,7 +382,8 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
-        numbers = (e.score[juror], *e.accuracy[juror].values()) if e.solution is not None else ()
+        model = e.independent
+        numbers = (model.score[juror], *model.accuracy[juror].values()) if model.solution is not None else ()
         if any(is_number(x) and not 0 <= x <= 1 for x in numbers):
             remarks[juror]["outside"] = "a number outside 0–100%"
         if is_doubtful(e, juror) and not remarks[juror].keys() & _LIKE_A_COIN:
@@ -413,7 +401,6 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
     """
     has_key = any(is_number(row.actual) for row in rows)
     known = [row for row in rows if not row.is_open and is_number(row.actual if has_key else row.score)]
-    able = known if has_key else [row for row in known if not row.is_doubtful and 0 <= (row.score or 0) <= 1]
     lines: list[Markup] = []
     if has_key and known:
         by_key = Markup("{} by the key: {}, {} right ({} estimated).")
@@ -421,25 +408,17 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
             by_key.format(what, names([row.juror]), percent(row.actual), percent(row.score))
             for what, row in (("Best", known[0]), ("Weakest", known[-1]))
         ]
-    elif able:
-        best = able[0]
-        line = Markup("Best: {}, {}").format(names([best.juror]), _with_range(best))
-        if level := [row.juror for row in able[1:] if row.ends[1] >= best.ends[0]]:  # False without an interval
-            line += Markup("; the {} of {} overlap{}, so the order among them is open").format(
-                "interval" if len(level) == 1 else "intervals", names(level, most=3), "s" if len(level) == 1 else ""
-            )
-        lines = [line + Markup(".")]
-        if len(known) > 1:
-            last = known[-1]
-            line = Markup("Weakest: {}, {}").format(names([last.juror]), _with_range(last))
-            level = [row.juror for row in known[-2::-1] if row.ends[0] <= last.ends[1]]
-            if level and len(level) == len(known) - 1:
-                line += Markup("; no interval sets it apart from the others")
-            elif level:
-                line += Markup("; not clearly below {}").format(names(level, most=3))
-            lines.append(line + Markup("."))
     elif rows:
-        lines = [Markup("Nobody can be called best: no score is known well enough.")]
+        lines = [escape(leader_sentence(e))]
+        by_name = {row.juror: row for row in rows}
+        if len(e.ranking.ranked) > 1:
+            last = by_name[e.ranking.ranked[-1]]
+            line = Markup("Lowest: {}, {}").format(names([last.juror]), _with_range(last))
+            if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked[:-1]):
+                line += Markup("; its interval overlaps others")
+            lines.append(line + Markup("."))
+        if e.ranking.uninformative:
+            lines.append(Markup("Hardly better than a constant answer: {}.").format(names(e.ranking.uninformative)))
     if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
         lines.append(Markup("On other items the order may differ: equal jurors could differ as much by chance."))
     few = [row.juror for row in rows if row.is_open]
@@ -448,9 +427,6 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
     doubtful = [row.juror for row in rows if row.is_doubtful and not row.is_open]
     if doubtful:
         lines.append(Markup("Not told apart from coin flips: {}.").format(names(doubtful)))
-    elif not e.exam and e.interval is not None and not few and rows:
-        basis = "as far as the intervals go" if e.as_real is None else "if errors were independent"
-        lines.append(Markup("All are told apart from coin flips, {}.").format(basis))
     return lines
 
 

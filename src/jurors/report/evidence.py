@@ -13,7 +13,7 @@ from jurors.evaluate.dependence import dependence_with_key
 from jurors.report import charts
 from jurors.report.charts.partition import is_joined
 from jurors.report.content import ranking
-from jurors.report.tables import ReportFindings, of_which
+from jurors.report.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
 
 
@@ -106,13 +106,13 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if len(e.labels) < 3:
         raise SketchError("two labels are said by the accuracies alone")
-    chart = charts.confusion(e)
+    chart, confusion = charts.confusion(e), e.independent.confusion
     worst = [
-        (e.confusion[j][a][b], j, a, b)
+        (confusion[j][a][b], j, a, b)
         for j in e.jurors
         for a in e.labels
         for b in e.labels
-        if a != b and e.confusion[j][a][b] is not None and e.confusion[j][a][b] == e.confusion[j][a][b]
+        if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]
     ]
     finding = "No juror is ever wrong."
     if worst:
@@ -125,20 +125,18 @@ def _confusion(findings: ReportFindings) -> ChartSection:
 def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
     chart = charts.against_key(e, keyed)
-    covered, known = intervals_held(e.leading, keyed)
+    covered, known = intervals_held(e, keyed)
     finding = (
         f"{covered} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
     )
-    if e.as_real is not None and e.interval is not None:
-        finding += " If errors were independent: {} of {}.".format(*intervals_held(e, keyed))
     reading = "Estimated without the key against actual with it. On the diagonal the estimate is right."
     return _exhibit("against-key", reading, finding, chart)
 
 
 def _prevalence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    if e.solution is None:
-        raise SketchError("no real evaluation")
+    if not e.has_grades:
+        raise SketchError("no grades")
     chart = charts.prevalence(findings.comparison or e, findings.keyed)
     parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
     more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
@@ -157,7 +155,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
 
 def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    dependence = _needs(e.dependence, "dependence")
+    dependence = _needs(e.independent.dependence, "dependence")
     chart = charts.dependence(e)
     finding = (
         f"As far as errors go together, {len(e.jurors)} jurors are worth at most {dependence.effective_jurors:.1f} "
@@ -202,10 +200,10 @@ def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
     chart = charts.partition(e)
-    errors, total = partition.expected_errors, partition.sketch.items
+    wrong = partition.wrong_labels
     finding = (
-        f"With the best label for each decision tuple, {of_which(errors, total)} expected to be wrong."
-        if errors == errors
+        f"With the best label for each decision tuple, about {wrong:.1%} are wrong."
+        if wrong is not None
         else "This method does not say how many labels are wrong."
     )
     reading = "Each bar is a decision tuple (who said what), split by estimated true label."
@@ -221,10 +219,10 @@ def _partition(findings: ReportFindings) -> ChartSection:
 def _items(findings: ReportFindings) -> ChartSection:
     labelling = _needs(findings.labelling, "item")
     chart = charts.items(labelling)
-    errors = labelling.expected_errors
+    wrong = labelling.wrong_labels
     finding = (
-        f"{errors:,.1f} of {len(labelling):,} labels are expected to be wrong."
-        if errors == errors
+        f"About {wrong:.1%} of {len(labelling):,} labels are wrong."
+        if wrong is not None
         else "These labels are majority votes, without an estimate of their errors."
     )
     reading = "Items by how likely their best label is wrong. The uncertain ones are where a person's look helps most."
@@ -235,7 +233,7 @@ def _items(findings: ReportFindings) -> ChartSection:
 def _solutions(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.solutions(e)
-    finding = f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}."
+    finding = f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}."
     reading = "The counts cannot tell a solution from its mirror image, in which the labels trade places."
     return _exhibit("solutions", reading, finding, chart)
 

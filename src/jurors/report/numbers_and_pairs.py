@@ -83,7 +83,7 @@ class Bars:
     @property
     def domain(self) -> tuple[float, float]:
         """The ends of the axis, which grows if an estimate lies outside."""
-        drawn = [x for r in self.rows for x in (r.score, *r.ends, r.beside, *r.beside_ends)]
+        drawn = [x for r in self.rows for x in (r.score, *r.ends)]
         known = [x for x in (*drawn, *self.least) if x is not None and abs(x) < float("inf")]
         low, high = min(known, default=0.0), max(known, default=1.0)
         return (low, high) if low < high else (low - 0.5, high + 0.5)
@@ -193,20 +193,14 @@ def _jurors(grades: NumberGrades) -> Bars:
             range=_range(ends[k, 0], ends[k, 1]),
             score=number(real[k]),
             ends=(float(ends[k, 0]), float(ends[k, 1])),
-            beside=number(grades.reliability[k]),
-            beside_ends=(float(grades.reliability_ends[k, 0]), float(grades.reliability_ends[k, 1])),
-            more=(shown(grades.reliability[k]),),
             remarks=_remarks(grades.jurors[k], grades.alarms),
         )
         for place, k in enumerate(order)
     ]
-    caption = (
-        "Jurors by reliability, the squared correlation of their numbers with the truth, as real juries go; in the "
-        "last column, the thin line is the interval if errors were independent"
-    )
+    caption = "Jurors by reliability: the squared correlation of their numbers with the truth"
     return Bars(
         "who", "Whose numbers can be relied on", caption, "juror", "reliability",
-        interval_name(grades.level), tuple(rows), ("if independent",), (0.0, 1.0),
+        interval_name(grades.level), tuple(rows), (), (0.0, 1.0),
     )  # fmt: skip
 
 

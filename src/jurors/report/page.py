@@ -123,9 +123,6 @@ def bar(row: IntervalRow, low: float, high: float) -> Markup:
         parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
     if row.score is not None:
         parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
-    if row.beside is not None and row.beside_ends[0] == row.beside_ends[0]:
-        thin = Markup('<line class="beside" x1="{}" x2="{}" y1="7" y2="7"/>')
-        parts.append(thin.format(*map(at, row.beside_ends)))
     if row.actual is not None and row.actual == row.actual:
         parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
     svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
@@ -340,7 +337,7 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     # Every alarm, and the first warnings; the page folds the others.
     loud = [alarm for alarm in alarms if alarm.level != "note"]
     shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
-    scores = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
+    scores = [x for r in rows for x in (r.score, *r.ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
     filters: dict[str, Any] = {
@@ -354,7 +351,6 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
-        has_both=e.as_real is not None and e.solution is not None,
         first=rows[:_ENDS] if is_long else rows, last=last,
         left_out=len(rows) - _ENDS - len(last) if is_long else 0,
         level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,14 @@ from markupsafe import Markup
 from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
 from jurors.audit.sheet import as_sheet, auditable_votes
 from jurors.errors import JurorsError, OptionError
-from jurors.evaluate.card import CALIBRATED, abstention_tables, level_tables, percent, percent_range, repeat_tables
+from jurors.evaluate.card import abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.jury.compare import Comparison, compare_counted, default_methods, score_counted, skipped_methods
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input, source_votes
-from jurors.jury.label import Labelling, information_gain, label_rows, short_vote
+from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import actual_scores
@@ -88,12 +88,11 @@ def find_findings(
     evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
     labelling = queue = None
-    partition = evaluation.labelling_partition
+    partition = evaluation.partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        gain = partial(information_gain, evaluation, counted.tuple_of_row, known)
         labelling = label_rows(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
-            alarms=evaluation.alarms, teaching=gain,
+            alarms=evaluation.alarms,
         )  # fmt: skip
         queue = labelling.for_review(_MAX_QUEUED, counted.votes, texts)
     audit = None if audited is None else evaluate_audit(audited, evaluation, evaluation.level)
@@ -138,7 +137,7 @@ def is_large_panel(sources: Iterable[Any]) -> bool:
 def _compare(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None) -> Comparison | None:
     """Run the other methods on the same sketch; their errors are not the page's."""
     sketch = evaluation.sketch
-    if sketch is None or evaluation.exam or evaluation.solution is None:
+    if sketch is None or evaluation.exam or not evaluation.has_grades:
         return None
     if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _MAX_COMPARED_CELLS:
         return None
@@ -160,13 +159,11 @@ _MAX_METHODS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalRow:
-    """A value on its interval, a second one beside it, and the true one: what `jurors.report.page.bar` draws."""
+    """A value on its interval, and the true one: what `jurors.report.page.bar` draws."""
 
     rank: int
     score: float | None
     ends: tuple[float, float]
-    beside: float | None = None  #: the score if errors were independent; None where `score` is that
-    beside_ends: tuple[float, float] = (float("nan"), float("nan"))
     actual: float | None = None  #: with a key
     remarks: tuple[str, ...] = ()
 
@@ -195,7 +192,7 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     """
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
-        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _exact, _solutions, _partition,
+        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _independent, _exact, _solutions, _partition,
         _confusions, _pairs, _methods, _items,
     )  # fmt: skip
     if e.exam:
@@ -214,7 +211,7 @@ def method_sentence(findings: ReportFindings) -> str:
     how = {
         "algebraic": "Exactly, from how often each combination of votes occurred: if the three jurors' errors were "
         "independent on this test, one of the solutions is the truth."
-        if e.exact is not None
+        if e.independent.exact is not None
         else "By algebra, from how often each combination of votes occurred, if the jurors' errors were independent.",
         "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
         "nobody sees, and each juror its own rates of confusing one label with another."
@@ -222,8 +219,6 @@ def method_sentence(findings: ReportFindings) -> str:
         else "By a model fitted to how often each combination of votes occurred: every item has a place on a line that "
         "nobody sees, and each juror follows it more or less closely and cuts it into levels where it thinks fit.",
     }.get(e.method, f"By the method {e.method}.")
-    if e.as_real is not None:
-        how = f"If errors were independent: {how[0].lower()}{how[1:]}"
     if e.gold is not None:
         return f"{how} Of a truth that is known, only {e.gold.items:,} gold items helped to find these numbers."
     return f"{how} No vote was compared with an answer key to find these numbers."
@@ -278,16 +273,14 @@ def _grade_table(
             row.append(percent(majority.get(key[0])))
         if findings.keyed is not None:
             true = actual.get(key)
-            row += [percent(true), _is_covered(true, e.leading.interval_of(statistic, *key))]
-            if e.as_real is not None and e.solution is not None:
-                row.append(_is_covered(true, e.interval_of(statistic, *key)))
+            row += [percent(true), _is_covered(true, e.interval_of(statistic, *key))]
         rows.append(tuple(row))
-    return replace(table, columns=(*columns, *_key_columns(e, findings.keyed)), rows=tuple(rows))
+    return replace(table, columns=(*columns, *_key_columns(findings.keyed)), rows=tuple(rows))
 
 
 def _prevalences(findings: ReportFindings) -> PageTable | None:
     e, solution = findings.evaluation, _actual(findings.keyed)
-    if not _has_grades(e):
+    if not e.has_grades:
         return None
     actual = {} if solution is None else {(a,): x for a, x in solution.prevalence.items()}
     majority = e.majority.to_float().prevalence if e.majority else {}
@@ -297,7 +290,7 @@ def _prevalences(findings: ReportFindings) -> PageTable | None:
 
 def _scores(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if not _has_grades(e):
+    if not e.has_grades:
         return None
     actual = {} if findings.keyed is None else {(j,): x for j, x in actual_scores(findings.keyed).items()}
     majority = e.majority.to_float().score if e.majority else {}
@@ -321,10 +314,10 @@ def _levels(findings: ReportFindings) -> PageTable | None:
 def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
     e, solution = findings.evaluation, _actual(findings.keyed)
-    if not _has_grades(e):
+    if not e.has_grades:
         return None
     actual = {} if solution is None else {(j, a): x for j, row in solution.accuracy.items() for a, x in row.items()}
-    width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(e, findings.keyed))
+    width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(findings.keyed))
     shown = e.jurors[: max(1, _MAX_CELLS // (width * len(e.labels)))]
     left = (len(e.jurors) - len(shown)) * len(e.labels)
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
@@ -334,66 +327,70 @@ def _accuracies(findings: ReportFindings) -> PageTable | None:
     return _grade_table(findings, "accuracy", "accuracy", keys, actual, None, table)
 
 
-def _has_grades(e: Evaluation) -> bool:
-    return e.solution is not None or e.as_real is not None
-
-
 def _columns(e: Evaluation, what: str) -> list[str]:
-    """Name the columns: as real juries go, and beside it if errors were independent; or the latter alone."""
-    if e.as_real is None:
-        return [what, interval_name(e.level)]
-    beside = ["if independent", interval_name(e.level)] if e.solution is not None else []
-    return [f"{what}, {CALIBRATED}", interval_name(e.level), *beside]
+    return [what, interval_name(e.level)]
 
 
 def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
-    grades: list[Any] = [e.as_real] if e.as_real is not None else []
-    cells = []
-    for by in [*grades, *([e] if e.solution is not None else [])]:
-        value = getattr(by, statistic)
-        for name in names:
-            value = value[name]
-        cells += [percent(value), interval_text(by.interval_of(statistic, *names))]
-    return cells
+    value = getattr(e, statistic)
+    for name in names:
+        value = value[name]
+    return [percent(value), interval_text(e.interval_of(statistic, *names))]
 
 
-def _key_columns(e: Evaluation, actual: Any) -> list[str]:
-    if actual is None:
-        return []
-    both = e.as_real is not None and e.solution is not None
-    return ["actual", "held", *(["held if independent"] if both else [])]
+def _key_columns(keyed: KeyedEvaluation | None) -> list[str]:
+    return [] if keyed is None else ["actual", "inside"]
+
+
+def _independent(findings: ReportFindings) -> PageTable | None:
+    """What the independent-errors model says of every juror."""
+    e, model = findings.evaluation, findings.evaluation.independent
+    if not e.is_calibrated or model.solution is None:
+        return None
+    rows = [
+        (str(j), percent(model.score.get(j)), interval_text(model.interval_of("score", j)), *(
+            percent(model.accuracy[j].get(a)) for a in e.labels if len(e.labels) <= 8))
+        for j in e.jurors
+    ]  # fmt: skip
+    by_label = tuple(f"on {a}" for a in e.labels if len(e.labels) <= 8)
+    caption = f"If errors were independent (method {e.method})"
+    return PageTable(
+        ("juror", "accuracy", interval_name(e.level), *by_label), tuple(rows), caption, id="table-independent"
+    )
 
 
 def _exact(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if e.exact is None:
+    model, exact = e.independent, e.independent.exact
+    if exact is None:
         return None
-    rows = [(f"prevalence of {a}", str(x), percent(e.prevalence.get(a))) for a, x in e.exact.prevalence.items()]
+    rows = [(f"prevalence of {a}", str(x), percent(model.prevalence.get(a))) for a, x in exact.prevalence.items()]
     rows += [
-        (f"accuracy of {j} on {a}", str(x), percent(e.accuracy[j][a]) if e.accuracy else "–")
-        for j, by_label in e.exact.accuracy.items()
+        (f"accuracy of {j} on {a}", str(x), percent(model.accuracy[j][a]) if model.accuracy else "–")
+        for j, by_label in exact.accuracy.items()
         for a, x in by_label.items()
     ]
-    kind = "rational" if e.exact.is_rational else "irrational"
+    kind = "rational" if exact.is_rational else "irrational"
     caption = f"The exact solution ({kind})"
     return PageTable(("statistic", "exactly", "rounded"), tuple(rows), caption, id="table-exact", named=(0, 1))
 
 
 def _solutions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if len(e.solutions) < 2 and e.solution is not None:
+    model = e.independent
+    if len(model.solutions) < 2 and model.solution is not None:
         return None
-    shown = [s.to_float() for s in e.solutions[:6]]
+    shown = [s.to_float() for s in model.solutions[:6]]
     if not shown:
         return None
-    heads = ["chosen" if k == 0 and e.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
+    heads = ["chosen" if k == 0 and model.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
     rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
     rows += [
         (f"accuracy of {j} on {a}", *(percent(s.accuracy[j][a]) for s in shown)) for j in e.jurors for a in e.labels
     ]
     rows += [(f"score of {j}", *(percent(s.score[j]) for s in shown)) for j in e.jurors]
-    note = f"Chosen by: {e.rule}." if e.solution is not None else "None of them is real, so none is chosen."
-    left = len(e.solutions) - len(shown)
+    note = f"Selected: {model.rule}." if model.solution is not None else "None of them is real, so none is chosen."
+    left = len(model.solutions) - len(shown)
     note += f" {left:,} more are in the embedded numbers." if left else ""
     caption = "Every solution that explains the counts"
     return PageTable(("statistic", *heads), tuple(rows), caption, id="table-solutions", note=note)
@@ -402,9 +399,10 @@ def _solutions(findings: ReportFindings) -> PageTable | None:
 def _partition(findings: ReportFindings) -> PageTable | None:
     """The commonest decision tuples, each split by estimated true label."""
     e = findings.evaluation
-    if e.partition is None or e.solution is None or len(e.jurors) > 12 or len(e.labels) > 8:
+    partition = e.partition
+    if partition is None or len(e.jurors) > 12 or len(e.labels) > 8:
         return None
-    sketch = e.partition.sketch
+    sketch = partition.sketch
     order = (-sketch.counts).argsort(kind="stable")[:_MAX_TUPLES]
     decisions = sketch.tuples.codes[order].tolist()
     columns = (*e.jurors, "items", *(f"truly {a}" for a in e.labels), "best label")
@@ -412,8 +410,8 @@ def _partition(findings: ReportFindings) -> PageTable | None:
         (
             *("–" if code < 0 else str(e.labels[code]) for code in decisions[place]),
             f"{sketch.counts[k]:,}",
-            *(f"{x:,.1f}" if x == x else "–" for x in e.partition.by_true_label[k]),
-            str(e.labels[e.partition.chosen[k]]),
+            *(f"{x:,.1f}" if x == x else "–" for x in partition.by_true_label[k]),
+            str(e.labels[partition.chosen[k]]),
         )
         for place, k in enumerate(order.tolist())
         if sketch.counts[k]
@@ -427,17 +425,23 @@ def _partition(findings: ReportFindings) -> PageTable | None:
 
 def _confusions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
-    if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MAX_CELLS:
+    if e.independent.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MAX_CELLS:
         return None
     columns = ("juror", "true label", *(f"says {b}" for b in e.labels))
-    rows = [(j, str(a), *(percent(e.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels]
+    rows = [
+        (j, str(a), *(percent(e.independent.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels
+    ]
     return PageTable(
-        columns, tuple(rows), "Confusion: what each juror says of each true label", id="table-confusion", named=(0, 1)
+        columns,
+        tuple(rows),
+        "Confusion: what each juror says of each true label, if errors were independent",
+        id="table-confusion",
+        named=(0, 1),
     )
 
 
 def _pairs(findings: ReportFindings) -> PageTable | None:
-    dependence = findings.evaluation.dependence
+    dependence = findings.evaluation.independent.dependence
     if dependence is None:
         return None
     pairs = dependence.pairs()
@@ -455,24 +459,21 @@ def _pairs(findings: ReportFindings) -> PageTable | None:
 def _methods(findings: ReportFindings) -> PageTable | None:
     if findings.comparison is None or len(findings.comparison.evaluations) < 2:
         return None
-    table = findings.comparison.table()
-    rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
-    if len(rows) > _MAX_METHODS:  # the accuracies go
-        rows = tuple(row for row in rows if not row[0].startswith("accuracy of "))
-    return PageTable(table.columns, rows, "The same votes graded by other methods", id="table-methods")
+    columns, numbers = findings.comparison.rows(findings.evaluation.ranking.order[:_MAX_METHODS])
+    rows = tuple((name, *map(percent, values)) for name, *values in numbers)
+    return PageTable(columns, rows, "The same votes graded by other methods", id="table-methods")
 
 
 def _items(findings: ReportFindings) -> PageTable | None:
     """The items whose review helps most."""
     queue = findings.queue
-    if queue is None or not queue.expected_errors >= 0:
+    if queue is None or queue.wrong_labels is None:
         return None
-    why = {"why": queue.reasons["why"]} if queue.reasons else {}
-    shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {}), **why}
+    shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {})}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "is right", *shown)
-    caption = f"The {len(rows)} items where a person's look helps most, and how probably the best label is right"
+    caption = f"The {len(rows)} items whose label is the least likely to be right"
     return PageTable(columns, rows, caption, id="table-items", named=(0, 1), texts=tuple(range(3, len(columns))))
 
 
@@ -582,8 +583,6 @@ def key_lines(check: KeyCheck) -> list[Markup]:
         line += Markup(" {} of {} score intervals hold the actual score{}.").format(
             f"{check.held:,}", f"{check.known:,}", promised
         )
-    if check.independent is not None and check.independent[1]:
-        line += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
     if (labels := check.labels) is None:
         return [line]
     expected = f", where {labels.expected / labels.items:.1%} were expected to be" if labels.are_far_off else ""
@@ -623,9 +622,7 @@ def audit_lines(audit: Audit) -> list[str]:
     list of str
     """
     first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, which chance had drawn."
-    real = (
-        f"{CALIBRATED.capitalize()}: by reference juries, with these labels as gold. As good as your jury is like them."
-    )
+    real = "Calibrated: by reference juries, with these labels as gold; valid as far as your jury resembles them."
     return [first, *audit.notes, *([] if audit.calibrated is None else [real])]
 
 
@@ -647,7 +644,7 @@ def audit_tables(audit: Audit) -> list[PageTable]:
             rows.append(tuple(row))
         heads, left = _HEADS[statistic], len(names) - len(rows)
         table = PageTable(
-            (*heads, "guaranteed", sure, CALIBRATED, sure), tuple(rows), caption,
+            (*heads, "guaranteed", sure, "calibrated", sure), tuple(rows), caption,
             id=f"audit-{statistic.replace('_', '-')}", named=tuple(range(len(heads))),
             note=f"{left:,} more rows are in the embedded numbers." if left else "",
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate.card import CALIBRATED, percent
+from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.monitor.monitor import History
 from jurors.numeric.grade import NumberGrades
@@ -38,7 +38,6 @@ from jurors.report.charts.base import (
     grades_of,
     grow_domain,
     label_scale,
-    leading_grades,
     matched,
     name_layers,
     number,
@@ -75,14 +74,6 @@ def juror_rows(grades: ChartGrades, truth: ChartGrades | None) -> list[Row]:
         row = {"juror": juror, "x": x, "y": y, "score": number(grades.score[k]), "kind": kind_of(x, y)}
         row |= ends_row("x", grades.ends("accuracy", juror, first))
         row |= ends_row("y", grades.ends("accuracy", juror, second))
-        if grades.plain is not None:
-            plain = grades.plain
-            plain_x, plain_y = (number(value) for value in plain.accuracy[plain.jurors.index(juror)])
-            row |= {"plain_x": plain_x, "plain_y": plain_y}
-            row |= ends_row("plain_x", plain.ends("accuracy", juror, plain.labels[0]))
-            row |= ends_row("plain_y", plain.ends("accuracy", juror, plain.labels[1]))
-            if plain_x is not None and plain_y is not None and kind_of(plain_x, plain_y) == OUTSIDE:
-                row["kind"] = OUTSIDE  # an alarm, which must be visible
         if truth is not None and juror in truth.jurors:
             at = truth.jurors.index(juror)
             row |= {"actual_x": number(truth.accuracy[at, 0]), "actual_y": number(truth.accuracy[at, 1])}
@@ -164,7 +155,7 @@ def plane_tooltip(labels: Sequence[Any], *, intervals: bool, actual: bool) -> li
 def accuracy_plane(grades: ChartGrades, truth: ChartGrades | None, size: tuple[float, float]) -> Chart:
     """Draw each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
     rows = juror_rows(grades, truth)
-    names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y", "plain_x", "plain_y")
+    names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y")
     values = [row.get(name) for row in rows for name in names]
     domain = grow_domain(*values)
     # Closer up where no juror is near the lower corner; the line of guessing always stays in sight.
@@ -180,22 +171,9 @@ def accuracy_plane(grades: ChartGrades, truth: ChartGrades | None, size: tuple[f
     )
     layers = [background(domain)]
     if intervals:
-        softer = 1.0 if grades.plain is None else 0.4  # thick bars are fainter, so that thin ones are visible on them
-        cross = base.mark_rule(strokeWidth=1.5 if grades.plain is None else 4, opacity=faint * softer)
+        cross = base.mark_rule(strokeWidth=1.5, opacity=faint)
         layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
         layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
-    if grades.plain is not None:
-        colour = looks["color"]
-        if len(rows) <= _MAX_BOTH:
-            thin = base.mark_rule(strokeWidth=1, opacity=0.9, clip=True)
-            layers += [
-                thin.encode(x=alt.X("plain_x_low:Q"), x2=alt.X2("plain_x_high:Q"), y=alt.Y("plain_y:Q"), color=colour)
-            ]
-            layers += [
-                thin.encode(x=alt.X("plain_x:Q"), y=alt.Y("plain_y_low:Q"), y2=alt.Y2("plain_y_high:Q"), color=colour)
-            ]
-        hollow = base.mark_point(filled=False, size=45, opacity=0.9)
-        layers += [hollow.encode(x=alt.X("plain_x:Q"), y=alt.Y("plain_y:Q"), color=colour)]
     if truth is not None:
         layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
         key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
@@ -246,16 +224,11 @@ def accuracy(
     altair chart
     """
     check_result(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
-    grades = leading_grades(evaluation)
+    grades = grades_of(evaluation)
     actual = None if truth is None else matched(grades_of(truth), grades)
     about = _about(evaluation)
     shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
     is_heat = len(grades.labels) > 2 and not (shorter <= _MAX_PANELS and longer <= _MAX_ROWS)
-    if grades.plain is not None and not is_heat:
-        about += [
-            "Filled points, thick bars: as real juries go",
-            "Hollow points, thin lines: if errors were independent",
-        ]
     crosses = ["Crosses are the actual, by the answer key"] * (truth is not None)
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         chart = _dots(grades, actual, (width, height), scores_only=True)
@@ -279,8 +252,8 @@ def _about(result: Evaluation | KeyedEvaluation) -> list[str]:
     start = f"{count_noun(len(result.jurors), 'juror')}, {count_noun(result.items, 'item')}"
     if isinstance(result, KeyedEvaluation):
         return [f"{start}; against the answer key"]
-    sure = f"Bars are {result.level * 100:g}% intervals" if result.leading.interval is not None else "No intervals"
-    return [f"{start}; method {result.method}", sure + (f", {CALIBRATED}" if result.as_real is not None else "")]
+    sure = f"Bars are {result.level * 100:g}% intervals" if result.interval is not None else "No intervals"
+    return [start, sure]
 
 
 def _rows(grades: ChartGrades, truth: ChartGrades | None, *, scores_only: bool = False) -> list[Row]:
@@ -291,26 +264,14 @@ def _rows(grades: ChartGrades, truth: ChartGrades | None, *, scores_only: bool =
         if scores_only:
             actual = None if at is None or truth is None else number(truth.score[at])
             row = {"juror": juror, "label": "all items", "value": score, "actual": actual, "score": score}
-            row |= _plain_row(grades.plain, "score", juror)
             rows.append(row | ends_row("value", grades.ends("score", juror)))
             continue
         for m, label in enumerate(grades.labels):
             row = {"juror": juror, "label": str(label), "value": number(grades.accuracy[k, m]), "score": score}
             if at is not None and truth is not None:
                 row["actual"] = number(truth.accuracy[at, m])
-            row |= _plain_row(grades.plain, "accuracy", juror, label)
             rows.append(row | ends_row("value", grades.ends("accuracy", juror, label)))
     return rows
-
-
-def _plain_row(plain: ChartGrades | None, statistic: str, juror: str, label: Any = None) -> Row:
-    """Make the cells of the same number if errors were independent."""
-    if plain is None:
-        return {}
-    k = plain.jurors.index(juror)
-    value = plain.score[k] if label is None else plain.accuracy[k, plain.labels.index(label)]
-    names = (juror,) if label is None else (juror, label)
-    return {"plain": number(value)} | ends_row("plain", plain.ends(statistic, *names))
 
 
 def _by_score(grades: ChartGrades) -> list[str]:
@@ -398,16 +359,22 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
             f"{count_noun(jurors, 'juror')} "
             f"and {count_noun(labels, 'label')}"
         )
-    if len(evaluation.solutions) != 2:
-        there = "there is one" if len(evaluation.solutions) == 1 else f"there are {len(evaluation.solutions)}"
+    if len(evaluation.independent.solutions) != 2:
+        there = (
+            "there is one"
+            if len(evaluation.independent.solutions) == 1
+            else f"there are {len(evaluation.independent.solutions)}"
+        )
         raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {there}")
-    if not all(s.is_real for s in evaluation.solutions):
+    if not all(s.is_real for s in evaluation.independent.solutions):
         raise SketchError(
             "both solutions of these counts are complex, so they have no place in the accuracy plane; "
             "`jurors grade --format json` has their numbers"
         )
     first, second = evaluation.labels
-    by_name = dict(zip((_CHOSEN, _MIRROR), (solution.to_float() for solution in evaluation.solutions), strict=True))
+    by_name = dict(
+        zip((_CHOSEN, _MIRROR), (solution.to_float() for solution in evaluation.independent.solutions), strict=True)
+    )
     rows = [
         {"juror": j, "solution": name, "kind": name, "x": row[first], "y": row[second], "prevalence": s.prevalences[0]}
         for name, s in by_name.items()
@@ -448,7 +415,7 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
     centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("share:Q"))
     strip = alt.layer(centre, prevalence).properties(width=width, height=34)
     about = [
-        f"Chosen by: {evaluation.rule}.",
+        f"Chosen by: {evaluation.independent.rule}.",
         f"Prevalence of {a}: {percent(shares[0]['share'])}, or {percent(shares[1]['share'])} in the mirror.",
     ]
     return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the counts", about)
@@ -516,7 +483,7 @@ def against_key(
 
 
 def _key_rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
-    grades, truth = leading_grades(evaluation), grades_of(keyed)
+    grades, truth = grades_of(evaluation), grades_of(keyed)
     shared = [j for j in grades.jurors if j in set(truth.jurors)]
     place, key = ({j: k for k, j in enumerate(g.jurors)} for g in (grades, truth))
     rows: list[Row] = []
@@ -627,18 +594,15 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     rows: list[Row] = []
     for k, juror in enumerate(grades.jurors):
         row: Row = {"juror": juror} if actual is None else {"juror": juror, "actual": number(actual[k])}
-        for name, of in (("value", "calibrated_reliability"), ("plain", "reliability")):
-            low, high = (number(end) for end in getattr(grades, f"{of}_ends")[k])
-            text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
-            row |= {name: number(getattr(grades, of)[k]), f"{name}_low": low, f"{name}_high": high}
-            row[f"{name}_interval"] = text
-        rows.append(row)
+        low, high = (number(end) for end in grades.calibrated_reliability_ends[k])
+        text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
+        row |= {"value": number(grades.calibrated_reliability[k]), "value_low": low, "value_high": high}
+        rows.append(row | {"value_interval": text})
     best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
     y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
     y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
-    tips = [tip("juror:N", "juror"), tip("value:Q", CALIBRATED, _FORM), tip("value_interval:N", "interval")]
-    tips += [tip("plain:Q", "if independent", _FORM), tip("plain_interval:N", "interval, if independent")]
+    tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
     tall = step * len(rows) if height is None else height
@@ -647,8 +611,6 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     about = [
         f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
         f"{grades.level * 100:g}% intervals",
-        f"Filled points, thick bars: {CALIBRATED}",
-        "Hollow points, thin lines: if errors were independent",
     ]
     if unknown := int(np.isnan(grades.calibrated_reliability).sum()):
         about.append(f"{count_noun(unknown, 'juror')} without a grade")

@@ -23,7 +23,7 @@ import numpy as np
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
 from jurors.evaluate.card import percent_range
-from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.options import Label
 from jurors.report.page import RuntimeMaker
 from jurors.results import escape_text
@@ -460,8 +460,7 @@ class ChartGrades:
     prevalence: Floats  #: (R,)
     accuracy: Floats  #: (N, R)
     score: Floats  #: (N,)
-    evaluation: Evaluation | Calibrated | None  #: where intervals come from
-    plain: ChartGrades | None = None  #: the same if errors were independent, where these are as real juries go
+    evaluation: Evaluation | None  #: where intervals come from
 
     def ends(self, statistic: str, *names: Any) -> Ends:
         """Look up an interval; (NaN, NaN) where there is none."""
@@ -469,46 +468,25 @@ class ChartGrades:
 
 
 def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """Convert the selected solution to floats; SketchError if no real one exists.
+    """Convert the grades to floats; SketchError if there are none.
 
     Returns
     -------
     ChartGrades
     """
-    if isinstance(result, Evaluation) and result.solution is None:
+    if isinstance(result, Evaluation) and not result.has_grades:
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
         raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{loud}")
-    solution: Any = result.solution
-    floats = solution.to_float()
-    diagonals = [[table[k][k] for k in range(len(solution.labels))] for table in floats.confusions]
+    jurors, labels = result.jurors, result.labels
+    grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
+    accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
     return ChartGrades(
-        solution.jurors,
-        solution.labels,
-        as_floats(floats.prevalences),
-        as_floats(diagonals).reshape(len(solution.jurors), len(solution.labels)),
-        as_floats([floats.score[juror] for juror in solution.jurors]),
+        jurors,
+        labels,
+        as_floats([grades.prevalence.get(a) for a in labels]),
+        as_floats(accuracy).reshape(len(jurors), len(labels)),
+        as_floats([grades.score.get(j) for j in jurors]),
         result if isinstance(result, Evaluation) else None,
-    )
-
-
-def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """Convert the grades as real juries go, with those of independence beside them; or the latter if they are all.
-
-    Returns
-    -------
-    ChartGrades
-    """
-    real = result.as_real if isinstance(result, Evaluation) else None
-    if real is None or not isinstance(result, Evaluation):
-        return grades_of(result)
-    return ChartGrades(
-        result.jurors,
-        result.labels,
-        as_floats([real.prevalence[a] for a in result.labels]),
-        as_floats([[real.accuracy[j][a] for a in result.labels] for j in result.jurors]),
-        as_floats([real.score[j] for j in result.jurors]),
-        real,
-        None if result.solution is None else grades_of(result),
     )
 
 
@@ -569,7 +547,7 @@ def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int)
 
 # -- dots and intervals in rows: as real juries go, if errors were independent, and by a key --
 
-_DRAWN = ("value", "value_low", "value_high", "actual", "plain", "plain_low", "plain_high")
+_DRAWN = ("value", "value_low", "value_high", "actual")
 
 
 def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: str, ticks: int) -> list[Chart]:
@@ -578,7 +556,7 @@ def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: 
     Parameters
     ----------
     rows
-        With `value`, `plain` and `actual`, and the ends of the first two.
+        With `value`, its ends, and `actual` where a key is given.
     y, what, tooltip
         The vertical axis, the title of the horizontal one, the lines of the tooltip.
     form, ticks
@@ -594,13 +572,8 @@ def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: 
     base = alt.Chart().encode(x=x.axis(format=form, tickCount=ticks), y=y, tooltip=tooltip)
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
     layers = [edges.encode(x=alt.X("edge:Q"))]
-    both = any(row.get("plain") is not None for row in rows)
-    bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
+    bar = base.mark_rule(strokeWidth=2, opacity=0.65, color=BLUE)
     layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
-    if both:
-        thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
-        layers += [thin.encode(x=alt.X("plain_low:Q"), x2=alt.X2("plain_high:Q"))]
-        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x=alt.X("plain:Q"))]
     if any("actual" in row for row in rows):
         layers += [
             base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))

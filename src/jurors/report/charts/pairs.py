@@ -27,7 +27,6 @@ from jurors.report.charts.base import (
     check_result,
     data,
     finish,
-    grades_of,
     number,
     ordered,
     placed,
@@ -107,16 +106,16 @@ def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence
         return result
     if isinstance(result, KeyedEvaluation):
         return dependence_with_key(result)
-    if result.dependence is not None:
-        return result.dependence
+    if result.independent.dependence is not None:
+        return result.independent.dependence
     if len(result.jurors) == 3 and len(result.labels) == 2:
         raise SketchError(
             "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
             "jurors or a key"
         )
-    if result.solution is None:
-        raise SketchError("no real evaluation explains these counts, so nothing says how errors go together")
-    return dependence_of(_sketch(result), result.solution)
+    if result.independent.solution is None:
+        raise SketchError("no real evaluation explains these counts, so nothing shows how errors are correlated")
+    return dependence_of(_sketch(result), result.independent.solution)
 
 
 def _sketch(evaluation: Evaluation) -> Any:
@@ -256,10 +255,11 @@ def confusion(
     check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
-    grades_of(evaluation)  # raises if there is no real solution
     shown = [evaluation.jurors[k] for k in selected(evaluation.jurors, jurors, most)]
     labels = [str(a) for a in evaluation.labels]
-    solution: Any = evaluation.solution
+    solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
+    if solution is None:
+        raise SketchError("no real evaluation explains these counts, so there are no confusion matrices")
     tables = solution.to_float().confusion
     rows: list[Row] = [
         {"juror": j, "true": str(a), "said": str(b), "share": number(tables[j][a][b])}

@@ -181,10 +181,8 @@ def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
 
 
 def _expected(parts: Partition) -> list[str]:
-    errors, total = parts.expected_errors, int(parts.sketch.counts.sum())
-    return (
-        [f"{errors:,.0f} of {total:,} labels expected to be wrong ({errors / total:.1%})"] if errors == errors else []
-    )
+    wrong = parts.wrong_labels
+    return [] if wrong is None else [f"About {wrong:.1%} of the labels are wrong"]
 
 
 def _about(parts: Partition, order: Any) -> list[str]:

@@ -89,9 +89,9 @@ def prevalence(
 def _rows(evaluations: tuple[Evaluation, ...]) -> list[Row]:
     rows: list[Row] = []
     for e in evaluations:
-        if e.solution is None:
+        if not e.has_grades:
             continue
-        for label, share in e.solution.to_float().prevalence.items():
+        for label, share in e.prevalence.items():
             row = {"method": e.method, "label": str(label), "share": number(share)}
             rows.append(row | ends_row("share", e.interval_of("prevalence", label)))
     majority = next((e.majority for e in evaluations if e.majority is not None), None)
@@ -326,8 +326,8 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
     rows, most = _grid(evaluation.items, grades)
     label = shorten_name(grades.labels[0])
     error = None
-    if evaluation.standard_error is not None:
-        error = number(evaluation.standard_error["prevalence"][grades.labels[0]])
+    if evaluation.independent.standard_error is not None:
+        error = number(evaluation.independent.standard_error["prevalence"][grades.labels[0]])
     reach = [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
     x = alt.X("x:Q", title=f"prevalence of {label}", scale=alt.Scale(domain=reach, nice=False))
     y = alt.Y("y:Q", title="strength of the jurors (0: coins, 1: perfect)",
@@ -414,7 +414,7 @@ def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
 
 
 def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
-    errors = evaluation.standard_error
+    errors = evaluation.independent.standard_error
     if errors is None:
         raise SketchError(
             f"the method {evaluation.method!r} has no standard errors here, so nothing shows where they grow; "
