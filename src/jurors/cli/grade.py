@@ -26,7 +26,7 @@ from jurors.cli.options import (
 from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
-from jurors.results import Result
+from jurors.results import Result, without_secrets
 
 
 @click.command()
@@ -35,12 +35,12 @@ from jurors.results import Result
 @grading_option("exam")
 @by_option
 @sides_options
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
-    import jurors
+    from jurors.jury.groups import grade_by
 
     source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
@@ -49,7 +49,7 @@ def grade(
             graded = kind.grade(data, **options)
         else:
             votes, groups = source.read_with_groups(by, bar)
-            graded = jurors.grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
+            graded = grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
     output.show(graded)
 
 
@@ -78,7 +78,7 @@ def check(
         evaluation = kind.grade(data, **options)
         if earlier is not None and kind is LABELS:
             limits |= {"baseline": earlier, "votes": data}
-        verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
+        verdict = replace(jurors.check(evaluation, ignore_alarms=output.ignored, **limits), shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
     output.show(verdict, in_log=True, beside=beside)
@@ -88,7 +88,7 @@ def check(
 @votes_options
 @grading_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
-              help="Only the N items where a person's label would teach most, and why.")  # fmt: skip
+              help="Only the N items whose label is the least likely to be right.")  # fmt: skip
 @by_option
 @texts_options
 @output_options("text", "json", "csv", "md")
@@ -100,7 +100,7 @@ def label(
 
     Where votes are numbers (--scale interval), one value per item, with its interval.
     """
-    import jurors
+    from jurors.jury.groups import label_by
 
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review: say how many with --review N")
@@ -114,7 +114,7 @@ def label(
         else:
             data, groups = source.read_with_groups(by, bar)
             options = applicable(kind_of(data), grading, review=review, by=by)
-            labelling, by_item, _ = jurors.label_by(data, groups, column=by, **options)
+            labelling, by_item, _ = label_by(data, groups, column=by, **options)
             shown = replace(labelling, groups=by_item)
         if review is not None:
             shown = shown.for_review(review, data, texts)
@@ -125,26 +125,44 @@ def label(
 @votes_options
 @key_options(required=True)
 @by_option
-@output_options("text", "json", "csv", "md", alarms=False)
-def score(source: Source, key: KeySource, by: str | None, output: Output) -> None:
+@click.option("--reference", metavar="TABLE", type=OUTPUT_PATH,
+              help="Measure how far errors are shared, and add a row to TABLE, for `grade --reference`.")  # fmt: skip
+@output_options("text", "json", "csv", "md", alarms=False, card=True)
+def score(source: Source, key: KeySource, by: str | None, reference: str | None, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations.
 
-    Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
+    Numbers are compared with true values.
     """
     import jurors
+    from jurors.jury.groups import score_by
 
+    if reference is not None:
+        _add_reference(source, key, Path(reference), output)
     with output.working("scoring") as bar:
         if by is not None:
             is_column = not Path(str(key.path)).exists()
             first, second = source.duplicate()
             votes, truth = first.without(by).read_with_key(key, bar)
             _, groups = (second.without(str(key.path)) if is_column else second).read_with_groups(by, bar)
-            scored: Any = jurors.score_by(votes, truth, groups, column=by)
+            scored: Any = score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)
+
+
+def _add_reference(source: Source, key: KeySource, table: Path, output: Output) -> None:
+    """Measure a jury against its key, and add it to a table of reference juries."""
+    from jurors.jury.reference import fit_reference
+    from jurors.uncertainty.reference import ReferenceJuries, reference_juries
+
+    before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
+    first, _ = source.duplicate()
+    with output.working("measuring") as bar:
+        votes, truth = first.read_with_key(key, bar)
+        name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
+        before.with_jury(fit_reference(votes, truth, name=name)).write(table)
 
 
 @click.command()
@@ -157,7 +175,7 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
 @click.option("--by", metavar="COLUMN",
               help="With --answers: the systems under test, which this column of FILE names.")  # fmt: skip
 @grading_option("seed")
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
     seed: int, output: Output,

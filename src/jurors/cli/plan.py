@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,11 +13,8 @@ import click
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import (
-    KeySource,
     Source,
     grading_option,
-    key_options,
-    source_options,
     texts_options,
     votes_options,
 )
@@ -33,7 +29,7 @@ from jurors.cli.output import (
     register_output,
 )
 from jurors.errors import OptionError, OutputError, SketchError
-from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text, without_secrets
+from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
@@ -242,49 +238,6 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     from jurors.report.charts.prevalence import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
-
-
-@click.command()
-@click.option(
-    "--reference", "own", metavar="FILE", type=INPUT_PATH, help="Your own reference juries instead of the shipped ones."
-)
-@click.option("--fit", "files", multiple=True, metavar="FILE", type=INPUT_PATH,
-              help="Measure the jury of these votes against --key; with -o, add it to that table.")  # fmt: skip
-@source_options
-@key_options(required=False)
-@click.option("--name", help="What the measured jury is called; by default as its file.")
-@click.option("--kind", default="", help="Who its jurors are, in a word.")
-@click.option("--source", "origin", default="", help="Where it comes from.")
-@output_options("text", "json", "csv", "md", alarms=False)
-def reference(
-    own: str | None, source: Source, key: KeySource, name: str | None, kind: str, origin: str, output: Output
-) -> None:
-    """How far the errors of real juries are shared: the table that grades are calibrated by, in plain words.
-
-    With --fit, a jury whose key is known is measured and added to a table of your own, for --reference.
-    """
-    import jurors
-
-    if not source.files:
-        for option, value in {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}.items():
-            if value:
-                raise OptionError(f"{option} goes with --fit: it is about the jury that is measured", name=option)
-        output.show(jurors.reference_juries(own))
-        return
-    if key.path is None:
-        raise OptionError("--fit needs --key: a jury is measured against its true labels", name="key")
-    if own is not None:
-        raise OptionError("--fit and --reference do not go together; -o names the table that the jury is added to")
-    table = Path(output.path) if output.path else None
-    # read before the work: raises if the table is none of reference juries
-    before = jurors.reference_juries(table) if table and table.exists() else jurors.ReferenceJuries(())
-    jury_name = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
-    with output.working("grading") as bar:
-        votes, truth = source.read_with_key(key, bar)
-        jury = jurors.fit_reference(votes, truth, name=jury_name, kind=kind, source=origin)
-    if table is not None:
-        before.with_jury(jury).write(table)
-    replace(output, path=None).show(jurors.ReferenceJuries((jury,)) if table is None else before.with_jury(jury))
 
 
 @click.group()

@@ -1,4 +1,4 @@
-"""The commands that draw: report and plot."""
+"""The command that draws: report, a page or one chart."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from jurors.results import escape_text, without_secrets
 
 if TYPE_CHECKING:
     from jurors import Evaluation, KeyedEvaluation
-    from jurors.report.charts.base import Theme
 
 
 class _RecordingCommand(click.Command):
@@ -51,19 +50,24 @@ class _RecordingCommand(click.Command):
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
-@path_option("PAGE", "The HTML file to write.", required=True)
+@click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
+@path_option("FILE", "The HTML page to write; with --chart .png, .svg, .html or .json.", required=True)
 @quiet_option
 @fail_on_option()
 @click.pass_context
 def report(
     ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
-    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], title: str | None,
+    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], title: str | None, chart: str | None,
     path: str, quiet: bool, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
 
-    Numbers and preferences (see `jurors grade`) have a page, too.
+    Numbers and preferences have a page, too. With --chart, write one chart: accuracy, prevalence, partition, agreement,
+    dependence, solutions, bounds, information, against_key, confusion or items; of numbers, reliability.
     """
+    if chart is not None:
+        _draw(source, key, grading, chart, Output("chart", path, quiet, None))
+        return
     from jurors.report.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
 
@@ -104,52 +108,17 @@ def report(
     output.exit(page.alarms)
 
 
-#: Options that only some kinds of chart have a use for.
-_ONLY_FOR = {"review": ("items",), "jurors": ("bounds", "confusion"), "correlation": ("bounds",)}
-
-
-@click.command()
-@click.argument("kind", metavar="KIND")
-@votes_options
-@key_options(required=False)
-@grading_options
-@path_option("FILE", "The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).", required=True)
-@click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
-@click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
-@click.option("--zoom", type=click.FloatRange(min=0.1, max=20), default=2.0, show_default=True,
-              help="Pixels a point, of a PNG.")  # fmt: skip
-@click.option("--theme", type=click.Choice(["light", "dark", "both"]), default="light", show_default=True,
-              help="The page it is for; both: no background, greys that read on either.")  # fmt: skip
-@click.option("--jurors", metavar="A,B", help="Only these jurors (bounds, confusion).")
-@click.option("--review", type=click.IntRange(min=1), metavar="N", help="Mark the N items to review first (items).")
-@click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
-              help="Bounds if no error correlation exceeds E, instead of their curve (bounds).")  # fmt: skip
-@quiet_option
-def plot(
-    kind: str, source: Source, key: KeySource, grading: dict[str, Any], path: str, zoom: float, theme: Theme,
-    quiet: bool, **options: Any,
-) -> None:  # fmt: skip
-    """Draw one chart of the votes in FILE.
-
-    KIND is one of accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key,
-    confusion and items; of numbers, reliability.
-    """
+def _draw(source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output) -> None:
+    """Write one chart of the votes."""
     import jurors
 
-    kind = kind.replace("-", "_")
+    kind, path = kind.replace("-", "_"), str(output.path)
     jurors.plot.check_kind(kind)
     ending = chart_format(path, "-o")
-    options = {name: value for name, value in options.items() if value is not None}
-    for name in options:
-        if kind not in (kinds := _ONLY_FOR.get(name, (kind,))):
-            raise OptionError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
-    if "jurors" in options:
-        options["jurors"] = [name.strip() for name in options["jurors"].split(",")]
-    output = Output(ending, path, quiet, None)
     with output.working("drawing") as bar:
         material = _Material(source, key, grading, bar)
-        chart = _CHARTS[kind](material, options) if kind in _CHARTS else material.draw(kind, options)
-        drawn = jurors.plot.render(chart, ending, theme=theme, scale=zoom)
+        chart = _CHARTS[kind](material, {}) if kind in _CHARTS else material.draw(kind, {})
+        drawn = jurors.plot.render(chart, ending)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
     output.warn(material.alarms)

@@ -1,4 +1,4 @@
-"""The commands of services: serve, keys, export, import, watch and mcp."""
+"""The commands of services: serve, store, watch and mcp."""
 
 from __future__ import annotations
 
@@ -81,8 +81,13 @@ def _stored_keys(store: str) -> Iterator[StoredKeys]:
 
 
 @click.group()
+def store() -> None:
+    """Manage a server's store: API keys and backups."""
+
+
+@store.group()
 def keys() -> None:
-    """API keys of a server: who may read, write or administer which project."""
+    """Create, list and revoke API keys."""
 
 
 @keys.command()
@@ -101,7 +106,7 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
         token, key = make_key(scope, project, note)
         stored.add_key(key)
     print_output(f"{token}\n")
-    print_error(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
+    print_error(f"keep it: it is shown this once. `jurors store keys revoke {key.id}` ends it.")
 
 
 @keys.command("list")
@@ -124,11 +129,11 @@ def revoke(name: str, store: str) -> None:
 
     with _stored_keys(store) as stored:
         if not stored.revoke_key(key_name(name), clock.time()):
-            raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors keys list`", name="key")
+            raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors store keys list`", name="key")
     print_error(f"{key_name(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
 
 
-@click.command()
+@store.command()
 @store_option
 @click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
 @target_options
@@ -145,13 +150,13 @@ def export(store: str, project: str | None, target: OutputTarget) -> None:
         print_data(lines)
 
 
-@click.command("import")
+@store.command("import")
 @click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
 @click.option("--project", metavar="NAME", help="One project of FILE alone; without it, all that it holds.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
 def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
-    """Restore what `jurors export` wrote, all of it or nothing; no project is ever overwritten."""
+    """Restore what `jurors store export` wrote, all of it or nothing; no project is ever overwritten."""
     with with_store(store) as opened:
         from jurors.serve.backup import import_backup
 

@@ -39,7 +39,7 @@ from jurors.evaluate.consistency import (
     levels_beside,
     self_agreement,
 )
-from jurors.evaluate.leaders import PairDependence, PanelDependence, Ranking, panel_dependence, rank_jurors
+from jurors.evaluate.leaders import JurorRanking, PairDependence, PanelDependence, panel_dependence, rank_jurors
 from jurors.evaluate.partition import (
     DEFAULT_RULE,
     Partition,
@@ -302,7 +302,7 @@ class Evaluation(Drawable):
         return NamedMapping() if self.sketch is None else count_votes_by_juror(self.sketch, self.sketch.counts)
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> JurorRanking:
         """The jurors by what is known of them: without constant ones and those with few votes, and the leaders."""
         return rank_jurors(self)
 

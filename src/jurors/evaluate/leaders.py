@@ -82,7 +82,7 @@ def panel_dependence(sketch: Sketch) -> PanelDependence | None:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class JurorRanking:
     """The jurors of a panel, the best known first."""
 
     order: tuple[str, ...]  #: all jurors with a score, by the lower end of its interval
@@ -96,12 +96,12 @@ class Ranking:
         return self.leaders[0] if len(self.leaders) == 1 and len(self.ranked) > 1 else None
 
 
-def rank_jurors(e: Evaluation) -> Ranking:
+def rank_jurors(e: Evaluation) -> JurorRanking:
     """Rank the jurors of an evaluation by what is known of them.
 
     Returns
     -------
-    Ranking
+    JurorRanking
     """
     ends = {j: e.interval_of("score", j) for j in e.jurors}
     known = [j for j in e.jurors if e.score and _is_share(e.score.get(j))]
@@ -115,7 +115,7 @@ def rank_jurors(e: Evaluation) -> Ranking:
     ranked = tuple(j for j in order if votes.get(j, enough) >= enough and j in informative)
     top = max((low[j] for j in ranked), default=0.0)
     leaders = tuple(j for j in ranked if high[j] >= top)
-    return Ranking(order, ranked, leaders, tuple(j for j in order if j not in informative))
+    return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
 
 
 def _is_share(value: Any) -> bool:

@@ -5,17 +5,19 @@ Grades and limits come in; a `Verdict` goes out, with every gate and its figures
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
 from jurors.evaluate.card import alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
+from jurors.jury.grade import grade
 from jurors.numeric.grade import NumberGrades
-from jurors.options import LimitOptions, Limits
+from jurors.options import GradeOptions, LimitOptions, Limits, column_names
 from jurors.results import Block, Columns, Notes, Result, escape_text
 
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
@@ -99,15 +101,25 @@ class Verdict(Result):
         return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
 
 
+class CheckOptions(LimitOptions, GradeOptions, total=False):
+    """Limits, and how to read and grade what is checked."""
+
+
 def check(
-    evaluation: Evaluation | NumberGrades, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]
+    source: Any, *, fail_on: Level = "alarm", ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions]
 ) -> Verdict:
-    """Check whether grades of labels or numbers can be trusted, and whether they meet your limits (those of `gate`).
+    """Check whether you can trust grades of labels or numbers, and whether they meet your limits.
 
     Parameters
     ----------
+    source
+        An evaluation, or whatever `grade` takes, with its options.
     fail_on
         The least level of an alarm that fails the check.
+    ignore_alarms
+        Kinds of alarms to leave out.
+    options
+        Limits: `min_score`, `min_accuracy`, `max_wrong` and the others; and options of `grade`.
 
     Returns
     -------
@@ -121,9 +133,15 @@ def check(
     >>> verdict.passed, {gate.name: gate.outcome for gate in verdict.gates}["max-wrong"]
     (False, 'fail')
     """
+    limits = {name: value for name, value in options.items() if name in column_names(LimitOptions)}
+    others: Any = {name: value for name, value in options.items() if name not in limits}
+    evaluation = source if isinstance(source, Evaluation | NumberGrades) else grade(source, **others)
+    if others and evaluation is source:
+        raise OptionError(f"an evaluation is graded already; {next(iter(others))}= changes nothing")
     parsed = Limits.of(limits)
     gates = evaluate_gates(evaluation, parsed)
-    alarms = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
+    found = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
+    alarms = tuple(alarm for alarm in found if alarm.kind not in ignore_alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
     distrust = sum(alarm.reason not in _OF_GATES for alarm in loud)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
@@ -133,11 +151,11 @@ def check(
     counts = f"of {many}, {failed} failed, {unknown} not known"
     what = "alarm" if fail_on == "alarm" else "warning or alarm"
     if distrust:
-        verdict = f"ALARM: do not trust these grades ({distrust} rang; {about})" + (f"; {counts}" if outcomes else "")
+        verdict = f"ALARM: do not use these grades ({distrust} raised; {about})" + (f"; {counts}" if outcomes else "")
     elif not failed and not unknown:
         passed = f", {many} passed" if outcomes else ""
-        verdict = f"OK: no {what} rang{passed} ({about})"
+        verdict = f"OK: no {what}{passed} ({about})"
     else:
-        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} rang ({about})"
+        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} ({about})"
     of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
     return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from jurors.jury.inputs import (
 )
 from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
-from jurors.numeric.score import NumberScores, score_numbers
+from jurors.numeric.score import score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, columns_of
 from jurors.sketch.sketch import Sketch
@@ -282,25 +282,20 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
-@overload
-def score(source: Numbers, key: Any, **reading: Unpack[SourceOptions]) -> NumberScores: ...
-@overload
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores: ...
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
+def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
     """Grade any number of jurors against the true labels; of numbers, against the true values.
-
-    Which of the two votes are shows when they are read: `score_labels` and `score_numbers` take one kind alone.
 
     Parameters
     ----------
-    source
+    source, by
         As in `grade`.
     key
         True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
 
     Returns
     -------
-    KeyedEvaluation or NumberScores
+    KeyedEvaluation
+        Of numbers `NumberScores`; with `by` a `ByGroup` of them.
 
     Examples
     --------
@@ -308,11 +303,14 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
+    if by is not None:
+        from jurors.jury.groups import score_by
+
+        return score_by(source, key, by, **reading)
     if isinstance(source, Numbers):
         return score_numbers(source, key, **reading)
     data = read_input(source, **reading)
-    scored: KeyedEvaluation | NumberScores = kind_of(data).score(data, key)
-    return scored
+    return kind_of(data).score(data, key)
 
 
 def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from jurors.jury.inputs import (
     read_input,
     source_votes,
 )
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options
 from jurors.sketch.sketch import Sketch
@@ -138,13 +139,16 @@ def default_method(sketch: Sketch) -> str:
 _DEFAULTS = Grading()
 
 
-def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
+def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
     Parameters
     ----------
     source
-        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`).
+        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`). Its
+        votes are labels, ordered levels, or numbers; preferences come from a file or as `Preferences`.
+    by
+        Grade each group of items separately: the column that names the group, one group per row, or a mapping by item.
     method
         "auto", or a name in `jurors.METHODS`.
     trust, common, gold
@@ -163,20 +167,30 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     Returns
     -------
     Evaluation
+        Of numbers `NumberGrades`, of preferences `PairGrades`, with `by` a `ByGroup` of them.
 
     Examples
     --------
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> result = grade(sketch)
-    >>> round(result.prevalence["A"], 4), round(result.accuracy["k"]["A"], 4)
+    >>> round(result.independent.prevalence["A"], 4), round(result.independent.accuracy["k"]["A"], 4)
     (0.0887, 0.7502)
     >>> [alarm.kind for alarm in result.alarms]
     ['exact_answer']
     """
+    if by is not None:
+        from jurors.jury.groups import grade_by
+
+        return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
+    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
+        return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
     votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    if (kind := kind_of(votes)) is not LABELS:
+        rows = read_input(source, **reading) if isinstance(votes, Sketch) else votes
+        return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
     return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
 
 

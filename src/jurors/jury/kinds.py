@@ -1,14 +1,15 @@
 """The three kinds of data that jurors give (labels, numbers, preferences) behind one interface.
 
 `kind_of` says of which kind data or grades are, and the kind has the rest: how its jurors are graded, its items
-labelled and scored by a key, which options of grading apply to it, and the errors where something does not. Public
-functions are looked up when they are called, so that this module loads nothing.
+labelled and scored by a key, which options of grading apply to it, and the errors where something does not. Functions
+are imported when they are called, so that this module loads nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from jurors.errors import OptionError, SketchError
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of data: the public functions that take it, and what is particular about it."""
+    """One kind of data: the functions that take it, and what is particular about it."""
 
     name: str  #: as messages call it
     scale: str  #: the value of the option `scale` that demands it
-    grader: str  #: the public function that grades the jurors
+    grader: str  #: the function that grades the jurors
     labeller: str  #: the one that labels the items, values them or ranks the objects
     scorer: str = ""  #: the one that takes a key, where there is one
     fewest_items: int = 0  #: of a group whose grades mean something
@@ -32,16 +33,16 @@ class Kind:
 
     def grade(self, data: Any, **options: Any) -> Any:
         """Grade the jurors of such data, or of a file that holds some."""
-        return _public(self.grader)(data, **options)
+        return _load(self.grader)(data, **options)
 
     def label(self, data: Any, **options: Any) -> Any:
         """Label the items: one label, or one value, for each."""
-        return _public(self.labeller)(data, **options)
+        return _load(self.labeller)(data, **options)
 
     def score(self, data: Any, key: Any, **options: Any) -> Any:
         """Grade the jurors by an answer key."""
         rows = data if self is LABELS else getattr(data, "tuples", data)  # of a sketch, the rows: values have items
-        return _public(self.scorer)(rows, key, **options)
+        return _load(self.scorer)(rows, key, **options)
 
     def applicable(
         self, grading: Mapping[str, Any], others: Sequence[str] = (), *, spelling: str = "{}=", where: str = ""
@@ -83,18 +84,23 @@ class Kind:
 
 
 # fewest_items: the smallest test whose intervals were checked (benchmarks/plan_widths.py, benchmarks/ratings.py)
-LABELS = Kind("labels", "nominal", "grade", "label", "score_labels", fewest_items=200)
+LABELS = Kind(
+    "labels", "nominal", "jury.grade.grade", "jury.label.label", "jury.compare.score_labels", fewest_items=200
+)
 NUMBERS = Kind(
-    "numbers", "interval", "grade_numbers", "value_items", "score_numbers", fewest_items=50,
+    "numbers", "interval", "numeric.grade.grade_numbers", "numeric.grade.value_items", "numeric.score.score_numbers",
+    fewest_items=50,
     instead=("make labels of them (threshold=, bins=)", "make labels of them (--threshold NUMBER, --bins 5)"),
 )  # fmt: skip
-PREFERENCES = Kind("pairs", "pairs", "grade_pairs", "rank", instead=("say scale='nominal'", "say --scale nominal"))
+PREFERENCES = Kind(
+    "pairs", "pairs", "pairwise.grade.grade_pairs", "pairwise.grade.rank",
+    instead=("say scale='nominal'", "say --scale nominal"),
+)  # fmt: skip
 
 
-def _public(name: str) -> Any:
-    import jurors
-
-    return getattr(jurors, name)
+def _load(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"jurors.{module}"), name)
 
 
 def kind_of_scale(scale: str) -> Kind:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
+from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradeOptions, Label, split_options
 from jurors.results import Columns, Drawable, Table, row_documents
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.table import Votes
@@ -261,7 +263,9 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     return np.array(labels) if is_uniform else array
 
 
-def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpack[GradeOptions]) -> Labelling:
+def label(
+    source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
+) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
     With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
@@ -270,6 +274,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     Returns
     -------
     Labelling
+        Of numbers `ItemValues`. With `by`, every item is labelled by the rule of its own group.
 
     Examples
     --------
@@ -279,8 +284,17 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     >>> str(labelling.label[0]), len(labelling)
     ('yes', 100)
     """
+    if by is not None:
+        from jurors.jury.groups import label_by
+
+        labelling, groups, _ = label_by(source, by, **options)
+        return replace(labelling, groups=groups)
     grading, reading = split_options(options)
+    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
+        return cast("Labelling", kind_of(source).label(source, **kind_of(source).applicable(grading)))
     accepted, known = read_input(source, **reading), None
+    if (kind := kind_of(accepted)) is not LABELS:
+        return cast("Labelling", kind.label(accepted, **kind.applicable(grading)))
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:

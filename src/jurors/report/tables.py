@@ -192,8 +192,8 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     """
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
-        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _independent, _exact, _solutions, _partition,
-        _confusions, _pairs, _methods, _items,
+        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _independent, _exact, _solutions,
+        _partition, _confusions, _pairs, _methods, _items,
     )  # fmt: skip
     if e.exam:
         makers = (_scores, _repeats, _methods)
