@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from textwrap import wrap
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -440,9 +441,18 @@ class Audit(Result):
         share = self.guaranteed[name]
         return (shown_name(name), share.estimate, *share.interval, *real)
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, *, full: bool = False, top: int = 10, **_: Any) -> list[Block]:
+        """What a person's labels prove; of many jurors the best and the worst, and no accuracies by label."""
         sure = f"{self.level * 100:g}%"
-        headings = ("", "guaranteed", f"{sure} interval", "calibrated", f"{sure} interval ")
+        headings = ("", "guaranteed", sure, "calibrated", f"{sure} ")
+        first = [name for name in self.guaranteed if name[0] in ("wrong_labels", "prevalence")]
+        scores = [name for name in self.guaranteed if name[0] == "score"]
+        scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
+        others = [name for name in self.guaranteed if name not in {*first, *scores}]
+        shown = [*first, *scores, *others]
+        if not full:
+            cut = scores if len(scores) <= 2 * top else [*scores[:top], *scores[-top:]]
+            shown = [*first[: 2 * top], *cut, *(others if len(others) <= 2 * top else ())]
         rows = [
             (
                 name,
@@ -451,11 +461,14 @@ class Audit(Result):
                 percent(real),
                 "" if real_low is None or real_high is None else percent_range((real_low, real_high)),
             )
-            for name, value, low, high, real, real_low, real_high in map(self._row, self.guaranteed)
+            for name, value, low, high, real, real_low, real_high in map(self._row, shown)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
-        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
+        left = len(self.guaranteed) - len(shown)
+        more = [f"{left:,} more statistics: --full shows all."] if left else []
+        notes = Notes([line for text in self.notes for line in wrap(text, 80)])
+        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4)), *more, notes]
 
     @property
     def notes(self) -> list[str]:

@@ -338,7 +338,7 @@ def output_options(
     return decorate
 
 
-_CARD_OPTIONS = ("full", "top", "sort", "min_votes")
+_CARD_OPTIONS = ("full", "top", "sort", "min_votes")  # as `jurors.evaluate.card.CardOptions` calls them
 
 
 def _card_options() -> list[Callable[[Any], Any]]:

@@ -291,7 +291,7 @@ def audit_plan(
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
 @grading_option("level")
-@output_options("text", "json", "csv", "md", alarms=False)
+@output_options("text", "json", "csv", "md", alarms=False, card=True)
 def result(
     source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
     output: Output,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
+from textwrap import wrap
 from typing import Any, Unpack
 
 import numpy as np
@@ -38,7 +39,7 @@ from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
-from jurors.results import Block, Columns, Drawable, Table, columns_of
+from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
 from jurors.uncertainty.bounds_logical import logical_bounds
@@ -172,7 +173,8 @@ class Comparison(Drawable):
         if self.truth:
             about = "Wrong labels under truth: the fewest that any rule on these votes can have."
             blocks.append(about)
-        return [*blocks, *(f"{name}: not available, {why}" for name, why in self.refused.items())]
+        refused = [line for name, why in self.refused.items() for line in wrap(f"{name}: not available, {why}", WIDTH)]
+        return [*blocks, *([Notes(refused)] if refused else [])]
 
 
 def _columns_that_fit(heads: Sequence[str], first: int) -> list[list[int]]:

@@ -38,7 +38,7 @@ from jurors.jury.inputs import (
     read_input,
     source_votes,
 )
-from jurors.jury.kinds import LABELS, kind_of
+from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
 from jurors.options import GradeOptions, Grading, GradingOptions, split_options
 from jurors.sketch.sketch import Sketch
@@ -185,6 +185,9 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
+    if reading.get("scale") == PREFERENCES.scale:
+        pairs: Any = {name: value for name, value in reading.items() if name != "scale"}
+        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
     if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
         return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
     votes = read_input(source, by_item=parsed.gold is not None, **reading)
