@@ -28,9 +28,9 @@ import numpy as np
 import vl_convert  # noqa: F401
 
 import jurors
-from jurors.report import evidence
-from jurors.report import tables as findings
-from jurors.report.page import RuntimeMaker, report_html
+from jurors.reporting import evidence
+from jurors.reporting import tables as findings
+from jurors.reporting.page import RuntimeMaker, report_html
 
 Result = TypeVar("Result")
 SIZES = ((20_000, 11, 3.0), (1_000_000, 10, 6.0))

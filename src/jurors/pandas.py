@@ -18,6 +18,12 @@ from typing import Any, Unpack
 import pandas as pd
 
 import jurors
+from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.inspection.result import Inspection
+from jurors.jury.check import Verdict
+from jurors.jury.compare import Comparison
+from jurors.numeric.grade import grade_numbers
+from jurors.numeric.score import NumberScores
 from jurors.options import GradeOptions, LimitOptions, SourceOptions, TableOptions, check_known, column_names
 
 __all__ = ["JurorsAccessor"]
@@ -39,7 +45,7 @@ class JurorsAccessor:
         """
         return jurors.Votes.from_frame(self._frame, **reading)
 
-    def inspect(self, **reading: Unpack[TableOptions]) -> jurors.Inspection:
+    def inspect(self, **reading: Unpack[TableOptions]) -> Inspection:
         """What each column was taken for, who voted and what looks odd; grades nothing.
 
         Returns
@@ -66,7 +72,7 @@ class JurorsAccessor:
         """
         return jurors.label(self._frame, **options)
 
-    def check(self, **options: Any) -> jurors.Verdict:
+    def check(self, **options: Any) -> Verdict:
         """Whether the grades can be trusted and keep your limits (`min_score=0.7`); options also as in `grade`.
 
         Numbers are graded by `grade_numbers`, whose limit is `min_reliability`.
@@ -83,19 +89,19 @@ class JurorsAccessor:
         except jurors.JurorsError as error:
             if error.code != "numbers":
                 raise
-        return jurors.check(jurors.grade_numbers(self._frame, **options), **given)
+        return jurors.check(grade_numbers(self._frame, **options), **given)
 
-    def score(self, key: Any, **reading: Unpack[SourceOptions]) -> jurors.KeyedEvaluation | jurors.NumberScores:
+    def score(self, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
         """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations.
 
         Returns
         -------
         KeyedEvaluation or NumberScores
         """
-        scored: jurors.KeyedEvaluation | jurors.NumberScores = jurors.score(self._frame, key, **reading)
+        scored: KeyedEvaluation | NumberScores = jurors.score(self._frame, key, **reading)
         return scored
 
-    def compare(self, key: Any = None, **options: Any) -> jurors.Comparison:
+    def compare(self, key: Any = None, **options: Any) -> Comparison:
         """All methods side by side; with a key, beside the truth.
 
         Returns
@@ -120,4 +126,4 @@ class JurorsAccessor:
         -------
         Path
         """
-        return jurors.write_report(self._frame, path, **options)
+        return jurors.report(self._frame, path, **options)

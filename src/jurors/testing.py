@@ -38,7 +38,7 @@ from jurors.pairwise.grade import grade_pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
-#: A name in `jurors.METHODS`, "numbers" or "preferences"; or an estimator, from counts of decision tuples to a `Fit`.
+#: A name in `theory.METHODS`, "numbers" or "preferences"; or an estimator, from counts of decision tuples to a `Fit`.
 Method: TypeAlias = str | Callable[[Sketch], Fit]
 
 #: Each kind of data: labels of three jurors and of five; levels in order; numbers; which of two is better.
@@ -494,7 +494,7 @@ def check_method(method: Method, *, kinds: Iterable[str] | None = None, seed: in
     Parameters
     ----------
     method
-        A name in `jurors.METHODS`; "numbers" (`grade_numbers`) or "preferences" (`grade_pairs`); or an estimator of
+        A name in `theory.METHODS`; "numbers" (`grade_numbers`) or "preferences" (`grade_pairs`); or an estimator of
         your own, a function from a `Sketch` to a `Fit` (CONTRIBUTING.md).
     kinds
         Kinds of data, of `KINDS`; None: all that the method is for.

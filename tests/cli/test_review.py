@@ -12,7 +12,7 @@ import pytest
 from command_line import refused, run
 
 import jurors
-from jurors.report.tables import find_findings, number_tables
+from jurors.reporting.tables import find_findings, number_tables
 from jurors.votes.item_texts import ItemTexts
 
 PANEL = panels.simulate(300, 4, seed=2)

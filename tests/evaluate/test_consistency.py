@@ -291,7 +291,7 @@ def test_the_card_json_and_csv_say_it() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    from jurors.report.tables import find_findings, number_tables
+    from jurors.reporting.tables import find_findings, number_tables
 
     frame, truth = judge(60, seed=4)
     votes = merge_numbered_jurors(Votes.from_frame(frame), ["judge"])
@@ -302,7 +302,7 @@ def test_the_page_has_the_table() -> None:
 
 
 def test_the_page_names_the_level_of_the_intervals_that_it_shows() -> None:
-    from jurors.report.tables import find_findings, number_tables
+    from jurors.reporting.tables import find_findings, number_tables
 
     frame, truth = judge(60, seed=4)
     votes = merge_numbered_jurors(Votes.from_frame(frame), ["judge"])

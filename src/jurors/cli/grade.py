@@ -241,7 +241,7 @@ def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
         raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
+        bounded = jurors.theory.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
     output.warn_of(sketch)
     output.show(bounded)
 

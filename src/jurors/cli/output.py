@@ -390,9 +390,9 @@ def chart_format(path: str, option: str) -> Any:
     Returns
     -------
     str
-        One of `jurors.report.charts.base.FORMATS`.
+        One of `jurors.reporting.charts.base.FORMATS`.
     """
-    from jurors.report.charts.base import FORMATS
+    from jurors.reporting.charts.base import FORMATS
 
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in FORMATS:

@@ -234,8 +234,8 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     if chart is None:
         output.show(planned)
         return
-    from jurors.report.charts.base import render
-    from jurors.report.charts.prevalence import plan as draw
+    from jurors.reporting.charts.base import render
+    from jurors.reporting.charts.prevalence import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
 

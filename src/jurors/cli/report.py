@@ -29,7 +29,8 @@ from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
 if TYPE_CHECKING:
-    from jurors import Evaluation, KeyedEvaluation
+    from jurors import Evaluation
+    from jurors.evaluate.evaluation import KeyedEvaluation
 
 
 class _RecordingCommand(click.Command):
@@ -68,11 +69,11 @@ def report(
     if chart is not None:
         _draw(source, key, grading, chart, Output("chart", path, quiet, None))
         return
-    from jurors.report.page import check_drawable, make_page
+    from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
 
     check_drawable()
-    from jurors.report.tables import is_large_panel
+    from jurors.reporting.tables import is_large_panel
 
     output = Output("html", path, quiet, fail_on)
     key_file = key.path if key.path is not None and is_there(key.path) else None
@@ -200,7 +201,7 @@ def _bounds(material: _Material, options: dict[str, Any]) -> Any:
     sketch = jurors.Sketch.from_votes(material.votes()[0]) if material.key.path is not None else material.counts()
     correlation = options.pop("correlation", None)
     if correlation is None:
-        return jurors.plot.bounds(jurors.correlation_curve(sketch), **options)
+        return jurors.plot.bounds(jurors.theory.correlation_curve(sketch), **options)
     bounded = jurors.bounds(sketch, correlation=correlation)
     material.alarms = bounded.alarms
     return jurors.plot.bounds(bounded, **options)

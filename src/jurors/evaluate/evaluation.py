@@ -372,7 +372,7 @@ class Evaluation(Drawable):
     def trios(self) -> Any:
         """A dataframe of what each trio of these jurors says by itself (two labels, up to 320 jurors).
 
-        `jurors.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
+        `jurors.theory.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
         """
         from jurors.evaluate.trio import evaluate_all_trios
 

@@ -228,14 +228,15 @@ def report_beside(location: str) -> Path | None:
     Path or None
         None, and a line in the log of the run, where none can be made.
     """
-    from jurors import OutputError, write_report
+    from jurors.errors import OutputError
+    from jurors.reporting.page import report
 
     place = urlsplit(location)
     path = Path(unquote(place.path) if place.scheme == "file" else location)
     try:
         if place.scheme not in ("", "file") and not path.exists():
             raise OutputError(f"{location} is no file of this machine; fetch it, and run `jurors report` on it")
-        return write_report(path, path.with_suffix(".html"))
+        return report(path, path.with_suffix(".html"))
     except JurorsError as error:
         _LOGGER.warning("no report of the graders: %s", error)
         return None

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import jurors
 from jurors.errors import JurorsError, OptionError, VotesError, match_name
+from jurors.numeric.grade import NumberGrades, grade_numbers, value_items
 from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, column_names
+from jurors.pairwise.grade import grade_pairs
 from jurors.results import FORMATS_OF_RESULTS, Result
 from jurors.votes.io.sources import TABLE_SEPARATOR, matching_files, split_inside
 
@@ -131,7 +133,7 @@ def _vote_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
                 raise
         names = column_names(PairOptions)
         pair_options = {name: value for name, value in _reading(options).items() if name in names}
-        return _shown(jurors.grade_pairs(named.path(file), **pair_options), format)
+        return _shown(grade_pairs(named.path(file), **pair_options), format)
 
     def check(
         file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,
@@ -153,7 +155,7 @@ def _vote_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
         except JurorsError as error:
             if error.code != "numbers":
                 raise
-            return _shown(jurors.value_items(named.path(file), **_reading(options)), format)
+            return _shown(value_items(named.path(file), **_reading(options)), format)
 
     return inspect, grade, check, label
 
@@ -184,14 +186,14 @@ def _audit_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
 def _grade_labels_or_numbers(
     named: NamedFiles, file: str, gold: str | None, options: Options | None
-) -> jurors.Evaluation | jurors.NumberGrades:
+) -> jurors.Evaluation | NumberGrades:
     known: Any = {} if gold is None else {"gold": named.path(gold)}
     try:
         return jurors.grade(named.path(file), **known, **_reading(options))
     except JurorsError as error:
         if gold is not None or error.code != "numbers":
             raise
-    return jurors.grade_numbers(named.path(file), **_reading(options))
+    return grade_numbers(named.path(file), **_reading(options))
 
 
 def _reading(options: Options | None) -> Any:

@@ -1,7 +1,7 @@
-"""`jurors.mlflow`: what a jury is worth, in the run of MLflow that is active.
+"""`jurors.integrations.mlflow`: what a jury is worth, in the run of MLflow that is active.
 
     with mlflow.start_run():
-        jurors.mlflow.log("votes.csv")
+        jurors.integrations.mlflow.log("votes.csv")
 
 Needs MLflow (`mlflow`, or `mlflow-skinny`, which is enough), which is loaded when something is logged.
 """
@@ -50,7 +50,7 @@ def log(
     graded = source if isinstance(source, Evaluation) else grade(source, **options)
     page = None
     if report or (report is None and graded is not source):
-        from jurors.report.page import report_html
+        from jurors.reporting.page import report_html
 
         if graded is source:
             problem = "a report is made of votes: log the votes instead of their evaluation, or leave report out"

@@ -150,7 +150,7 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
     by
         Grade each group of items separately: the column that names the group, one group per row, or a mapping by item.
     method
-        "auto", or a name in `jurors.METHODS`.
+        "auto", or a name in `jurors.theory.METHODS`.
     trust, common, gold
         What you know that decides which solution is the truth: a juror right more often than wrong, the more common
         label, or a few items with their true labels (mapping, frame or file). At most one.

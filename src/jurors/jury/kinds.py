@@ -127,7 +127,8 @@ def kind_of(data: Any) -> Kind:
 
     Examples
     --------
-    >>> from jurors import Numbers, Votes
+    >>> from jurors import Votes
+    >>> from jurors.numeric.data import Numbers
     >>> kind_of(Votes.from_matrix([["yes", "no"]])).name, kind_of(Numbers.from_matrix([[0.5, 0.7]])).name
     ('labels', 'numbers')
     """

@@ -339,7 +339,7 @@ class ProjectGrades:
 
     def page(self, name: str) -> bytes:
         """The page of `jurors report`."""
-        from jurors.report.page import report_html
+        from jurors.reporting.page import report_html
 
         graded = self.of(name)
         labelled, title = graded.labelled, graded.counts.project.name

@@ -55,7 +55,7 @@ def dashboard_file(name: str) -> Asset | None:
         return Asset(_template(name).encode(), "text/javascript; charset=utf-8")
     if name != "vega.js":
         return None
-    from jurors.report.page import RuntimeMaker  # as the report carries it, made once and stored in the user's cache
+    from jurors.reporting.page import RuntimeMaker  # as the report carries it, made once and stored in the user's cache
 
     maker = RuntimeMaker()
     try:

@@ -432,8 +432,8 @@ def chart(
     """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
     if kind not in _KINDS:
         raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
-    from jurors.report.charts.accuracy import accuracy, history
-    from jurors.report.charts.prevalence import prevalence
+    from jurors.reporting.charts.accuracy import accuracy, history
+    from jurors.reporting.charts.prevalence import prevalence
 
     state = request.app.state
     drawing: Any

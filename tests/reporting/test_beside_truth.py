@@ -16,9 +16,9 @@ from report_pages import parse
 import jurors
 from jurors.errors import OptionError
 from jurors.evaluate.card import percent, percent_range
-from jurors.report.content import actions, ranking, verdict
-from jurors.report.page import report_html
-from jurors.report.tables import find_findings, label_advice
+from jurors.reporting.content import actions, ranking, verdict
+from jurors.reporting.page import report_html
+from jurors.reporting.tables import find_findings, label_advice
 from jurors.uncertainty.gold import Labels, check_with_key
 from jurors.votes.key import as_key
 

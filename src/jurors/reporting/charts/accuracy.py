@@ -17,7 +17,7 @@ from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.monitor.monitor import History
 from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
-from jurors.report.charts.base import (
+from jurors.reporting.charts.base import (
     BLUE,
     GREY,
     ORANGE,

@@ -15,8 +15,8 @@ import jurors
 from jurors import SketchError, plot
 from jurors.errors import JurorsError
 from jurors.monitor.monitor import History
-from jurors.report.charts.accuracy import OUTSIDE, WORSE
-from jurors.report.charts.base import PALETTE, THEMES, config, place_names
+from jurors.reporting.charts.accuracy import OUTSIDE, WORSE
+from jurors.reporting.charts.base import PALETTE, THEMES, config, place_names
 
 pytestmark = pytest.mark.slow  # every chart is checked against the whole of Vega-Lite's schema
 

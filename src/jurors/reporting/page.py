@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from jurors.evaluate.alarms import Alarm
     from jurors.evaluate.evaluation import Evaluation
     from jurors.pairwise.data import Preferences
-    from jurors.report.evidence import ChartSection
-    from jurors.report.tables import IntervalRow, ReportFindings
+    from jurors.reporting.evidence import ChartSection
+    from jurors.reporting.tables import IntervalRow, ReportFindings
     from jurors.sketch.sketch import Sketch
     from jurors.votes.item_texts import ItemTexts
     from jurors.votes.key import Key
@@ -82,7 +82,7 @@ def template(name: str, filters: Mapping[str, Any]) -> Template:
 
 def resource(name: str) -> str:
     """Read a file of the templates."""
-    return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
+    return (files("jurors.reporting") / "templates" / name).read_text(encoding="utf-8")
 
 
 def style() -> str:
@@ -93,7 +93,7 @@ def style() -> str:
     str
         CSS.
     """
-    from jurors.report.charts.base import ORANGE, config
+    from jurors.reporting.charts.base import ORANGE, config
 
     inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
     rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
@@ -140,7 +140,7 @@ _MAX_LOUD = 4
 _THESE = ", which these are"
 
 
-def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+def report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the report of some votes as one HTML file, whole or not at all; options as in `report_html`.
 
     Returns
@@ -154,7 +154,7 @@ def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> P
     >>> folder = tempfile.mkdtemp()
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
     ...          ["no", "yes", "yes"]] * 10
-    >>> write_report(votes, f"{folder}/report.html").name
+    >>> report(votes, f"{folder}/report.html").name
     'report.html'
     """
     target = Path(path)
@@ -201,7 +201,7 @@ def report_html(
     """
     check_drawable()
     from jurors.pairwise.data import Preferences, read_pairs
-    from jurors.report import tables as findings
+    from jurors.reporting import tables as findings
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
@@ -268,8 +268,8 @@ def make_page(
     Page
     """
     check_drawable()
-    from jurors.report.numbers_and_pairs import PAGES, render_kind
-    from jurors.report.tables import find_findings
+    from jurors.reporting.numbers_and_pairs import PAGES, render_kind
+    from jurors.reporting.tables import find_findings
 
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     kind.applicable(grading, others, where=_THESE)  # before anything is read
@@ -302,9 +302,9 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     from markupsafe import Markup
 
     from jurors.evaluate.card import footnotes, heading, percent
-    from jurors.report.content import actions, people, ranking, shown_alarms, verdict
-    from jurors.report.evidence import tabs
-    from jurors.report.tables import (
+    from jurors.reporting.content import actions, people, ranking, shown_alarms, verdict
+    from jurors.reporting.evidence import tabs
+    from jurors.reporting.tables import (
         audit_lines,
         audit_tables,
         interval_text,

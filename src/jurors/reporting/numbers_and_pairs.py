@@ -29,16 +29,16 @@ from jurors.numeric.grade import (
 )
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
-from jurors.report.charts.base import number
-from jurors.report.content import shown_alarms, verdict_by_alarms
-from jurors.report.page import bar, style, template
-from jurors.report.tables import IntervalRow, PageTable, name
+from jurors.reporting.charts.base import number
+from jurors.reporting.content import shown_alarms, verdict_by_alarms
+from jurors.reporting.page import bar, style, template
+from jurors.reporting.tables import IntervalRow, PageTable, name
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
-    from jurors.report.page import Provenance
+    from jurors.reporting.page import Provenance
 
 
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long

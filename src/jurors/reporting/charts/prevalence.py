@@ -17,7 +17,7 @@ from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.compare import Comparison
-from jurors.report.charts.base import (
+from jurors.reporting.charts.base import (
     BLUE,
     GREY,
     ORANGE,
@@ -192,7 +192,7 @@ def bounds(
 ) -> Chart:
     """Between which numbers every prevalence and accuracy must lie, whatever the answer key is.
 
-    Of a curve (`jurors.correlation_curve`, or an Evaluation, whose curve is computed): against the error correlation ε
+    Of a curve (`theory.correlation_curve`, or an Evaluation, whose curve is computed): against the error correlation ε
     that is feared, for the prevalence and for these jurors, or the first `most`. Of `Bounds`: an interval each.
 
     Returns
@@ -208,7 +208,9 @@ def bounds(
     if not isinstance(result, Mapping):
         check_result(result, (Bounds, Evaluation), "bounds")
     if not {"correlation", "outcome", "statistic", "juror", "label", "low", "high"} <= set(result):
-        raise SketchError("a curve of bounds has the columns of jurors.correlation_curve, this mapping has others")
+        raise SketchError(
+            "a curve of bounds has the columns of theory.correlation_curve, this mapping has others"
+        )
     return _curve(result, jurors, most, (width, height))
 
 
@@ -471,7 +473,7 @@ _WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 
 
 def plan(planned: Any) -> Chart:
-    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `jurors.Plan`).
+    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `Plan`).
 
     Returns
     -------

@@ -13,9 +13,9 @@ import pytest
 
 import jurors
 from jurors.evaluate.alarms import Alarm, AlarmPair
-from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
-from jurors.report.page import _title
-from jurors.report.tables import name, names
+from jurors.reporting.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
+from jurors.reporting.page import _title
+from jurors.reporting.tables import name, names
 from jurors.uncertainty.alarms import clearly_weak
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.report import charts
-from jurors.report.charts.partition import is_joined
-from jurors.report.content import ranking
-from jurors.report.tables import ReportFindings
+from jurors.reporting import charts
+from jurors.reporting.charts.partition import is_joined
+from jurors.reporting.content import ranking
+from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
 
 

@@ -159,7 +159,7 @@ _MAX_METHODS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalRow:
-    """A value on its interval, and the true one: what `jurors.report.page.bar` draws."""
+    """A value on its interval, and the true one: what `jurors.reporting.page.bar` draws."""
 
     rank: int
     score: float | None

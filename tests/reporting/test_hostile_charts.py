@@ -81,7 +81,7 @@ def test_names_are_never_code_and_every_chart_is_drawn(labels: list[str]) -> Non
 
 @pytest.mark.parametrize("label", ["yes\\", 'a"+now()+"', "\\", '"', "\x1b[2J", "a\nb"])
 def test_a_title_cannot_end_a_text(label: str) -> None:
-    from jurors.report.charts.base import shorten_name
+    from jurors.reporting.charts.base import shorten_name
 
     assert shorten_name(label).isprintable()
     assert not set(shorten_name(label)) & set('\\"')

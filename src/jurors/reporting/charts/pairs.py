@@ -16,7 +16,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.report.charts.base import (
+from jurors.reporting.charts.base import (
     DIVERGING,
     PERCENT,
     SEQUENTIAL,

@@ -25,7 +25,7 @@ from jurors.errors import JurorsError, SketchError, name_positions
 from jurors.evaluate.card import percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.options import Label
-from jurors.report.page import RuntimeMaker
+from jurors.reporting.page import RuntimeMaker
 from jurors.results import escape_text
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined

@@ -15,7 +15,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition, majority_shares, vote_counts
 from jurors.jury.label import Labelling
-from jurors.report.charts.base import (
+from jurors.reporting.charts.base import (
     BLUE,
     GREY,
     ORANGE,

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import main
 from jurors.errors import OptionError
-from jurors.report.page import report_html
+from jurors.reporting.page import report_html
 
 pytestmark = pytest.mark.slow
 

@@ -20,9 +20,9 @@ import jurors
 from jurors.cli.main import main
 from jurors.errors import JurorsError, OutputError
 from jurors.evaluate.card import percent, percent_range
-from jurors.report import page as page_module
-from jurors.report import page as shell
-from jurors.report.page import report_html, write_report
+from jurors.reporting import page as page_module
+from jurors.reporting import page as shell
+from jurors.reporting.page import report_html, write_report
 from jurors.votes.key import read_votes_with_key
 
 pytestmark = pytest.mark.slow  # each test makes a page or several
