@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,41 +78,31 @@ def test_another_unit_of_key_and_numbers_moves_errors_with_it(seed: int, unit: f
 
 def test_every_way_in_is_scored_alike() -> None:
     values, truth = panel(40)
+    part = score_numbers(values, {k: truth[k] for k in range(0, 40, 4)})  # of the items
+    assert (part.items, part.by_key.numbers.tolist()) == (10, [10] * 4)
+    np.testing.assert_allclose(part.by_key.rmse, against_truth(values[::4], truth[::4], 0.95).rmse)
     values, names = values.round(1), [f"q{k}" for k in range(40)]
     key = dict(zip(names, truth.tolist(), strict=True))
     scores = score_numbers(values, key, items=names)
     votes = Votes.from_matrix(values, items=names)
     counts = Votes.from_matrix(values, counts=[1] * 40)
-    ways = [
-        jurors.score(Numbers.from_matrix(values, items=names), key),
-        jurors.score(votes, key),
-        jurors.score(Sketch.from_votes(counts), truth.tolist()),
-        jurors.score(votes.to_frame(), key),
-    ]
-    for way in ways[:2] + ways[3:]:
-        np.testing.assert_allclose(way.by_key.rmse, scores.by_key.rmse)
-    assert isinstance(ways[2], jurors.NumberScores)
-
-
-def test_a_part_of_the_items_may_have_a_true_value() -> None:
-    values, truth = panel(40)
-    scores = score_numbers(values, {k: truth[k] for k in range(0, 40, 4)})
-    assert (scores.items, scores.by_key.numbers.tolist()) == (10, [10] * 4)
-    np.testing.assert_allclose(scores.by_key.rmse, against_truth(values[::4], truth[::4], 0.95).rmse)
+    for way in (Numbers.from_matrix(values, items=names), votes, votes.to_frame()):
+        other: Any = jurors.score(way, key)
+        np.testing.assert_allclose(other.by_key.rmse, scores.by_key.rmse)
+    assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), jurors.NumberScores)
 
 
 def test_who_has_the_scale_upside_down_raises_one_alarm() -> None:
     values, truth = panel(60)
     alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.kind == "reversed_scale"]
     assert [alarm.jurors for alarm in alarms] == [("3",)]
-    alone = score_numbers(values[:, 2:3], truth.tolist())
-    assert [alarm.kind for alarm in alone.alarms] == ["reversed_scale"]
 
 
 def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     values, truth = panel(30)
-    scores = score_numbers(values[:, :1], truth.tolist())
+    scores = score_numbers(values[:, 2:3], truth.tolist())
     assert scores.grades is None
+    assert [alarm.kind for alarm in scores.alarms] == ["reversed_scale"]
     assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
     assert [one.by for one in scores.values] == ["mean", "median"]
     assert scores.to_dict()["jurors"][0]["estimated_slope"] is None
@@ -120,19 +111,18 @@ def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
 def test_constant_jurors_and_constant_keys_have_no_correlation() -> None:
     values, truth = panel(10)
     values[:, 0] = 7.0
-    scores = score_numbers(values, truth.tolist())
+    scores, still = score_numbers(values, truth.tolist()), score_numbers(values, [50] * 10)
     assert np.isnan(scores.by_key.correlation[0])
     assert scores.by_key.slope[0] == pytest.approx(0)
-    still = score_numbers(values, [50] * 10)
     assert np.isnan(still.by_key.slope).all()
     assert not np.isnan(still.by_key.rmse).any()
 
 
 def test_a_key_in_another_unit_is_reported() -> None:
     values, truth = panel(30)
-    scores = score_numbers(values, (truth / 100).tolist())
-    assert any("if these are two units, RMSE" in remark for remark in scores.remarks)
-    assert not any("units" in remark for remark in score_numbers(values, truth.tolist()).remarks)
+    for key, is_other in ((truth / 100, True), (truth, False)):
+        remarks = score_numbers(values, key.tolist()).remarks
+        assert any("if these are two units, RMSE" in remark for remark in remarks) is is_other
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import re
 import runpy
 import sys
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,6 @@ import jurors
 import jurors.sketch.engines as frames
 from jurors import Monitor, Sketch, VotesError
 from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
-from jurors.options import Label
 from jurors.sketch.engines import Pivot
 from jurors.votes.frame import votes_from_frame
 
@@ -106,6 +106,20 @@ def engines(*names: str) -> list[Any]:
     return [name if name in FAST else pytest.param(name, marks=marks[name]) for name in names]
 
 
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A client of a Dask cluster with a scheduler and one worker in a process of its own: slow to start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None)
+        client = Client(cluster)
+    yield client
+    client.close()
+    cluster.close()
+
+
 @pytest.fixture(params=engines(*CHEAP, "dask", "spark"))
 def make(request: pytest.FixtureRequest) -> Make:
     """How an Arrow table becomes a frame of an engine."""
@@ -130,127 +144,39 @@ def reference(table: pa.Table, **options: Any) -> tuple[Any, ...]:
     return everything(Sketch.from_votes(votes_from_frame(table, **options)))
 
 
-_LONG = [
-    (item, juror, label)
-    for item, labels in enumerate((("yes", "no", None), ("yes ", "no", "yes"), ("no", "no", "-"), ("yes", "no", "")))
-    for juror, label in zip(("judge 10", "judge 2", "judge 1"), labels, strict=True)
-]
-TABLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "wide": (
-        {"a.b": ["x", "y", None, "x", "x"], "c d": ["y", " y", "y", "y", "-"], "é": ["x", "", "x", "x", "x"]},
-        {"missing": ["-"]},
-    ),
-    "numbers": ({"a": [0, 1, 0, 0], "b": [1, 1, 0, 1], "c": [0.0, 1.0, float("nan"), 0.0]}, {}),
-    "truths": ({"a": [True, False, False, True], "b": [True, True, False, True]}, {}),
-    "one never voted": ({"a": ["x", "y"], "b": ["x", "x"], "c": pa.array([None, None], pa.string())}, {}),
-    "labels named": ({"a": ["x", "y"], "b": ["x", "x"]}, {"labels": ["y", "x", "z"]}),
-    "wide with items": ({"item": ["p", "q", "r"], "a": ["x", "y", "x"], "b": ["y", "y", "y"]}, {}),
-    "an item on two rows": (
+CASES = json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))
+
+
+def table_of(columns: dict[str, list[Any]]) -> pa.Table:
+    """A column without a value is text."""
+    return pa.table(
         {
-            "item": ["p", "q", "p ", "\u3000r"],
-            "a": ["x", "y", None, "x"],
-            "b": [None, "y", "y", "y"],
-            "c": [None, None, "x", " "],
-        },
-        {},
-    ),
-    "long": (
-        {role: [vote[k] for vote in _LONG] for k, role in enumerate(("item", "juror", "label"))},
-        {"missing": "-"},
-    ),
-    "long with blanks": ({"task": ["1", " 1", "2"], "worker": ["ann ", "bob", "ann"], "label": ["x", "y", "x\t"]}, {}),
-    "long numbers": ({"item": [1.0, 1.0, 2.0, 3.0], "juror": [10, 2, 10, 2], "label": [1, 0, 1, 0]}, {}),
-    "long truths": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [True, False, True]}, {}),
-    "long halves": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [0.5, 1.0, float("nan")]}, {}),
-    "counts": ({"a": ["x", "y", "x"], "b": ["x", "y", "x "], "count": [10**15 + 1, 0, 7]}, {}),
-    "float counts": (
-        {"item": [1, 2, 3], "a": ["x", "y", "x"], "b": ["x", "y", "x"], "n": [1.0, 0.0, 7.0]},
-        {"count": "n"},
-    ),
-}
+            name: pa.array(cells, None if any(c is not None for c in cells) else pa.string())
+            for name, cells in columns.items()
+        }
+    )
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", CASES["counted"])
 def test_every_engine_gives_the_same_sketch(make: Make, name: str) -> None:
-    columns, options = TABLES[name]
-    table = pa.table(columns)
+    table, options = table_of(CASES["counted"][name]["columns"]), CASES["counted"][name]["options"]
     assert everything(Sketch.from_frame(make(table), **options)) == reference(table, **options)
     assert reference(make(table), **options) == reference(table, **options)
 
 
-REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "a second vote": (
-        {"item": ["q", "q ", "r"], "juror": ["ann", " ann", "bob"], "label": ["x", "y", "x"]},
-        {},
-        r"^juror 'ann' votes more than once on item 'q' \(1 repeated vote in all\)",
-    ),
-    "a second vote that would carry": (
-        {"item": [1, 1, 1, 2, 2], "juror": ["a", "a", "a", "a", "b"], "label": ["y", "y", "x", "x", "x"]},
-        {},
-        r"^juror 'a' votes more than once on item '1' \(2 repeated votes in all\)",
-    ),
-    "an item on two rows with two votes of one": (
-        {"item": ["p", "q", "p ", "r"], "a": ["x", "y", None, "x"], "b": ["x", "y", "y", "y"]},
-        {},
-        r"^juror 'b' votes more than once on item 'p' \(1 repeated vote in all\)",
-    ),
-    "an empty item": (
-        {"item": ["q", " ", "r"], "juror": ["a", "a", "b"], "label": ["x", "y", "x"]},
-        {},
-        r"column 'item': the item is empty",
-    ),
-    "a wide row without an item": ({"item": ["q", None], "a": ["x", "y"], "b": ["x", "y"]}, {}, "the item is empty"),
-    "an empty juror": (
-        {"item": ["q", "q", "r"], "juror": ["a", None, "b"], "label": ["x", "y", "x"]},
-        {},
-        r"column 'juror': the juror is empty",
-    ),
-    "nothing but missing votes": (
-        {"item": ["q", "r"], "juror": ["a", "b"], "label": ["-", " "]},
-        {"missing": "-"},
-        r"^every vote in column 'label' is missing",
-    ),
-    "nothing but blanks": ({"a": ["", " "], "b": [" ", ""]}, {}, r"^every vote in the columns 'a', 'b' is missing"),
-    "half a count": (
-        {"a": ["x", "y"], "b": ["x", "y"], "count": [1.5, 0.0]},
-        {"layout": "counts"},
-        r"column 'count': a count must be a whole number, 0 or more; found 1.5",
-    ),
-    "a count below zero": (
-        {"a": ["x", "y"], "b": ["x", "y"], "count": [1, -2]},
-        {"layout": "counts"},
-        r"column 'count': a count must be a whole number, 0 or more; found -2",
-    ),
-    "an unknown label": (
-        {"a": ["x", "y"], "b": ["x", "x"]},
-        {"labels": ["x"]},
-        r"^label 'y' is not among the labels x",
-    ),
-    "no such column": ({"a": ["x"], "b": ["x"]}, {"item": "id"}, r"^there is no column 'id'"),
-    "no rows": (
-        {"a": pa.array([], pa.string()), "b": pa.array([], pa.string())},
-        {},
-        r"^the dataframe has columns \(a, b\) but no rows",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", CASES["refused"])
 def test_every_engine_refuses_the_same_tables_in_one_line(make: Make, name: str) -> None:
-    columns, options, message = REFUSED[name]
-    with pytest.raises(VotesError, match=message) as caught:
-        Sketch.from_frame(make(pa.table(columns)), **options)
+    case = CASES["refused"][name]
+    with pytest.raises(VotesError, match=case["message"]) as caught:
+        Sketch.from_frame(make(table_of(case["columns"])), **case["options"])
     assert "\n" not in str(caught.value)
 
 
-NESTED: dict[str, Make] = {name: engine for name, engine in CHEAP.items() if name != "pandas category"}
-
-
-@pytest.mark.parametrize("engine", engines(*NESTED))
+@pytest.mark.parametrize("engine", engines(*(name for name in CHEAP if name != "pandas category")))
 @pytest.mark.parametrize("cells", [[["x"], ["y"]], [{"k": 1}, {"k": 2}]], ids=["list", "struct"])
 def test_lists_and_structs_are_no_labels(engine: str, cells: list[Any]) -> None:
     with pytest.raises(VotesError, match=r"column 'a' holds .* values, not labels or names"):
-        Sketch.from_frame(NESTED[engine](pa.table({"a": cells, "b": ["x", "y"]})))
+        Sketch.from_frame(CHEAP[engine](pa.table({"a": cells, "b": ["x", "y"]})))
 
 
 # -- laws ---------------------------------------------------------------------------------------------------
@@ -267,45 +193,33 @@ def outcome(work: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         return ("refused", re.findall(r"\d+ repeated|is missing|is empty", str(error)))
 
 
+def assert_one_sketch(table: pa.Table) -> None:
+    """Every engine gives the sketch of the reference, or refuses the table as it does."""
+    expected = outcome(lambda: reference(table, missing=["-"]))
+    for name in FAST:
+        frame = CHEAP[name](table)
+        assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
+
+
 @pytest.mark.slow
 @examples(60)
 @given(cells=st.sampled_from([texts, numbers]), data=st.data())
-def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
+def test_random_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    kind = pa.int64() if cells is numbers else pa.string()
     rows = data.draw(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8))
     item = data.draw(st.none() | st.lists(st.sampled_from("pqrstuv"), min_size=len(rows), max_size=len(rows)))
-    kind = pa.int64() if cells is numbers else pa.string()
     columns = {f"j{k}": pa.array([row[k] for row in rows], kind) for k in range(3)}
-    table = pa.table({"item": item, **columns} if item else columns)
-    expected = outcome(lambda: reference(table, missing=["-"]))
-    for name in FAST:
-        frame = CHEAP[name](table)
-        assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
-
-
-@pytest.mark.slow
-@examples(60)
-@given(cells=st.sampled_from([texts, numbers]), data=st.data())
-def test_random_long_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    assert_one_sketch(pa.table({"item": item, **columns} if item else columns))
     vote = st.tuples(st.sampled_from(["p", "q", " q", "r"]), st.sampled_from(["a", "b", "c "]), cells)
-    votes = data.draw(
-        st.lists(vote, min_size=1, max_size=9, unique_by=data.draw(st.sampled_from([id, lambda v: v[:2]])))
-    )
-    kind = pa.int64() if cells is numbers else pa.string()
-    item, juror, label = zip(*votes, strict=True)
-    table = pa.table({"item": item, "juror": juror, "label": pa.array(label, kind)})
-    expected = outcome(lambda: reference(table, missing=["-"]))
-    for name in FAST:
-        frame = CHEAP[name](table)
-        assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
+    unique_by = data.draw(st.sampled_from([id, lambda v: v[:2]]))
+    who, juror, label = zip(*data.draw(st.lists(vote, min_size=1, max_size=9, unique_by=unique_by)), strict=True)
+    assert_one_sketch(pa.table({"item": who, "juror": juror, "label": pa.array(label, kind)}))
 
 
 @pytest.mark.slow
-@given(
-    tally=st.lists(st.lists(st.integers(0, 10**16), min_size=3, max_size=3), min_size=1, max_size=80),
-    labels=st.just(("x", "y", "z")),
-)
-def test_no_number_can_overflow_whatever_the_votes_repeat(tally: list[list[int]], labels: tuple[Label, ...]) -> None:
-    pivot = Pivot(tuple(map(str, range(len(tally)))), labels, np.array(tally))
+@given(tally=st.lists(st.lists(st.integers(0, 10**16), min_size=3, max_size=3), min_size=1, max_size=80))
+def test_no_number_can_overflow_whatever_the_votes_repeat(tally: list[list[int]]) -> None:
+    pivot = Pivot(tuple(map(str, range(len(tally)))), ("x", "y", "z"), np.array(tally))
     assert [j for part in pivot.parts for j, _ in part] == list(range(len(tally)))
     for part in pivot.parts:
         everything_added = sum(weight * (label + 1) * n for j, weight in part for label, n in enumerate(tally[j]))
@@ -348,20 +262,12 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", engines("pandas", "polars", "polars lazy", "duckdb", "ibis", "capsule"))
-@pytest.mark.parametrize("width", [30, 45, 120])
-def test_wide_panels_are_counted_whatever_the_number_of_jurors(engine: str, width: int) -> None:
-    wide, long = wide_and_long(150, width)
-    for table in (wide, long):
-        assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", FAST)
-def test_many_labels_on_items_of_several_rows_are_counted(engine: str) -> None:
-    item = [k // 2 for k in range(600)]
+def test_panels_are_counted_whatever_the_number_of_jurors_and_labels(engine: str) -> None:
+    tables = [table for width in (45, 120) for table in wide_and_long(150, width)]
     a = [f"label {k}" if k % 2 else None for k in range(600)]
-    table = pa.table({"item": item, "a": a, "b": [None if k % 2 else "label 1" for k in range(600)]})
-    assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
+    b = [None if k % 2 else "label 1" for k in range(600)]
+    for table in (*tables, pa.table({"item": [k // 2 for k in range(600)], "a": a, "b": b})):
+        assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
 
 
 @pytest.mark.parametrize("engine", FAST)
@@ -402,19 +308,10 @@ def test_engines_with_an_order_keep_the_vote_of_the_option(make: Make, rule: Any
 # -- the front door -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def panel() -> pa.Table:
-    """Three jurors who are mostly right, as one vote per row."""
-    rng = np.random.default_rng(1)
-    truth = rng.random(200) < 0.4
-    right = rng.random((200, 3)) < [0.9, 0.8, 0.85]
-    votes = np.where(right, truth[:, None], ~truth[:, None])
-    row, col = np.divmod(np.arange(600), 3)
-    return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": votes[row, col].astype(int)})
-
-
 @pytest.mark.slow
-def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, panel: pa.Table, request: Any) -> None:
+def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, request: Any) -> None:
+    votes = jurors.simulate(200, jurors=3, prevalence="0.4", seed=1).votes
+    panel = pa.Table.from_pandas(votes.to_frame(), preserve_index=False)
     slow = request.node.callspec.params["make"] in ("dask", "spark")
     for work in (jurors.grade,) if slow else (jurors.grade, jurors.bounds, jurors.agreement, jurors.compare):
         assert work(make(panel)).to_dict() == work(panel).to_dict()
@@ -423,13 +320,10 @@ def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, pan
     assert labelled == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
 
 
-def test_a_column_called_read_does_not_make_a_frame_a_file() -> None:
+def test_a_column_called_read_does_not_make_a_frame_a_file_but_a_temporary_file_is_one() -> None:
     frame = pd.DataFrame({"read": [0, 1, 1, 0], "b": [0, 1, 0, 0], "c": [0, 1, 1, 1]})
-    matrix = frame.to_numpy()
-    assert jurors.agreement(frame).to_dict() == jurors.agreement(matrix, jurors=("read", "b", "c")).to_dict()
-
-
-def test_a_temporary_file_is_still_a_file() -> None:
+    expected = jurors.agreement(frame.to_numpy(), jurors=("read", "b", "c")).to_dict()
+    assert jurors.agreement(frame).to_dict() == expected
     with tempfile.NamedTemporaryFile("w+", suffix=".csv") as file:
         file.write("ann,bob,cy\nx,y,x\nx,x,x\ny,y,y\n")
         file.seek(0)
@@ -448,17 +342,11 @@ def test_what_is_no_frame_is_refused_in_one_line(thing: Any) -> None:
         assert "\n" not in str(caught.value)
 
 
-def test_pandas_columns_may_be_numbers_and_its_rows_may_have_any_index() -> None:
+def test_columns_of_pandas_may_be_numbers_counts_may_be_objects_and_every_mark_of_absence_is_the_same() -> None:
     frame = pd.DataFrame({0: ["x", "y"], 1: ["x", "x"]}, index=[7, 7])
     assert Sketch.from_frame(frame).to_counts() == {("x", "x"): 1, ("y", "x"): 1}
-
-
-def test_a_count_column_of_objects_is_no_juror() -> None:
     frame = pd.DataFrame({"a": ["x", "y"], "b": ["x", "x"], "count": pd.Series([2, 3], dtype=object)})
     assert Sketch.from_frame(frame).to_counts() == {("x", "x"): 2, ("y", "x"): 3}
-
-
-def test_marks_of_absence_are_all_the_same() -> None:
     marks = [None, float("nan"), pd.NA, pd.NaT, "", " "]
     frame = pd.DataFrame({"a": pd.Series([*marks, "x"], dtype=object), "b": ["x"] * 7})
     assert Sketch.from_frame(frame).to_counts() == {(None, "x"): 6, ("x", "x"): 1}
@@ -470,26 +358,18 @@ def test_marks_of_absence_are_all_the_same() -> None:
 
 
 @pytest.mark.engine
-def test_dask_counts_on_its_distributed_scheduler(dask_client: Any) -> None:
+def test_dask_and_spark_count_many_partitions(dask_client: Any, spark: Any) -> None:
     import dask.base
     import dask.dataframe as dd
 
     scheduler = dask_client.cluster.scheduler
     assert dask.base.get_scheduler().__self__ is dask_client
-    wide, long = wide_and_long(500, 4)
-    for table in (wide, long):
+    for table in wide_and_long(500, 4):
         before = scheduler.transition_counter
         frame = dd.from_pandas(table.to_pandas(), npartitions=7)
         assert everything(Sketch.from_frame(frame)) == reference(table)
-        assert scheduler.transition_counter > before + 7
-
-
-@pytest.mark.engine
-def test_spark_counts_many_partitions(spark: Any) -> None:
-    wide, long = wide_and_long(500, 4)
-    for table in (wide, long):
-        frame = spark.createDataFrame(table).repartition(5)
-        assert everything(Sketch.from_frame(frame)) == reference(table)
+        assert scheduler.transition_counter > before + 7  # on its distributed scheduler
+        assert everything(Sketch.from_frame(spark.createDataFrame(table).repartition(5))) == reference(table)
 
 
 @pytest.mark.engine
@@ -524,7 +404,7 @@ def timed_votes(items: range) -> list[dict[str, Any]]:
 
 
 @pytest.mark.engine
-def test_batches_merged_by_spark_are_the_monitor_of_one_read(
+def test_batches_merged_by_spark_and_frames_of_it_are_the_monitor_of_one_read(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
@@ -543,12 +423,7 @@ def test_batches_merged_by_spark_are_the_monitor_of_one_read(
     whole.learn_many([*every, *corrected])
     assert merged.sketch() == whole.sketch()
     assert merged.windows() == whole.windows()
-
-
-@pytest.mark.engine
-def test_a_spark_frame_is_learnt(spark: Any) -> None:
-    rows = timed_votes(range(20))
-    monitor, whole = Monitor("1h"), Monitor("1h")
-    monitor.learn_many(spark.createDataFrame(rows).withColumnsRenamed({"juror": "judge.name"}), juror="judge.name")
-    whole.learn_many(rows)
+    monitor = Monitor("1h")
+    monitor.learn_many(spark.createDataFrame(every).withColumnsRenamed({"juror": "judge.name"}), juror="judge.name")
+    monitor.learn_many(corrected)
     assert monitor.sketch() == whole.sketch()

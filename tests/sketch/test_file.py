@@ -34,13 +34,13 @@ def test_a_sketch_comes_back_from_its_document_and_from_its_text(sketch: Sketch)
     assert (again, again.labels, again.to_json()) == (sketch, sketch.labels, sketch.to_json())
 
 
-@given(st.lists(LABELS, min_size=1, max_size=130, unique_by=str), st.data())
-def test_labels_of_any_type_and_number_come_back(labels: list[Any], data: st.DataObject) -> None:
-    labels = list(dict.fromkeys(labels))
+@given(st.lists(LABELS, min_size=1, max_size=9, unique_by=str), st.sampled_from([0, 5, 120]), st.data())
+def test_labels_of_any_type_and_number_come_back(labels: list[Any], more: int, data: st.DataObject) -> None:
+    labels = [*dict.fromkeys(labels), *range(1_000, 1_000 + more)]
     rows = data.draw(st.lists(st.tuples(*[st.integers(-1, len(labels) - 1)] * 3), max_size=9))
     votes = Votes.from_matrix(np.array(rows, dtype=np.int64).reshape(-1, 3), labels=labels)
     again = from_document(json.loads(to_text(to_document(votes))))
-    assert [(type(label), label) for label in again.labels] == [(type(label), label) for label in labels]
+    assert {(type(label), label) for label in again.labels} == {(type(label), label) for label in labels}
     assert Sketch.from_votes(again) == Sketch.from_votes(votes)
 
 
@@ -74,44 +74,27 @@ def test_the_file_of_a_sparse_panel_is_small_and_comes_back(tmp_path: Path) -> N
     assert again.take(sketch.jurors[:3]) == sketch.take(sketch.jurors[:3])
 
 
-def test_the_file_has_one_part_per_line() -> None:
-    lines = SMALL.to_json().splitlines()
-    assert lines[1:9] == [
-        ' "format": "jurors sketch",',
-        ' "version": 1,',
-        ' "items": 9,',
-        ' "jurors": ["ann","bob","cy"],',
-        ' "labels": ["A","B"],',
-        ' "decisions": ["001","011","111"],',
-        ' "counts": [3,2,4],',
-        f' "checksum": "{SMALL.to_dict()["checksum"]}"',
-    ]
-
-
-def test_zipping_gives_the_same_bytes_on_any_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zipping_gives_the_same_bytes_on_any_day_and_each_part_its_line(tmp_path: Path) -> None:
     first, second = tmp_path / "a.sketch.json.gz", tmp_path / "b.sketch.json.gz"
     SMALL.to_file(first)
-    monkeypatch.setattr("time.time", lambda: 12345.0)
-    SMALL.to_file(second)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("time.time", lambda: 12345.0)
+        SMALL.to_file(second)
     assert first.read_bytes() == second.read_bytes()
     assert gzip.decompress(first.read_bytes()).decode() == SMALL.to_json()
     assert Sketch.from_file(first) == SMALL
+    assert SMALL.to_json().splitlines()[6:8] == [' "decisions": ["001","011","111"],', ' "counts": [3,2,4],']
 
 
-def test_a_sketch_file_is_read_as_votes(tmp_path: Path) -> None:
-    for name in ("day.sketch.json", "day.sketch.json.gz", "day.txt"):
-        SMALL.to_file(tmp_path / name)
-        assert Sketch.from_votes(read_votes(tmp_path / name)) == SMALL
-
-
-def test_several_sketch_files_are_read_as_their_sum(tmp_path: Path) -> None:
-    paths = [tmp_path / f"day{k}.sketch.json" for k in range(3)]
+def test_sketch_files_are_read_as_votes_and_several_as_their_sum(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("day0.sketch.json", "day.txt", "day2.sketch.json.gz")]
     days = [SMALL, SMALL + SMALL, SMALL + SMALL + SMALL]
     for path, day in zip(paths, days, strict=True):
         day.to_file(path)
+        assert Sketch.from_votes(read_votes(path)) == day
     assert Sketch.from_votes(read_votes(paths)) == days[0] + days[1] + days[2]
     SMALL.rename({"cy": "dee"}).to_file(paths[2])
-    with pytest.raises(SketchError, match=r"only in day0.sketch.json: cy; only in day2.sketch.json: dee"):
+    with pytest.raises(SketchError, match=r"only in day0.sketch.json: cy; only in day2.sketch.json.gz: dee"):
         read_votes(paths)
 
 
@@ -137,9 +120,9 @@ def test_a_sketch_beside_votes_points_to_merge(tmp_path: Path) -> None:
 
 
 @given(st.data())
-def test_a_changed_byte_is_refused_or_changes_nothing(data: st.DataObject) -> None:
+def test_a_changed_byte_is_refused_or_changes_nothing_and_a_truncated_file_is_refused(data: st.DataObject) -> None:
     text = SMALL.to_json()
-    at = data.draw(st.integers(0, len(text) - 1))
+    at = data.draw(st.integers(0, len(text) - 3))
     other = data.draw(st.characters(min_codepoint=32, max_codepoint=126))
     try:
         again = Sketch.from_json(text[:at] + other + text[at + 1 :])
@@ -147,12 +130,8 @@ def test_a_changed_byte_is_refused_or_changes_nothing(data: st.DataObject) -> No
         assert "\n" not in str(error)  # noqa: PT017
     else:
         assert (again, again.labels, again.jurors) == (SMALL, SMALL.labels, SMALL.jurors)
-
-
-@given(st.integers(0, len(SMALL.to_json()) - 3))
-def test_a_truncated_file_is_refused_in_one_line(length: int) -> None:
     with pytest.raises(VotesError, match="broken or cut short") as caught:
-        Sketch.from_json(SMALL.to_json()[:length])
+        Sketch.from_json(text[:at])
     assert "\n" not in str(caught.value)
 
 
@@ -162,37 +141,7 @@ def with_checksum(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"version": 2}, r"written by a newer jurors \(version 2\); update jurors"),
-        ({"version": "1"}, "whole number from 1"),
-        ({"format": "something"}, "no sketch file"),
-        ({"counts": [3, -2, 8]}, "must not be negative, number 2 is -2"),
-        ({"counts": [3, 2.0, 4]}, "whole number, number 2 is 2.0"),
-        ({"counts": [3, float("nan"), 4]}, "whole number, number 2 is nan"),
-        ({"counts": [3, True, 5]}, "whole number, number 2 is True"),
-        ({"counts": [3, "2", 4]}, "whole number, number 2 is '2'"),
-        ({"counts": [1 << 62, 1 << 62, 1]}, "more than 2"),
-        ({"counts": 9}, '"counts" must be a list'),
-        ({"items": 10}, "add up to 9"),
-        ({"items": 9.0}, "add up to 9"),
-        ({"labels": ["A", "A"]}, "names 'A' twice"),
-        ({"labels": ["A", None]}, "holds None, which is no label"),
-        ({"labels": ["A", float("nan")]}, "nan cannot stand"),
-        ({"labels": ["A"]}, "holds '1', but labels go from 0 to 0"),
-        ({"jurors": ["ann", "bob", 3]}, "holds 3, which is no juror"),
-        ({"jurors": ["ann", "bob"]}, "one text for each of 2 jurors"),
-        ({"jurors": "ann"}, '"jurors" must be a list'),
-        ({"decisions": ["001", "011", "11"]}, "2 characters instead of 3"),
-        ({"decisions": ["001", "011", "11x"]}, "holds 'x'"),
-        ({"decisions": ["001", "011", "11é"]}, "digits and points"),
-        ({"decisions": [[0, 0, 1], [0, 1, 1], [1, 1, 1]]}, "digits and points"),
-        ({"decisions": None}, "one text for each"),
-        ({"decisions": "001", "votes": [1, 1, 1], "voters": [0, 1, 7]}, "do not belong together"),
-        ({"decisions": "001", "votes": [2, 1, 1], "voters": [0, 1, 2]}, "do not belong together"),
-        ({"decisions": "001", "votes": [2, 1, 0], "voters": [1, 1, 2]}, "named twice"),
-        ({"decisions": "00.", "votes": [2, 1, 0], "voters": [0, 1, 2]}, "lacks the decision"),
-    ],
+    ("changes", "message"), json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))["documents"]
 )
 def test_a_document_that_makes_no_sense_is_refused_in_one_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(VotesError, match=message) as caught:
@@ -200,20 +149,14 @@ def test_a_document_that_makes_no_sense_is_refused_in_one_line(changes: dict[str
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("part", ["items", "jurors", "labels", "decisions", "counts", "checksum"])
-def test_a_part_that_is_missing_is_named(part: str) -> None:
-    document = SMALL.to_dict()
-    del document[part]
-    with pytest.raises(VotesError, match=f'no "{part}"'):
-        Sketch.from_dict(document)
-
-
-def test_a_changed_count_does_not_fit_the_checksum() -> None:
-    document = {**SMALL.to_dict(), "counts": [2, 3, 4]}
-    with pytest.raises(VotesError, match="checksum does not match"):
-        Sketch.from_dict(document)
-    with pytest.raises(VotesError, match="checksum does not match"):
-        Sketch.from_dict({**SMALL.to_dict(), "note": "an extra part"})
+def test_a_part_that_is_missing_or_changed_is_named() -> None:
+    whole = SMALL.to_dict()
+    for part in ("items", "jurors", "labels", "decisions", "counts", "checksum"):
+        with pytest.raises(VotesError, match=f'no "{part}"'):
+            Sketch.from_dict({name: value for name, value in whole.items() if name != part})
+    for changed in ({"counts": [2, 3, 4]}, {"note": "an extra part"}):
+        with pytest.raises(VotesError, match="checksum does not match"):
+            Sketch.from_dict({**whole, **changed})
 
 
 @pytest.mark.parametrize("label", [float("nan"), float("inf"), None])
@@ -245,10 +188,9 @@ def test_merging_in_any_order_gives_the_same_file(a: Sketch, b: Sketch, c: Sketc
 
 @given(st.lists(st.tuples(*[st.sampled_from(["x", "y", None])] * 3), min_size=2, max_size=20), st.integers(1, 19))
 def test_shards_merge_to_what_counting_everything_at_once_gives(rows: list[tuple[str | None, ...]], cut: int) -> None:
-    def sketch(part: list[tuple[str | None, ...]]) -> Sketch:
-        return Sketch.from_votes(Votes.from_matrix(np.array(part, dtype=object).reshape(-1, 3), labels=("x", "y")))
-
-    assert Sketch.merge([sketch(rows[:cut]), sketch(rows[cut:])]).to_json() == sketch(rows).to_json()
+    parts = [np.array(part, dtype=object).reshape(-1, 3) for part in (rows[:cut], rows[cut:], rows)]
+    *shards, whole = (Sketch.from_votes(Votes.from_matrix(part, labels=("x", "y"))) for part in parts)
+    assert Sketch.merge(shards).to_json() == whole.to_json()
 
 
 def test_sparse_sketches_merge_too() -> None:
@@ -271,6 +213,8 @@ def test_a_label_that_was_never_voted_in_one_shard_is_merged_only_on_request() -
     assert (merged["A", "B"], merged["A", "C"]) == (1, 2)
     with pytest.raises(SketchError, match="different jurors"):
         Sketch.merge([left, right.rename({"bob": "cy"})], union_labels=True)
+    with pytest.raises(SketchError, match="no sketch to merge"):
+        Sketch.merge([])
 
 
 @pytest.mark.parametrize(("one", "two"), [((0, 1), ("0", "1")), ((0, 1), (False, True)), (("1",), (1,))])
@@ -283,8 +227,3 @@ def test_text_numbers_and_truth_values_are_never_taken_for_each_other(
         merge_votes(parts, union_labels=union)
     assert repr(one[0]) in str(caught.value)
     assert repr(two[0]) in str(caught.value)
-
-
-def test_merging_nothing_is_refused() -> None:
-    with pytest.raises(SketchError, match="no sketch to merge"):
-        Sketch.merge([])

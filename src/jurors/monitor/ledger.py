@@ -62,14 +62,14 @@ class VoteBatch:
         return len(self.item)
 
 
-def as_batch(source: Any, **columns: str | None) -> VoteBatch:
+def as_batch(source: Any, **names: str | None) -> VoteBatch:
     """Read a batch of votes.
 
     Parameters
     ----------
     source
         A dataframe (long), `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys.
-    columns
+    names
         The names of a dataframe's columns `item`, `juror`, `label` and `time`, where they are not recognized.
 
     Returns
@@ -84,19 +84,18 @@ def as_batch(source: Any, **columns: str | None) -> VoteBatch:
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
     if is_frame(source):
-        return _from_frame(open_frame(source), columns)
-    cells: tuple[list[Any], ...] = ([], [], [], [])
+        return _from_frame(open_frame(source), names)
+    votes = []
     for number, row in enumerate(source, 1):
         if isinstance(row, Mapping):
-            vote = [row.get(name) for name in ("item", "juror", "label", "time")]
+            votes.append([row.get(name) for name in ("item", "juror", "label", "time")])
         elif isinstance(row, (tuple, list)) and len(row) in (3, 4):
-            vote = [*row, None][:4]
+            votes.append([*row, None][:4])
         else:
             message = f"row {number} is no vote: give (item, juror, label) or (item, juror, label, time), or a mapping"
             raise VotesError(message, code="bad_row", row=number)
-        for column, cell in zip(cells, vote, strict=True):
-            column.append(cell)
-    return batch_of(cells[:3], None if all(map(is_missing, cells[3])) else cells[3])
+    *columns, times = ([vote[k] for vote in votes] for k in range(4))
+    return batch_of(columns, None if all(map(is_missing, times)) else times)
 
 
 def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> VoteBatch:
@@ -166,7 +165,12 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
     cells = [
         None if (cell := clean_cells([value], column="label")[0]) is None else python_value(cell) for value in labels
     ]
-    time = None if times is None else seconds_of(times)
+    time = None
+    if isinstance(times, np.ndarray) and (np.abs(times) < LAST_TIME).all():
+        time = times
+    elif times is not None:
+        distinct, place = factorize(times)
+        time = np.array([seconds(each) for each in distinct], dtype=np.float64)[place]
     if is_part := None in cells:
         is_vote = np.array([cell is not None for cell in cells])[label]
         item, juror, label = item[is_vote], juror[is_vote], label[is_vote]
@@ -190,20 +194,6 @@ def _names_in_rows(values: Any, code: Integers, what: str, *, is_part: bool) -> 
         row = int(np.argmax(code == names.index(None))) + 1
         raise VotesError(f"row {row}: the {what} is empty; give it a name", code="bad_row", row=row)
     return [name for name in names if name is not None], code
-
-
-def seconds_of(times: Any) -> Floats:
-    """A column of times as seconds since 1970.
-
-    Returns
-    -------
-    array of float
-        Seconds, `UNTIMED` where a value is missing.
-    """
-    if isinstance(times, np.ndarray) and times.dtype.kind == "f" and (np.abs(times) < LAST_TIME).all():
-        return np.asarray(times, dtype=np.float64)
-    distinct, code = factorize(times)
-    return np.array([seconds(time) for time in distinct], dtype=np.float64)[code]
 
 
 def seconds(time: Any) -> float:

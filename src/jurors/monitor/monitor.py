@@ -42,18 +42,150 @@ MOST_TUPLES = 100_000  #: distinct tuples of older panes, joined
 _WAITING = 4096  #: single votes that are buffered and counted together
 
 
-class Counting:
-    """A stream of votes as counts by window; `Monitor` grades them."""
+# -- history ----------------------------------------------------------------------------------------------------------
 
-    def __init__(self, window: int | str | Window, labels: Sequence[Label] | None, remember: int, keep: int) -> None:
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class WindowGrades:
+    """The grades of one window; empty, with the reason, where it cannot be graded."""
+
+    span: Span
+    prevalence: Mapping[Label, float] = field(default_factory=dict)
+    score: Mapping[str, float] = field(default_factory=dict)
+    interval: Mapping[str, Mapping[Any, Interval]] = field(default_factory=dict)  #: of prevalence and score
+    alarms: tuple[str, ...] = ()  #: kinds of the window's own alarms and warnings
+    refused: str | None = None  #: why there are no grades
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of one window."""
+        return {**vars(self.span), **{name: value for name, value in vars(self).items() if name != "span"}}
+
+
+@dataclass(frozen=True)
+class History(Result):
+    """The windows of a stream, the oldest first: items, votes, prevalence and every juror's score with its interval."""
+
+    window: str
+    by_time: bool
+    windows: Sequence[WindowGrades]
+
+    def _document(self) -> dict[str, Any]:
+        return {"window": self.window, "by_time": self.by_time, "windows": [each.to_dict() for each in self.windows]}
+
+    def _columns(self) -> Columns:
+        """A row per window and juror; a window without grades has one row."""
+        rows = []
+        for window in self.windows:
+            span = window.span
+            for juror, score in window.score.items() or [(None, None)]:
+                low, high = window.interval.get("score", {}).get(juror) or (None, None)
+                place = (span.number, span.start, span.end, span.items, span.votes)
+                rows.append((*place, juror, score, low, high, window.refused))
+        names = ("window", "start", "end", "items", "votes", "juror", "score", "low", "high", "refused")
+        return columns_of(names, rows)
+
+    def _blocks(self) -> list[Block]:
+        jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
+        rows = []
+        for window in self.windows:
+            end = window.span.end
+            until = f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
+            scores: list[str | None] = []
+            for juror in jurors:
+                score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
+                interval = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
+                scores.append(None if score is None else f"{score:.2f}{interval}")
+            rows.append((until, f"{window.span.items:,}", *scores, window.refused or ", ".join(window.alarms)))
+        return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
+
+
+def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
+    """The grades of a window, calibrated; where grading is refused, the reason.
+
+    Returns
+    -------
+    WindowGrades
+        Scores and prevalence with their intervals, or `refused`.
+    """
+    try:
+        result = grade(sketch, **grading)
+        scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
+        intervals: dict[str, Mapping[Any, Interval]] = {}
+        given: Any = result.interval or {}
+        for name in ("prevalence", "score"):
+            ends = given.get(name, {}).items()
+            intervals[name] = {
+                key: None if pair is None or None in pair else (float(pair[0]), float(pair[1])) for key, pair in ends
+            }
+        alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
+        return WindowGrades(span, dict(result.prevalence), scores, intervals, alarms)
+    except JurorsError as error:
+        return WindowGrades(span, refused=" ".join(str(error).split()))
+
+
+# -- the monitor ------------------------------------------------------------------------------------------------------
+
+
+class Monitor:
+    """Votes as they come in, stored as counts by window, to be graded at any time.
+
+    Parameters
+    ----------
+    window
+        So many items (1000), or so much of the votes' own time ("1h"); "1h/5m" slides by 5 minutes, and "half-life 1d"
+        forgets by half-life.
+    labels
+        The labels, where no other is allowed.
+    reference
+        Votes of a good time (a sketch, a frame, a file) to detect drift against; without, the stream's own past.
+    remember
+        How many items stay open: their votes may be repeated and corrected. Votes for older ones are late: their number
+        is known (`late`), but they are not counted.
+    keep
+        How many panes (a window, or its step) stay separate. Older ones are joined, and dropped where they hold more
+        than 100,000 distinct tuples (`forgotten` is how many items).
+    alpha
+        The chance that any alarm is ever raised on a stream that does not change, however often one looks.
+    settle
+        How many of the newest items alarms leave out, because some jurors vote late.
+
+    Examples
+    --------
+    >>> monitor = Monitor(window=1000)
+    >>> for item, labels in enumerate(["yyn", "nnn", "yyy", "nyn", "yny"]):
+    ...     for juror, label in zip(("ann", "bob", "cy"), labels):
+    ...         monitor.learn_one(item, juror, label)
+    >>> monitor.learn_one(0, "cy", "y")  # a correction
+    >>> monitor.items, monitor.votes, monitor.sketch()["y", "y", "y"]
+    (5, 15, 2)
+    """
+
+    def __init__(
+        self,
+        window: int | str | Window = 1000,
+        *,
+        labels: Sequence[Label] | None = None,
+        reference: Any = None,
+        remember: int = REMEMBER,
+        keep: int = KEPT_WINDOWS,
+        alpha: float = 0.05,
+        settle: int = 0,
+    ) -> None:
         self.window = Window.of(window)
         for name, value, least in (("remember", remember, 1), ("keep", keep, self._fewest())):
             if value < least:
                 message = f"{name} must be at least {least}, got {value!r}"
                 raise OptionError(message, code="out_of_range", name=name, value=value)
-        self.keep = keep
+        self.keep, self.alpha, self.settle = keep, alpha, settle
         self._ledger = Ledger(Panes(labels=labels or (), labels_given=labels is not None), self.window, remember)
         self._waiting: list[tuple[Any, Any, Any, float]] = []
+        self.reference: Sketch | None = None if reference is None else as_sketch(reference)
+        if self.reference is not None:
+            self._ledger.panes.counts_of(self.reference)  # adds its jurors and labels
+        self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # window -> the state that was graded, grades
+        self._drift: Drift | None = None
 
     def _fewest(self) -> int:
         """Panes that must stay separate, so that the last two windows are complete."""
@@ -146,9 +278,8 @@ class Counting:
 
     def windows(self) -> list[Span]:
         """The windows, the oldest first; the last may still be filling."""
-        panes = self.panes
-        now = self._ledger.begun - 1 if not self.window.by_time else self._ledger.latest
-        return spans(panes, self.window, now)
+        panes = self.panes  # all votes counted
+        return spans(panes, self.window, self._ledger.latest if self.window.by_time else self._ledger.begun - 1)
 
     def sketch(self, window: int | str | None = None) -> Sketch:
         """The counts of a window: None for everything, "last" (complete), "now" (still filling), or its number."""
@@ -171,151 +302,6 @@ class Counting:
                 return span
         known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
         raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
-
-
-# -- history ----------------------------------------------------------------------------------------------------------
-
-Interval = tuple[float, float] | None
-
-
-@dataclass(frozen=True)
-class WindowGrades:
-    """The grades of one window; empty, with the reason, where it cannot be graded."""
-
-    span: Span
-    prevalence: Mapping[Label, float] = field(default_factory=dict)
-    score: Mapping[str, float] = field(default_factory=dict)
-    interval: Mapping[str, Mapping[Any, Interval]] = field(
-        default_factory=dict
-    )  #: "prevalence", "score" -> … -> (low, high)
-    alarms: tuple[str, ...] = ()  #: kinds of the window's own alarms and warnings
-    refused: str | None = None  #: why there are no grades
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of one window."""
-        span = self.span
-        place = {name: getattr(span, name) for name in ("number", "start", "end", "items", "votes", "complete")}
-        grades = {name: getattr(self, name) for name in ("prevalence", "score", "interval", "alarms", "refused")}
-        return {**place, **grades}
-
-
-@dataclass(frozen=True)
-class History(Result):
-    """The windows of a stream, the oldest first: items, votes, prevalence and every juror's score with its interval."""
-
-    window: str
-    by_time: bool
-    windows: Sequence[WindowGrades]
-
-    def _document(self) -> dict[str, Any]:
-        return {"window": self.window, "by_time": self.by_time, "windows": [each.to_dict() for each in self.windows]}
-
-    def _columns(self) -> Columns:
-        """A row per window and juror; a window without grades has one row."""
-        rows = []
-        for window in self.windows:
-            span = window.span
-            for juror, score in window.score.items() or [(None, None)]:
-                low, high = window.interval.get("score", {}).get(juror) or (None, None)
-                place = (span.number, span.start, span.end, span.items, span.votes)
-                rows.append((*place, juror, score, low, high, window.refused))
-        names = ("window", "start", "end", "items", "votes", "juror", "score", "low", "high", "refused")
-        return columns_of(names, rows)
-
-    def _blocks(self) -> list[Block]:
-        jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
-        rows = []
-        for window in self.windows:
-            end = window.span.end
-            until = f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
-            scores: list[str | None] = []
-            for juror in jurors:
-                score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-                interval = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
-                scores.append(None if score is None else f"{score:.2f}{interval}")
-            rows.append((until, f"{window.span.items:,}", *scores, window.refused or ", ".join(window.alarms)))
-        return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
-
-
-def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, calibrated; where grading is refused, the reason.
-
-    Returns
-    -------
-    WindowGrades
-        Scores and prevalence with their intervals, or `refused`.
-    """
-    try:
-        result = grade(sketch, **grading)
-        scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
-        intervals: dict[str, Mapping[Any, Interval]] = {}
-        given: Any = result.interval or {}
-        for name in ("prevalence", "score"):
-            ends = given.get(name, {}).items()
-            intervals[name] = {
-                key: None if pair is None or None in pair else (float(pair[0]), float(pair[1])) for key, pair in ends
-            }
-        alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
-        return WindowGrades(span, dict(result.prevalence), scores, intervals, alarms)
-    except JurorsError as error:
-        return WindowGrades(span, refused=" ".join(str(error).split()))
-
-
-# -- the monitor ------------------------------------------------------------------------------------------------------
-
-
-class Monitor(Counting):
-    """Votes as they come in, stored as counts by window, to be graded at any time.
-
-    Parameters
-    ----------
-    window
-        So many items (1000), or so much of the votes' own time ("1h"); "1h/5m" slides by 5 minutes, and "half-life 1d"
-        forgets by half-life.
-    labels
-        The labels, where no other is allowed.
-    reference
-        Votes of a good time (a sketch, a frame, a file) to detect drift against; without, the stream's own past.
-    remember
-        How many items stay open: their votes may be repeated and corrected. Votes for older ones are late: their number
-        is known (`late`), but they are not counted.
-    keep
-        How many panes (a window, or its step) stay separate. Older ones are joined, and dropped where they hold more
-        than 100,000 distinct tuples (`forgotten` is how many items).
-    alpha
-        The chance that any alarm is ever raised on a stream that does not change, however often one looks.
-    settle
-        How many of the newest items alarms leave out, because some jurors vote late.
-
-    Examples
-    --------
-    >>> monitor = Monitor(window=1000)
-    >>> for item, labels in enumerate(["yyn", "nnn", "yyy", "nyn", "yny"]):
-    ...     for juror, label in zip(("ann", "bob", "cy"), labels):
-    ...         monitor.learn_one(item, juror, label)
-    >>> monitor.learn_one(0, "cy", "y")  # a correction
-    >>> monitor.items, monitor.votes, monitor.sketch()["y", "y", "y"]
-    (5, 15, 2)
-    """
-
-    def __init__(
-        self,
-        window: int | str | Window = 1000,
-        *,
-        labels: Sequence[Label] | None = None,
-        reference: Any = None,
-        remember: int = REMEMBER,
-        keep: int = KEPT_WINDOWS,
-        alpha: float = 0.05,
-        settle: int = 0,
-    ) -> None:
-        super().__init__(window, labels, remember, keep)
-        self.alpha, self.settle = alpha, settle
-        self.reference: Sketch | None = None if reference is None else as_sketch(reference)
-        if self.reference is not None:
-            self._ledger.panes.counts_of(self.reference)  # adds its jurors and labels
-        self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # window -> the state that was graded, grades
-        self._drift: Drift | None = None
 
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
@@ -414,7 +400,7 @@ class Monitor(Counting):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
-        panes = self.panes
+        self._flush()
         return {
             "window": str(self.window),
             "remember": self._ledger.remember,
@@ -422,7 +408,7 @@ class Monitor(Counting):
             "alpha": self.alpha,
             "settle": self.settle,
             "reference": None if self.reference is None else self.reference.to_dict(),
-            "panes": panes.to_dict(),
+            "panes": self._ledger.panes.to_dict(),
             "ledger": self._ledger.to_dict(),
             "drift": None if self._drift is None else self._drift.to_dict(),
         }

@@ -53,7 +53,7 @@ def votes_in(key: bytes) -> int:
     return len(key) - key.count(0)
 
 
-def keys_of(table: CodedVotes) -> list[bytes]:
+def keys_of(table: NDArray[Any]) -> list[bytes]:
     r"""The keys of rows x jurors codes.
 
     Returns
@@ -71,6 +71,19 @@ def keys_of(table: CodedVotes) -> list[bytes]:
         return [b""] * rows
     packed = np.ascontiguousarray(table, dtype=np.uint8).view(f"S{width}")
     return list(packed.ravel().tolist())  # numpy leaves the zeros at the end out
+
+
+def codes_of(keys: Sequence[bytes], jurors: int) -> CodedVotes:
+    r"""The inverse of `keys_of`.
+
+    Returns
+    -------
+    array of uint8, keys x jurors
+        Labels' codes from 1, 0 for no vote.
+    """
+    if not jurors or not keys:
+        return np.zeros((len(keys), jurors), dtype=np.uint8)
+    return np.array(keys, dtype=f"S{jurors}").view(np.uint8).reshape(len(keys), jurors)
 
 
 def weighted_counts(counts: Integers, weights: Floats) -> Integers:
@@ -209,9 +222,8 @@ class Panes:
 
     Examples
     --------
-    >>> panes = Panes()
-    >>> key = panes.key({"ann": "yes", "bob": "no"})
-    >>> panes.add(0, key), panes.add(1, key)
+    >>> panes = Panes(["ann", "bob"], ["yes", "no"])
+    >>> panes.add(0, bytes([1, 2])), panes.add(1, bytes([1, 2]))
     (None, None)
     >>> panes.to_sketch().to_counts(), panes.to_sketch([1]).items
     ({('yes', 'no'): 2}, 1)
@@ -269,11 +281,6 @@ class Panes:
                 code="many_labels",
                 needed=MOST_LABELS,
             )
-
-    def key(self, votes: Mapping[str, Label]) -> bytes:
-        """The key of a decision tuple (juror -> label)."""
-        codes = {self.juror(juror): self.label(label) for juror, label in votes.items()}
-        return bytes(codes.get(k, 0) for k in range(max(codes, default=-1) + 1))
 
     # -- counts -----------------------------------------------------------------------------------------------------
 
@@ -338,10 +345,7 @@ class Panes:
 
     def codes(self, keys: Sequence[bytes]) -> CodedVotes:
         """Keys x jurors: labels' codes from 1, 0 for no vote."""
-        width = len(self.jurors)
-        if not width or not keys:
-            return np.zeros((len(keys), width), dtype=np.uint8)
-        return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)
+        return codes_of(keys, len(self.jurors))
 
     def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
         """The sketch of these panes (all, where none are named), as one read of the same votes would give it.

@@ -132,8 +132,7 @@ class Numbers:
         return replace(self, codes=np.where(cells, -1, self.codes), again=again)
 
     def __repr__(self) -> str:
-        values = list(map(float, self.distinct))
-        ends = f" from {min(values):g} to {max(values):g}" if values else ""
+        ends = f" from {self._floats.min():g} to {self._floats.max():g}" if self.distinct else ""
         size = f"{len(self.items):,} items, {len(self.jurors)} jurors, {int(self.given.sum()):,} numbers"
         return f"Numbers({size}{ends})"
 
@@ -223,15 +222,9 @@ def numbers_of(votes: Votes) -> Numbers:
         remarks=remarks,
         again=again,
         notes=tuple(
-            Alarm(
-                finding.kind,
-                finding.level,
-                finding.message,
-                finding.value,
-                tuple(name for name in votes.jurors if name in finding.about),
-            )
-            for finding in findings
-            if finding.kind != "repeats"  # `repeatability` is about these
+            Alarm(each.kind, each.level, each.message, each.value, tuple(n for n in votes.jurors if n in each.about))
+            for each in findings
+            if each.kind != "repeats"  # `repeatability` is about these
         ),
         **recognised,
     )
@@ -319,11 +312,8 @@ def with_means(
     codes = codes.copy()
     codes[repeats.row, repeats.juror] = [-1 if mean != mean else place[mean] for mean in short]
     several = count > 1
-    return (
-        distinct,
-        codes,
-        RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), values[several]),
-    )
+    again = RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), values[several])
+    return distinct, codes, again
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -364,12 +354,10 @@ class Repeatability:
     def columns(self, jurors: Sequence[str]) -> dict[str, Floats]:
         """Columns for a table of all jurors: NaN for those who never repeated an answer."""
         place = [jurors.index(name) for name in self.jurors]
-        columns = {}
-        for name, field in (("within", "within"), ("repeat_reliability", "reliability")):
-            ends = getattr(self, f"{field}_ends")
-            for end, values in (("", getattr(self, field)), ("_low", ends[:, 0]), ("_high", ends[:, 1])):
-                columns[f"{name}{end}"] = np.full(len(jurors), np.nan)
-                columns[f"{name}{end}"][place] = values
+        columns = interval_columns(self, "within") | interval_columns(self, "reliability", "repeat_reliability")
+        for name, values in columns.items():
+            columns[name] = np.full(len(jurors), np.nan)
+            columns[name][place] = values
         return columns
 
     def table(self, level: float) -> Table:
@@ -453,6 +441,14 @@ def shown(value: float) -> str:
     ['0.12', '-7.45', '1,234', '–']
     """
     return "–" if value != value else f"{value:z,.2f}" if abs(value) < 100 else f"{value:z,.0f}"
+
+
+def interval_columns(estimates: Any, name: str, column: str = "", size: int = 0) -> dict[str, Any]:
+    """Three columns of a frame: a field and the ends of its interval (`name_ends`); `size` NaNs of no estimates."""
+    values: Any = np.full((3, size), np.nan)
+    if estimates is not None:
+        values = (getattr(estimates, name), *getattr(estimates, f"{name}_ends").T)
+    return {f"{column or name}{end}": each for end, each in zip(("", "_low", "_high"), values, strict=True)}
 
 
 def with_interval(estimates: Any, name: str, k: int) -> tuple[str, str]:

@@ -90,10 +90,6 @@ class Covariances:
         items = np.full_like(self.shared, len(self.given))
         return np.divide(items, self.shared, where=self.shared > 0, out=np.zeros_like(items))
 
-    def mean_influence(self) -> Floats:
-        """Items x jurors: the influence of each item on the means."""
-        return np.asarray(self.centred * (len(self.given) / np.maximum(self.given.sum(axis=0), 1)))
-
     @cached_property
     def variance_influence(self) -> Floats:
         """Items x jurors: the influence of each item on the variances."""
@@ -481,7 +477,8 @@ class Influence:
         np.fill_diagonal(derivative, -(weight @ loading**2))
         on_equations = moments.row_sum_influence(weight * loading)[:, graded]
         on_loadings = -on_equations @ np.linalg.pinv(derivative[np.ix_(graded, graded)]).T
-        return cls(factor, moments.mean_influence()[:, graded], on_loadings, moments.variance_influence[:, graded])
+        on_means = moments.centred * (len(moments.given) / np.maximum(moments.given.sum(axis=0), 1))
+        return cls(factor, on_means[:, graded], on_loadings, moments.variance_influence[:, graded])
 
     def correlation(self) -> Floats:
         """On the correlations with the truth."""
@@ -616,14 +613,10 @@ class SharedErrorTest:
     def error_correlation(self, pair: Pair) -> float:
         """The correlation of two jurors' errors, scales the right way up; NaN where their variance is not positive."""
         variance = self.factor.error_variance[list(pair)]
-        return float(self._error_covariance(pair) / np.sqrt(variance.prod())) if (variance > 0).all() else float("nan")
+        return float(self.error_covariance(pair) / np.sqrt(variance.prod())) if (variance > 0).all() else float("nan")
 
-    def errs_alike(self, pair: Pair) -> bool:
-        """Whether the two err to the same side, scales the right way up; else they avoid each other's errors."""
-        return self._error_covariance(pair) >= 0
-
-    def _error_covariance(self, pair: Pair) -> float:
-        """The residual covariance; negated where one of the two jurors has the scale upside down."""
+    def error_covariance(self, pair: Pair) -> float:
+        """The residual covariance, scales the right way up; below 0 where two avoid each other's errors."""
         explained = float(self.factor.loading[list(pair)].prod())
         residual = float(self.factor.moments.covariance[pair]) - explained
         return -residual if explained < 0 else residual

@@ -32,7 +32,15 @@ from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
 from jurors.evaluate.card import alarm_lines
-from jurors.numeric.data import Numbers, Repeatability, find_outliers, read_numbers, repeatability, with_interval
+from jurors.numeric.data import (
+    Numbers,
+    Repeatability,
+    find_outliers,
+    interval_columns,
+    read_numbers,
+    repeatability,
+    with_interval,
+)
 from jurors.numeric.data import shown as shown
 from jurors.numeric.factor import (
     FALSE_ALARMS,
@@ -195,8 +203,8 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
         yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
     for how, is_alike in (("go together", True), ("avoid each other", False)):
-        linked = _linked([pair for pair in shared.z_scores if shared.errs_alike(pair) == is_alike], len(jurors))
-        yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in linked)
+        alike = [pair for pair in shared.z_scores if (shared.error_covariance(pair) >= 0) == is_alike]
+        yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in _linked(alike, len(jurors)))
 
     if fit.outcome in ("possible", "above_variance"):
         # jurors whose numbers carry no information, and those whose numbers go down where the truth goes up
@@ -342,8 +350,7 @@ class NumberGrades(Drawable):
     def _columns(self) -> Columns:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.numbers}
         for name in (_CALIBRATED, *_GRADES):
-            low, high = getattr(self, f"{name}_ends").T
-            columns |= {name: getattr(self, name), f"{name}_low": low, f"{name}_high": high}
+            columns |= interval_columns(self, name)
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
 
     def _document(self) -> dict[str, Any]:
@@ -405,11 +412,6 @@ class CalibratedNumbers:
     outliers: tuple[tuple[Any, str, float], ...]
     shared_errors: SharedErrorTest
     alarms: tuple[Alarm, ...]
-
-    @property
-    def factor(self) -> Factor:
-        """With the pairs free whose errors are correlated."""
-        return self.shared_errors.factor
 
 
 def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberGrades:
@@ -486,7 +488,8 @@ def calibrate_numbers(given: Numbers) -> CalibratedNumbers:
 
 def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrades:
     """The grades of a fit, with intervals: a `NumberGrades`."""
-    fit, numbers, shared = calibrated.factor, calibrated.numbers, calibrated.shared_errors
+    numbers, shared = calibrated.numbers, calibrated.shared_errors
+    fit = shared.factor
     graded, size, items = fit.graded, len(numbers.jurors), len(numbers.items)
     values = {name: np.full(size, np.nan) for name in (_CALIBRATED, *_GRADES)}
     ends = {name: np.full((size, 2), np.nan) for name in (_CALIBRATED, *_GRADES)}
@@ -623,7 +626,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
 
 def values_by(calibrated: CalibratedNumbers, level: float) -> ItemValues:
     """The items' values by a fit, an `ItemValues`; plain means and an alarm where the fit fixes no grades."""
-    numbers, fit = calibrated.numbers, calibrated.factor
+    numbers, fit = calibrated.numbers, calibrated.shared_errors.factor
     scale, alarms = fit.scale(), calibrated.alarms
     if scale is None:
         count = numbers.given.sum(axis=1)

@@ -18,7 +18,15 @@ import numpy as np
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability, shown, with_interval
+from jurors.numeric.data import (
+    Numbers,
+    Repeatability,
+    interval_columns,
+    read_numbers,
+    repeatability,
+    shown,
+    with_interval,
+)
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
 from jurors.options import Confidence, SourceOptions
@@ -130,21 +138,13 @@ def _measures(sums: Floats, items: int, x0: float, y0: float) -> dict[str, Float
         }
 
 
-@dataclass(frozen=True)
-class TrueValues:
-    """The true value of each item, NaN where it is unknown."""
-
-    values: Floats
-    remarks: tuple[str, ...] = ()
-
-
-def true_values(key: Any, source: Any, numbers: Numbers) -> TrueValues:
+def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[str, ...]]:
     """The true values in a key, in the order of the items of numbers that were read from a source.
 
     Returns
     -------
-    TrueValues
-        One per item.
+    tuple
+        One true value per item, NaN where it is unknown; and remarks on how the key was read.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> TrueValues:
     --------
     >>> numbers = Numbers.from_matrix([[1, 2], [3, 4]], items=("a", "b"))
     >>> true_values({"b": "2,5"}, None, numbers)
-    TrueValues(values=array([nan, 2.5]), remarks=('key: commas are decimal commas',))
+    (array([nan, 2.5]), ('key: commas are decimal commas',))
     """
     answers = as_key(key)
     if isinstance(source, Votes):  # rows may be counted, and labels rewritten
@@ -182,7 +182,7 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> TrueValues:
         )
     values = np.full(len(truths), np.nan)
     values[known] = np.array(read.sizes, dtype=np.float64)
-    return TrueValues(values, tuple(f"key: {remark}" for remark in read.remarks))
+    return values, tuple(f"key: {remark}" for remark in read.remarks)
 
 
 _WAYS = {"grades": "by grades (label)", "mean": "mean of the numbers", "median": "median of the numbers"}
@@ -282,10 +282,10 @@ class NumberScores(Drawable):
     def _columns(self) -> Columns:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.by_key.numbers}
         for name in _MEASURES:
-            columns |= _with_ends(name, name, self.by_key)
+            columns |= interval_columns(self.by_key, name)
         for name in _GRADES:
             column = name if name.startswith("calibrated") else f"estimated_{name}"
-            columns |= _with_ends(column, name, self.grades, len(self.jurors))
+            columns |= interval_columns(self.grades, name, column, len(self.jurors))
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
 
     def _document(self) -> dict[str, Any]:
@@ -381,13 +381,13 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     """
     confidence = Confidence(level=level)
     numbers = read_numbers(source, **reading)
-    truth = true_values(key, source, numbers)
+    truth, about_key = true_values(key, source, numbers)
     with single_threaded():
-        return _score(numbers, truth, confidence.level)
+        return _score(numbers, truth, about_key, confidence.level)
 
 
-def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
-    known = truth.values[~np.isnan(truth.values)]
+def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: float) -> NumberScores:
+    known = truth[~np.isnan(truth)]
     calibrated, grades, values, remarks = None, None, None, list[str]()
     try:
         calibrated = calibrate_numbers(numbers)
@@ -401,19 +401,13 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
     alarms = numbers.notes if grades is None else grades.alarms
 
     # by the key: who has the scale upside down, unless there is such an alarm already
-    strict = against_truth(numbers.values, truth.values, 1 - FALSE_ALARMS / len(numbers.jurors))
+    strict = against_truth(numbers.values, truth, 1 - FALSE_ALARMS / len(numbers.jurors))
     known_reversed = {name for alarm in alarms if alarm.reason == "reversed_scale" for name in alarm.jurors}
-    is_reversed = [
-        Alarm(
-            "reversed_scale",
-            "alarm",
-            f"{juror} gives lower numbers where the key's are higher",
-            float(strict.correlation[k]),
-            (juror,),
-        )
-        for k, juror in enumerate(numbers.jurors)
-        if strict.correlation_ends[k, 1] < 0 and juror not in known_reversed
-    ]
+    is_reversed = []
+    for k, juror in enumerate(numbers.jurors):
+        if strict.correlation_ends[k, 1] < 0 and juror not in known_reversed:
+            message = f"{juror} gives lower numbers where the key's are higher"
+            is_reversed.append(Alarm("reversed_scale", "alarm", message, float(strict.correlation[k]), (juror,)))
 
     # key and numbers that cannot be in one unit
     low, high, given = float(known.min()), float(known.max()), without_outliers.values
@@ -428,9 +422,9 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
-        by_key=against_truth(numbers.values, truth.values, level),
+        by_key=against_truth(numbers.values, truth, level),
         grades=grades,
-        values=values_scored(numbers.values, truth.values, values),
+        values=values_scored(numbers.values, truth, values),
         truth_mean=float(known.mean()),
         truth_spread=float(known.std()),
         level=level,
@@ -438,17 +432,9 @@ def _score(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
         repeats=repeatability(numbers.jurors, without_outliers.again, level),
         remarks=(
             *numbers.remarks,
-            *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
-            *truth.remarks,
+            *(note.message for note in numbers.notes if note.level == "note" and note.reason != "scale"),
+            *about_key,
             *remarks,
         ),
         alarms=sort_by_severity((*alarms, *is_reversed)),
     )
-
-
-def _with_ends(column: str, name: str, estimates: AgainstTruth | NumberGrades | None, size: int = 0) -> dict[str, Any]:
-    """Three columns of a frame: a field and the ends of its interval."""
-    if estimates is None:
-        return {f"{column}{end}": np.full(size, np.nan) for end in ("", "_low", "_high")}
-    low, high = getattr(estimates, f"{name}_ends").T
-    return {column: getattr(estimates, name), f"{column}_low": low, f"{column}_high": high}

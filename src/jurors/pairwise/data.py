@@ -118,14 +118,12 @@ class Preferences:
 
     def counted(self) -> CountedPairs:
         """The distinct answers, and how often each was given: what the model is fitted to."""
-        rows = np.column_stack([self.juror, self.left, self.right, self.outcome])
         size = len(self.objects)
         key = ((self.juror * size + self.left) * size + self.right) * 3 + self.outcome
         _, first, weight = np.unique(key, return_index=True, return_counts=True)
-        juror, left, right, outcome = rows[first].T
-        return CountedPairs(
-            juror, left, right, outcome, weight.astype(float), (len(self.jurors), size), self.is_placed, self.has_ties
-        )
+        juror, left, right, outcome = (each[first] for each in (self.juror, self.left, self.right, self.outcome))
+        about = (len(self.jurors), size), self.is_placed, self.has_ties
+        return CountedPairs(juror, left, right, outcome, weight.astype(float), *about)
 
 
 @dataclass(frozen=True)
@@ -143,8 +141,8 @@ class CountedPairs:
 
     def take(self, rows: Ints) -> CountedPairs:
         """Some of the answers; jurors and objects stay as they are."""
-        juror, left, right, outcome = (column[rows] for column in (self.juror, self.left, self.right, self.outcome))
-        return replace(self, juror=juror, left=left, right=right, outcome=outcome, weight=self.weight[rows])
+        answers = {name: getattr(self, name)[rows] for name in ("juror", "left", "right", "outcome", "weight")}
+        return replace(self, **answers)
 
     def by_juror(self, values: Any) -> Floats:
         """Weighted sums of a value per answer, for each juror."""
@@ -414,8 +412,7 @@ def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> Pai
     if columns is None:
         raise VotesError(
             f"no columns of two objects and a winner among {quoted_names(names)}; name them with "
-            "left=, right= and winner= "
-            "(--left, --right, --winner COLUMN)",
+            "left=, right= and winner= (--left, --right, --winner COLUMN)",
             code="no_votes_table",
             columns=tuple(names),
         )

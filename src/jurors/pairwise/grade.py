@@ -159,7 +159,14 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
     order = np.lexsort((np.arange(len(strength)), -strength))
     rounded = -np.round(strength, 9)
     ranks = 1 + np.searchsorted(np.sort(rounded), rounded)  # 1 for the strongest; equals share the better rank
-    low, high = rank_ends(fit, level, seed)
+    # The ends of the ranks' intervals: quantiles of ranks in draws from the Laplace approximation.
+    factor = np.linalg.cholesky(fit.covariance + 1e-12 * np.eye(len(strength)))
+    noise = np.random.default_rng(seed).standard_normal((_DRAWS, len(strength)))
+    sorted_draws = np.argsort(-(fit.state.strength + noise @ factor.T), axis=1)
+    drawn = np.empty_like(sorted_draws)
+    np.put_along_axis(drawn, sorted_draws, np.arange(1, len(strength) + 1)[None, :], axis=1)
+    shares = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(drawn, shares, axis=0, method="inverted_cdf").astype(np.int64)
     z = float(ndtri((1 + level) / 2))
     return Ranking(
         objects=tuple(data.objects[k] for k in order),
@@ -176,18 +183,6 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
         remarks=data.remarks,
         alarms=sort_by_severity(disconnected_alarms(data)),
     )
-
-
-def rank_ends(fit: Strengths, level: float, seed: int) -> tuple[Integers, Integers]:
-    """The ends of the ranks' intervals, two arrays: quantiles of ranks in draws from the Laplace approximation."""
-    n = len(fit.state.strength)
-    factor = np.linalg.cholesky(fit.covariance + 1e-12 * np.eye(n))
-    noise = np.random.default_rng(seed).standard_normal((_DRAWS, n))
-    order = np.argsort(-(fit.state.strength + noise @ factor.T), axis=1)
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(1, n + 1)[None, :], axis=1)
-    ends = np.quantile(ranks, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
-    return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -281,42 +276,27 @@ def _agreements(data: Preferences, fit: Strengths) -> tuple[Floats, Floats, Floa
 _FEW = 50  # a juror who gave fewer than one answer in so many moves the strengths little
 
 
-@dataclass(frozen=True)
-class Swapped:
-    """Per juror: comparisons made in both orders of display, and those with different answers."""
+def swapped_objects(data: Preferences) -> tuple[Integers, Integers]:
+    """Per juror: comparisons made in both orders of display, and those of them with different answers.
 
-    comparisons: Integers
-    contradictions: Integers
-
-
-def swapped_objects(data: Preferences) -> Swapped:
-    """Compare the first answer in one order with the first in the other, the second with the second, and so on.
-
-    A tie in one order and a winner in the other are different answers, too. Where items are named, the two orders must
-    be of one item.
+    The first answer in one order is compared with the first in the other, the second with the second, and so on. A tie
+    in one order and a winner in the other are different answers, too. Where items are named, the two orders must be of
+    one item.
     """
     size = len(data.jurors)
     if not data.is_placed:
-        return Swapped(np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64))
+        return np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     contest, is_forward = data.contests(), data.left < data.right
     key = data.juror * (int(contest.max()) + 1) + contest
-    answer = np.where(is_forward, data.outcome, -data.outcome)
-    (forward, forward_answer), (backward, backward_answer) = (
-        _numbered(key[way], answer[way], len(key)) for way in (is_forward, ~is_forward)
-    )
-    _, first, second = np.intersect1d(forward, backward, assume_unique=True, return_indices=True)
-    juror = data.juror[is_forward][np.argsort(key[is_forward], kind="stable")][first]
-    differs = forward_answer[first] != backward_answer[second]
-    return Swapped(np.bincount(juror, minlength=size), np.bincount(juror[differs], minlength=size))
-
-
-def _numbered(key: Integers, answer: Integers, most: int) -> tuple[Integers, Integers]:
-    """Keys in order, each made unique by how often it came before; and their answers."""
     order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    start = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, dtype=np.bool_)
-    begin = np.maximum.accumulate(np.where(start, np.arange(len(ordered)), 0)) if len(ordered) else ordered
-    return ordered * most + np.arange(len(ordered)) - begin, answer[order]
+    forward, backward = order[is_forward[order]], order[~is_forward[order]]
+    one, other = (  # keys made unique by how often they came before
+        key[way] * len(key) + np.arange(len(way)) - np.searchsorted(key[way], key[way]) for way in (forward, backward)
+    )
+    _, first, second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    forward, backward = forward[first], backward[second]
+    juror, differs = data.juror[forward], data.outcome[forward] != -data.outcome[backward]
+    return np.bincount(juror, minlength=size), np.bincount(juror[differs], minlength=size)
 
 
 def with_others(data: CountedPairs, fit: Strengths) -> Floats:
@@ -460,7 +440,7 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
     ends[:, 0] = fit.sharpness.ends(z)
     answers = np.bincount(data.juror, minlength=len(data.jurors))
     ties = np.bincount(data.juror[data.outcome == TIE], minlength=len(data.jurors))
-    orders = swapped_objects(data)
+    swapped, contradictions = swapped_objects(data)
     is_known = np.array([len(data.jurors) > 1, data.is_placed])
     values = np.column_stack([fit.sharpness.value, habits[:, 1]])
     discrimination, first = np.where(is_known, values, np.nan).T
@@ -481,9 +461,9 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
         first_ends=expit(known_ends[:, 1]),
         ties=_share(ties, answers),
         ties_ends=share_ends(ties, answers, level),
-        swapped=orders.comparisons,
-        contradicts=_share(orders.contradictions, orders.comparisons),
-        contradicts_ends=share_ends(orders.contradictions, orders.comparisons, level),
+        swapped=swapped,
+        contradicts=_share(contradictions, swapped),
+        contradicts_ends=share_ends(contradictions, swapped, level),
         with_others=with_others(data.counted(), fit),
         level=level,
         remarks=tuple(remarks),
@@ -501,7 +481,6 @@ def share_ends(part: Integers, whole: Integers, level: float) -> Floats:
     >>> share_ends(np.array([0, 5]), np.array([10, 10]), 0.95).round(2).tolist()
     [[0.0, 0.22], [0.22, 0.78]]
     """
-    low = betaincinv(part + 0.5, whole - part + 0.5, (1 - level) / 2)
-    high = betaincinv(part + 0.5, whole - part + 0.5, (1 + level) / 2)
+    low, high = (betaincinv(part + 0.5, whole - part + 0.5, share) for share in ((1 - level) / 2, (1 + level) / 2))
     ends = np.column_stack([np.where(part == 0, 0.0, low), np.where(part == whole, 1.0, high)])
     return np.where(whole[:, None] > 0, ends, np.nan)

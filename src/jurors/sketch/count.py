@@ -78,20 +78,17 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
         if isinstance(opened, ToolLog):
             return Sketch.from_votes(votes_of_log(opened, options))
         table, layout = open_layout(opened, options)
-        votes = count_files(table, layout, options) if layout.repeat is None else None
+        votes = None  # as long as counting takes the votes themselves
+        if layout.repeat is None and layout.kind == "long":
+            votes = _count_long(_of_selected(table, layout, options), layout, options)
+        elif layout.repeat is None:
+            votes = _count_wide(table, layout, options)
         if votes is None:
             return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
         votes = collapse_repeats(votes, options)
         repeated = repeated_rows(votes) if layout.kind != "counts" else ()
         about = findings_about_table(table, layout, options, votes)
         return Sketch.from_votes(with_findings(votes, [*about, *repeated]))
-
-
-def count_files(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
-    """The decision tuples of a table with their counts; None where they take the votes themselves."""
-    if layout.kind != "long":
-        return _count_wide(table, layout, options)
-    return _count_long(_of_selected(table, layout, options), layout, options)
 
 
 def _of_selected(table: SourceTable, layout: Layout, options: Reading) -> SourceTable:
@@ -176,10 +173,8 @@ def _item_names(table: SourceTable, k: int) -> list[str] | None:
     return [cell, f"trim(nfc_normalize({cell}), '{BLANKS}')"]
 
 
-def _odd(name: str, *, whole: bool = False) -> str:
+def _odd(name: str) -> str:
     """SQL: whether this is no name, or one with blanks around or letters not composed."""
-    if whole:
-        return f"{name} IS NULL"
     ends = " OR ".join(f"suffix({name}, '{blank}')" for blank in BLANKS if blank.isascii())
     suspect = f"{name} < '!' OR strlen({name}) <> length({name}) OR {ends}"  # cutting blanks off costs far more
     blanks = f"CASE WHEN {suspect} THEN {name} <> trim(nfc_normalize({name}), '{BLANKS}') ELSE false END"
@@ -197,8 +192,8 @@ class _Panel:
     labels: tuple[Label, ...]
     juror: Integers  #: of each pair
     code: NDArray[Any]  #: of each pair, -1 where it is no vote
-    findings: tuple[Finding, ...] = ()
-    labels_told: bool = False
+    findings: tuple[Finding, ...]
+    labels_told: bool
 
     @property
     def width(self) -> int:
@@ -241,16 +236,14 @@ def _count_long(table: SourceTable, layout: Layout, options: Reading) -> Votes |
         panel = _panel(table, pairs, juror, label, options)
         if panel is None or panel.keys > _MOST_KEYS:
             return None
-        has_unknown = False
         for name in names:
-            tuples = _tuples(table, panel, name, _odd("name", whole=is_whole), juror, label)
-            has_unknown = bool((tuples["k0"] & _UNKNOWN).any())
-            if has_unknown:
+            tuples = _tuples(table, panel, name, "name IS NULL" if is_whole else _odd("name"), juror, label)
+            if (tuples["k0"] & _UNKNOWN).any():
                 break
             if not tuples["odd"].any():
                 votes = _checked(panel, tuples)
                 return None if votes is None else apply_scale(votes, options)
-        if not has_unknown:
+        else:
             return None
     return None
 
@@ -289,9 +282,8 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    frequencies = _rows_of_pairs(table, juror, label) if options.ignore_case else None
-    cells = table.parse([row[1] for row in rows], label)
-    spelling = spelled_labels(cells, options, table.names[label], None if frequencies is None else frequencies.tolist)
+    frequencies = _rows_of_pairs(table, juror, label).tolist if options.ignore_case else None
+    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label], frequencies)
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = labels_of(spelling, options)
@@ -302,13 +294,12 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
     panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:
-        columns = panel.columns()
         listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
         bits = f"SELECT unnest(range({len(rows)})) AS id, {listed}, unnest(?::BIGINT[]) AS vote"
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE pairs AS SELECT c{juror} AS j, c{label} AS v, bits.* EXCLUDE (id) "
             f"FROM pair JOIN ({bits}) AS bits USING (id)",
-            columns,
+            panel.columns(),
         )
     return panel
 

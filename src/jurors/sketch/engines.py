@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,8 +57,6 @@ _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *
 )  # what str.strip takes off
 _NO_NAME = ("", "nan", "NaN")
 
-LabelCounts: TypeAlias = Mapping[int, Sequence[Any]]  # for each position, of a label or a juror, the cells that mean it
-
 
 @dataclass(frozen=True)
 class Pivot:
@@ -89,8 +87,6 @@ class Pivot:
 
     def count(self, table: Any, sums: Sequence[Any]) -> Sketch | None:
         """The sketch from each vote's (or row's) share of its item's numbers; None if a juror votes twice on one."""
-        import narwhals as nw
-
         keys = [f"key{k}" for k in range(len(sums))]
         shares = table.with_columns(*(share.alias(key) for share, key in zip(sums, keys, strict=True)))
         by_item = shares.select("item", *keys).group_by("item").agg(*(nw.col(key).sum() for key in keys))
@@ -127,34 +123,26 @@ def cells_of(cells: Iterable[Any], positions: Iterable[Any]) -> dict[int, list[A
     return by_position
 
 
-def position(name: str, by_position: LabelCounts, first: int) -> Any:
+def position(name: str, by_position: Mapping[int, Sequence[Any]], first: int) -> Any:
     """The position that a cell means, counted from `first`; 0 for none."""
-    import narwhals as nw
-
-    place = total([where(name, cells, position + first) for position, cells in by_position.items()])
-    return place.cast(nw.Float64).cast(nw.Int64)  # Ibis drops a cast to what it takes a number for already
+    sums = total([where(nw.col(name).is_in(cells), place + first) for place, cells in by_position.items()])
+    return sums.cast(nw.Float64).cast(nw.Int64)  # Ibis drops a cast to what it takes a number for already
 
 
-def where(name: str, cells: Sequence[Any], value: int) -> Any:
-    """The value where the column holds one of the cells; 0 elsewhere."""
-    import narwhals as nw
-
-    return nw.when(nw.col(name).is_in(cells)).then(whole_number(value)).otherwise(whole_number(0))
+def where(condition: Any, value: int = 1) -> Any:
+    """The value where a condition holds; 0 elsewhere."""
+    return nw.when(condition).then(whole_number(value)).otherwise(whole_number(0))
 
 
 def total(terms: Sequence[Any]) -> Any:
     """Their sum as a balanced tree: engines limit how deep an expression may be."""
-    if not terms:
-        return whole_number(0)
-    if len(terms) < 3:
-        return reduce(lambda left, right: left + right, terms)
+    if len(terms) < 2:
+        return terms[0] if terms else whole_number(0)
     return total(terms[: len(terms) // 2]) + total(terms[len(terms) // 2 :])
 
 
 def whole_number(value: int) -> Any:
     """A number of 64 bits; a bare one would have 32 in some engines."""
-    import narwhals as nw
-
     return nw.lit(value, dtype=nw.Int64)
 
 
@@ -172,8 +160,6 @@ def integers(series: Any) -> Integers:
 
 def count_frame(frame: Any, options: Reading) -> Sketch:
     """The sketch of a frame's votes, the same from every engine; VotesError as in `read_votes`."""
-    import narwhals as nw
-
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return Sketch.from_votes(votes)
@@ -205,8 +191,6 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
 
 def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:
     """The rows of the selected jurors, and those that name none, which are refused."""
-    import narwhals as nw
-
     juror = nw.col(f"c{layout.juror}")
     raw, _ = column(collect(table.select(juror).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
     names = clean_cells(raw)
@@ -220,8 +204,6 @@ def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> 
 
 
 def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
-    import narwhals as nw
-
     names, keys = frame.names, [f"c{k}" for k in layout.votes]
     by = keys if layout.count is None else [*keys, f"c{layout.count}"]
     groups = collect(table.select(*by).group_by(by).agg(nw.len().alias("n")))
@@ -234,7 +216,12 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     grid, values = grid_of(columns)
     jurors = [names[k] for k in layout.votes]
     votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
-    if layout.item is None or not _items_repeat(frame, table, layout.item) or layout.count is not None:
+    if layout.item is None:
+        return Sketch.from_votes(votes)
+    by_item = _named(frame, table, layout.item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
+    totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
+    _refuse_nameless(totals["nameless"].to_list()[0], names[layout.item], "item")
+    if totals["n"].to_list()[0] == 1 or layout.count is not None:  # no item has two rows, or rows are counts
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
         return Sketch.from_votes(votes_from_columns(frame, table, layout, options))
@@ -252,9 +239,9 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
     sketch = pivot.count(digits, sums)
     if sketch is None:
-        flags = [_positive(key).alias(key) for key in keys]
+        flags = [where(nw.col(key) > 0).alias(key) for key in keys]
         by_item = digits.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
-        above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
+        above = by_item.with_columns(*((nw.col(key) - where(nw.col(key) > 0)).alias(key) for key in keys))
         totals = collect(above.select(*(nw.col(key).sum() for key in keys)))
         repeats = {key: int(totals[key].to_list()[0]) for key in keys}
         key = next(key for key in keys if repeats[key])
@@ -262,16 +249,6 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
         raise _twice(votes.jurors[keys.index(key)], item, sum(repeats.values()), ordered=frame.has_order)
     merged = replace(label_as_abstentions(sketch.tuples), findings=votes.findings, labels_told=votes.labels_told)
     return Sketch.from_votes(apply_scale(merged, options))
-
-
-def _items_repeat(frame: Frame, table: Any, item: int) -> bool:
-    """Whether some item has two rows; VotesError where one has no name."""
-    import narwhals as nw
-
-    by_item = _named(frame, table, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
-    totals = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
-    _refuse_nameless(totals["nameless"].to_list()[0], frame.names[item], "item")
-    return bool(totals["n"].to_list()[0] > 1)
 
 
 def _weighted(times: Integers, cells: Any, name: str) -> Integers:
@@ -294,8 +271,6 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
 
 
 def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> Sketch:
-    import narwhals as nw
-
     item, juror, label = layout.used
     who, what = f"c{juror}", f"c{label}"
     named = _named(frame, table, item)
@@ -324,8 +299,8 @@ def _count_long(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
     pivot = Pivot(tuple(map(str, jurors)), kinds, tally)
     by_juror = cells_of(juror_cells, place)
     digits = named.with_columns(position(what, cells_of(cells, code), 1).alias("digit"))
-    sums = [nw.col("digit") * total([where(who, by_juror[j], weight) for j, weight in part]) for part in pivot.parts]
-    sketch = pivot.count(digits, sums)
+    weights = [total([where(nw.col(who).is_in(by_juror[j]), weight) for j, weight in part]) for part in pivot.parts]
+    sketch = pivot.count(digits, [nw.col("digit") * weight for weight in weights])
     if sketch is None:
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, by_juror, 0).alias("place"))
         twice = voted_on.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
@@ -348,8 +323,6 @@ def _most(frame: Frame) -> int:
 
 def _named(frame: Frame, table: Any, item: int) -> Any:
     """The table with the items' names as `item`, blanks taken off, and 1 in `nameless` where there is none."""
-    import narwhals as nw
-
     kind, name = frame.kinds[item], nw.col(f"c{item}")
     nameless = name.is_null()
     if kind in (nw.String, nw.Categorical, nw.Enum):
@@ -361,8 +334,7 @@ def _named(frame: Frame, table: Any, item: int) -> Any:
         nameless = nw.col("item").is_null() | nw.col("item").is_in(_NO_NAME)
     elif kind.is_float():
         nameless = nameless | name.is_nan()
-    flag = nw.when(nameless).then(whole_number(1)).otherwise(whole_number(0))
-    return table.with_columns(name.alias("item")).with_columns(flag.alias("nameless"))
+    return table.with_columns(name.alias("item")).with_columns(where(nameless).alias("nameless"))
 
 
 # -- what is refused ----------------------------------------------------------------------------------------
@@ -370,14 +342,8 @@ def _named(frame: Frame, table: Any, item: int) -> Any:
 
 def _refuse_nameless(rows: int, name: str, what: str) -> None:
     if rows:
-        where = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-        raise VotesError(f"column {name!r}: the {what} is empty in {where}; give it a name")
-
-
-def _positive(key: str) -> Any:
-    import narwhals as nw
-
-    return nw.when(nw.col(key) > 0).then(whole_number(1)).otherwise(whole_number(0))
+        number = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+        raise VotesError(f"column {name!r}: the {what} is empty in {number}; give it a name")
 
 
 def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:

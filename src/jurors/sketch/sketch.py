@@ -82,7 +82,8 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
             hint = "count both with the levels in one order (--labels low,mid,high)"
             raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
     labels = _union([(name, first), *parts]) if union_labels else first.labels
-    aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
+    aligned = [votes if votes.jurors == first.jurors else votes.take(first.jurors) for _, votes in parts]
+    aligned = [votes if votes.labels == labels else recode_labels(votes, labels) for votes in aligned]
     if any(votes.abstained is not None for votes in aligned):
         labels = (*labels, ABSTAINED)
         aligned = [replace(abstentions_as_label(votes), labels=labels) for votes in aligned]
@@ -151,11 +152,6 @@ def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
             check_same(name, first.labels, other, votes.labels, "labels")
     more = [label for label in dict.fromkeys(every) if label not in first.labels]
     return extend_labels(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
-
-
-def _aligned(votes: Votes, jurors: tuple[str, ...], labels: tuple[Label, ...]) -> Votes:
-    votes = votes if votes.jurors == jurors else votes.take(jurors)
-    return votes if votes.labels == labels else recode_labels(votes, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,12 +360,9 @@ class Sketch:
         """Only the items on which every juror voted."""
         if self.is_complete:
             return self
-        row, col, code = self.tuples.triples()
-        width = len(self.jurors)
-        is_full = np.bincount(row, minlength=self.tuples.rows) == width
-        in_full = is_full[row]
-        codes = np.empty((int(is_full.sum()), width), dtype=code.dtype)
-        codes[np.cumsum(is_full)[row[in_full]] - 1, col[in_full]] = code[in_full]
+        is_full = self.cast == len(self.jurors)
+        row, _, code = self.tuples.triples()  # sorted by row, then juror
+        codes = code[is_full[row]].reshape(-1, len(self.jurors))
         tuples = replace(self.tuples, rows=len(codes), counts=self.counts[is_full], abstained=None, repeats=None)
         return Sketch(replace(tuples, _dense=codes, _sparse=None))
 

@@ -26,11 +26,10 @@ from jurors.monitor.drift.evidence import (
     Segments,
     WatchedSeries,
     binary_share,
-    keys_from,
     log_border_shares,
     log_ceiling,
-)  # fmt: skip
-from jurors.monitor.windows import Panes
+)
+from jurors.monitor.windows import Panes, keys_of
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
@@ -232,6 +231,13 @@ def _log_urn_chance(came: Integers, urn: Integers) -> Floats:
     return chance
 
 
+#: of an alarm, as its document has it
+_HISTORY = (
+    *("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "active"),
+    *("cleared", "cleared_time", "cleared_by"),
+)
+
+
 @dataclass(slots=True)
 class StreamAlarm:
     """An alarm with its history: raised once, cleared when the stream is back.
@@ -286,9 +292,7 @@ class StreamAlarm:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types: the alarm's fields, and its history."""
-        history = ("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "active")
-        cleared = ("cleared", "cleared_time", "cleared_by")
-        return {"id": self.id, **self.alarm.to_dict(), **{name: getattr(self, name) for name in (*history, *cleared)}}
+        return {"id": self.id, **self.alarm.to_dict(), **{name: getattr(self, name) for name in _HISTORY}}
 
     def snapshot(self) -> dict[str, Any]:
         """Everything, as JSON: what `from_snapshot` reads."""
@@ -301,10 +305,8 @@ class StreamAlarm:
         level, message, value = (document[name] for name in ("level", "message", "value"))
         jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
         alarm = Alarm(reason, level, message, value, jurors, labels, chance=document["chance"])
-        history = ("id", "series", "since", "raised", "before", "after", "since_time", "raised_time")
-        cleared = ("cleared", "cleared_time", "cleared_by")
-        back = RecoveryTest(**document["back"]) if document["back"] else None
-        return cls(alarm=alarm, **{name: document[name] for name in (*history, *cleared)}, back=back)
+        history = {name: document[name] for name in ("id", *_HISTORY) if name not in ("advice", "active")}
+        return cls(alarm=alarm, **history, back=RecoveryTest(**document["back"]) if document["back"] else None)
 
 
 # -- the detector -----------------------------------------------------------------------------------------------------
@@ -408,7 +410,7 @@ class Drift:
             The alarms that this raised.
         """
         known, start = len(self.alarms), 0
-        keys = keys_from(codes)
+        keys = keys_of(codes)
         while start < len(keys):
             segments = self._segments
             cells = segments.watched.size * (len(segments.closed) + 1)
@@ -498,25 +500,17 @@ class Drift:
         begin = self._origins.get((subject, series), 0)
         start = segments.upto[int(np.searchsorted(segments.numbers, begin))] if begin else 0
         chance = min(1.0, self.alpha * float(np.exp(-detection.excess)))
-        change = DriftChange(
-            segments.watched,
-            self.jurors,
-            self.labels,
-            upto - start,
-            segments.now - upto,
-            tuples,
-            border.end + 1,
-            chance,
-        )
-        alarm, before, after = alarm_for(change, subject, series)
+        before, after = upto - start, segments.now - upto
+        change = DriftChange(segments.watched, self.jurors, self.labels, before, after, tuples, border.end + 1, chance)
+        alarm, *shares = alarm_for(change, subject, series)
         name = ":".join([subject, *alarm.jurors])
         for old in self.active:
             if old.series == name:
                 old.clear(self.items, segments.open.time, by=len(self.alarms) + 1)
         raised = self._append(alarm, name, border.end + 1, border.time)
-        raised.before, raised.after = before, after
+        raised.before, raised.after = shares
         self._restart(subject, series)
-        counts = (detection.part.of(each)[series].tolist() for each in (change.before, change.after))
+        counts = (detection.part.of(each)[series].tolist() for each in (before, after))
         culprit = change.culprit(subject, series)
         raised.back = RecoveryTest(detection.part.name, series, border.number, segments.borders, culprit, *counts)
         self._rebuild()

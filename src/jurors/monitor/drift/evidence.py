@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
@@ -52,7 +52,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, xlogy, zeta
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.monitor.windows import keys_of
+from jurors.monitor.windows import codes_of
 
 # -- what is watched ---------------------------------------------------------------------------------------------------
 
@@ -221,15 +221,6 @@ _BEFORE = -(1 << 62)  # the pane of what came before the stream
 _THIN = 4  # a border goes when its neighbours lie closer than a quarter of what has come since
 
 
-@dataclass(frozen=True)
-class SegmentCounts:
-    """Counts by cell of so many jurors and labels, the jurors aside as they were then."""
-
-    jurors: int
-    labels: int
-    cells: list[int]
-
-
 @dataclass
 class Segment:
     """A segment: items between two borders."""
@@ -239,22 +230,21 @@ class Segment:
     time: float | None = None  #: of the last vote there
     panes: tuple[int, int] = (0, 0)  #: the first and last pane whose items it holds
     tuples: Counter[bytes] = field(default_factory=Counter)
-    counted: SegmentCounts | None = None  #: what is left of tuples that were too many to store
+    counted: dict[str, Any] | None = None  #: counts by cell, left of too many tuples: arguments of `carried`
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
         tuples = sorted(self.tuples.items())
         keys, counts = [key.hex() for key, _ in tuples], [count for _, count in tuples]
         place = {"number": self.number, "end": self.end, "time": self.time, "panes": list(self.panes)}
-        return {**place, "keys": keys, "counts": counts, "counted": self.counted and asdict(self.counted)}
+        return {**place, "keys": keys, "counts": counts, "counted": self.counted}
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Segment:
         """The inverse of `to_dict`."""
         tuples = Counter(dict(zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True)))
         first, last = document["panes"]
-        counted = SegmentCounts(**document["counted"]) if document["counted"] else None
-        return cls(document["number"], document["end"], document["time"], (first, last), tuples, counted)
+        return cls(document["number"], document["end"], document["time"], (first, last), tuples, document["counted"])
 
 
 class Segments:
@@ -300,12 +290,18 @@ class Segments:
             self._known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new:
-            self._known.update(zip(new, self.watched.cells(codes_of(new, self.watched.jurors)), strict=True))
+            codes = codes_of(new, self.watched.jurors).astype(np.int64)
+            self._known.update(zip(new, self.watched.cells(codes), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64).reshape(len(keys), self.watched.size)
 
     def _cells(self, segment: Segment) -> Integers:
-        counted, cells = segment.counted, self._count(segment.tuples)
-        return cells if counted is None else cells + self.watched.carried(counted.jurors, counted.labels, counted.cells)
+        cells = self._count(segment.tuples)
+        return cells if segment.counted is None else cells + self.watched.carried(**segment.counted)
+
+    def _condense(self, segment: Segment, cells: Integers) -> None:
+        """Leave nothing but these counts by cell, the jurors aside as they are now."""
+        segment.counted = {"jurors": self.watched.jurors, "labels": self.watched.labels, "cells": cells.tolist()}
+        segment.tuples.clear()
 
     def _count(self, tuples: Counter[bytes]) -> Integers:
         keys, times = list(tuples), np.array(list(tuples.values()), dtype=np.int64)
@@ -375,9 +371,7 @@ class Segments:
                 at += 1
                 continue
             if here.counted or after.counted:
-                both = self._cells(here) + self._cells(after)
-                after.counted = SegmentCounts(self.watched.jurors, self.watched.labels, both.tolist())
-                after.tuples.clear()
+                self._condense(after, self._cells(here) + self._cells(after))
             else:
                 after.tuples.update(here.tuples)
             after.panes = (min(here.panes[0], after.panes[0]), max(here.panes[1], after.panes[1]))
@@ -391,8 +385,7 @@ class Segments:
             if distinct <= MOST_TUPLES:
                 return
             distinct -= len(segment.tuples)
-            segment.counted = SegmentCounts(self.watched.jurors, self.watched.labels, self._cells(segment).tolist())
-            segment.tuples.clear()
+            self._condense(segment, self._cells(segment))
 
     def halves(self, since: int) -> tuple[Counter[bytes], Counter[bytes]]:
         """The tuples of the segments that ended before an item, and of the others."""
@@ -412,29 +405,6 @@ class Segments:
         self.borders = document["borders"]
         *self.closed, self.open = map(Segment.from_dict, document["stretches"])
         self.rebuild(self.watched)
-
-
-def codes_of(keys: list[bytes], jurors: int) -> Integers:
-    """Keys as rows x jurors; labels from 1, 0 for no vote.
-
-    Returns
-    -------
-    array of int, rows x jurors
-        Labels from 1, 0 for no vote.
-    """
-    width = max(jurors, 1)
-    return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)[:, :jurors].astype(np.int64)
-
-
-def keys_from(codes: Integers) -> list[bytes]:
-    """The inverse of `codes_of`.
-
-    Returns
-    -------
-    list of bytes
-        The key of each row.
-    """
-    return keys_of(codes.astype(np.uint8))
 
 
 # -- evidence of a change ----------------------------------------------------------------------------------------------
@@ -466,24 +436,21 @@ def log_evidence(before: Integers, after: Integers) -> Floats:
     """
     start = 1 + before.sum(axis=-1, keepdims=True) / LEARNED
     each = [least_log_bet(before, after, start, urn) for urn in CHANGES]
-    mixed: Floats = logsumexp(each, axis=0) - np.log(len(CHANGES))
-    return mixed
+    return np.asarray(logsumexp(each, axis=0) - np.log(len(CHANGES)))
 
 
 def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn: float) -> Floats:
     """A bound from below of inf over p of ln M(p), with a = `start` and b = `urn`."""
     n, m = before.sum(axis=-1, keepdims=True), after.sum(axis=-1, keepdims=True)
     paid = gammaln(start) - gammaln(start + n) + gammaln(urn) - gammaln(urn + m)
-    p = _between(before * (n / (n + start)), after * (m / (m + urn)))
+    # From both sides' shares, weighted by how much of their information the urns use.
+    p = _normalized(before * (n / (n + start)) + after * (m / (m + urn)), 1 / before.shape[-1])
     slope = _slope(p, before, after, start, urn)
     for _ in range(_STEPS):
-        pulled = -p * slope
-        whole = pulled.sum(axis=-1, keepdims=True)
-        p = np.maximum(np.where(whole > 0, pulled / np.where(whole > 0, whole, 1), p), _TINY)
+        p = _normalized(-p * slope, p)
         slope = _slope(p, before, after, start, urn)
     tangents = (_height(p, before, after, start, urn) - p * slope).sum(axis=-1) + slope.min(axis=-1)
-    bound: Floats = paid[..., 0] + tangents - _ROUNDING
-    return bound
+    return np.asarray(paid[..., 0] + tangents - _ROUNDING)
 
 
 def log_ceiling(before: Integers, after: Integers) -> Floats:
@@ -504,42 +471,35 @@ def best_log_chance(counts: Integers) -> Floats:
     each = np.moveaxis(counts, -1, 0)  # numpy adds up few categories slowly, along the last axis
     total = sum(each[1:], start=each[0])
     logs = _log_table(max(int(total.max(initial=0)).bit_length(), 10))
-    chance: Floats = sum((logs[category] for category in each), start=-logs[total])
-    return chance
+    return np.asarray(sum((logs[category] for category in each), start=-logs[total]))
 
 
 @cache
 def _log_table(bits: int) -> Floats:
     """n ln n of 0, 1 … 2^bits - 1: a lookup takes a fifth of the time of computing it."""
     counts = np.arange(1 << bits)
-    table: Floats = xlogy(counts, counts)
-    return table
+    return np.asarray(xlogy(counts, counts))
 
 
-def _between(before: Floats, after: Floats) -> Floats:
-    """The starting point: the shares of both sides' counts, weighted by how much of their information the urns use."""
-    mixed = before + after
-    whole = mixed.sum(axis=-1, keepdims=True)
-    p: Floats = np.maximum(np.where(whole > 0, mixed / np.where(whole > 0, whole, 1), 1 / mixed.shape[-1]), _TINY)
-    return p
+def _normalized(weights: Floats, otherwise: Floats | float) -> Floats:
+    """Weights as shares above 0 that add up to 1; other ones where all weights are 0."""
+    whole = weights.sum(axis=-1, keepdims=True)
+    return np.maximum(np.where(whole > 0, weights / np.where(whole > 0, whole, 1), otherwise), _TINY)
 
 
 def _height(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
     """g(p), the part of ln M that a category adds; its first draw from an urn never depends on p."""
     again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    height: Floats = _urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p)
-    return height
+    return np.asarray(_urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p))
 
 
 def _urn_height(p: Floats, n: Integers, start: Floats | float) -> Floats:
-    drawn: Floats = np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
-    return drawn
+    return np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
 
 
 def _slope(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
     again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    slope: Floats = _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
-    return slope
+    return _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
 
 
 def _urn_slope(p: Floats, n: Integers, start: Floats | float) -> Floats:
@@ -576,8 +536,7 @@ def log_border_shares(numbers: Floats) -> Floats:
     array of float
         In nats, one per border.
     """
-    logs: Floats = -_FALL * np.log(numbers) - np.log(zeta(_FALL))
-    return logs
+    return np.asarray(-_FALL * np.log(numbers) - np.log(zeta(_FALL)))
 
 
 # -- the test of all series --------------------------------------------------------------------------------------------
@@ -604,49 +563,31 @@ class Detection:
         return self.evidence - self.needed
 
 
+@dataclass(frozen=True)
 class ChangeTest:
-    """Borders, origins and thresholds, prepared once for all tests until one of them changes.
+    """Borders, origins and thresholds, prepared once for all tests until one of them changes."""
 
-    Parameters
-    ----------
-    segments
-        The counts.
-    alpha
-        The total rate of false alarms.
-    first
-        How many jurors there were at the first border.
-    origins
-        Series (subject, number) -> number of the border at which its watch began; else the start of the stream.
-    resting
-        Series that are not watched for now.
-    """
+    segments: Segments  #: the counts
+    alpha: float  #: the total rate of false alarms
+    first: int  #: how many jurors there were at the first border
+    origins: dict[tuple[str, int], int]  #: series -> the border at which its watch began; else the stream's start
+    resting: set[tuple[str, int]]  #: series (subject, number) that are not watched for now
 
-    def __init__(
-        self,
-        segments: Segments,
-        alpha: float,
-        first: int,
-        origins: dict[tuple[str, int], int],
-        resting: set[tuple[str, int]],
-    ) -> None:
-        self.segments, self.watched = segments, segments.watched
-        self.subjects = {
-            subject: _Subject(subject, segments, alpha, first, origins, resting)
-            for subject in SUBJECTS
-            if self.watched.series(subject)
-        }
+    @cached_property
+    def _subjects(self) -> list[_Subject]:
+        return [_Subject(self, subject) for subject in SUBJECTS if self.segments.watched.series(subject)]
 
     def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
         """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
         if not self.segments.closed:
             return
-        passed = {name: subject.may_change(now) for name, subject in self.subjects.items()}
-        for row in np.flatnonzero(sum(flags.sum(axis=1) for flags in passed.values())):
+        passed = [(subject, subject.may_change(now)) for subject in self._subjects]
+        for row in np.flatnonzero(sum(flags.sum(axis=1) for _, flags in passed)):
             detections = [
                 detection
-                for name, flags in passed.items()
+                for subject, flags in passed
                 for series in np.flatnonzero(flags[row])
-                if (detection := self.subjects[name].detect(int(series), now[row], int(row))) is not None
+                if (detection := subject.detect(int(series), now[row], int(row))) is not None
             ]
             if detections:
                 yield int(row), detections
@@ -655,25 +596,17 @@ class ChangeTest:
 class _Subject:
     """The series of one subject."""
 
-    def __init__(
-        self,
-        subject: str,
-        segments: Segments,
-        alpha: float,
-        first: int,
-        origins: dict[tuple[str, int], int],
-        resting: set[tuple[str, int]],
-    ) -> None:
-        self.subject = subject
+    def __init__(self, test: ChangeTest, subject: str) -> None:
+        self.subject, segments = subject, test.segments
         self.parts = segments.watched.parts_of[subject]
         series = len(segments.watched.series(subject))
-        members = {"juror": first, "silence": first, "pair": first * (first - 1) // 2}
+        members = {"juror": test.first, "silence": test.first, "pair": test.first * (test.first - 1) // 2}
         share = shares(series, members[subject]) if subject in members else np.ones(series)
-        self.needed: Floats = -np.log(alpha * SUBJECTS[subject] * share)
-        begin = np.array([origins.get((subject, each), 0) for each in range(series)])
+        self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] * share)
+        begin = np.array([test.origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
-        self.watched = np.array([(subject, each) not in resting for each in range(series)])
+        self.watched = np.array([(subject, each) not in test.resting for each in range(series)])
         # By part: the counts at each series' origin, up to each border, between the two, and their log-likelihood.
         self._start, self._upto, self._before, self._chance = [], [], [], []
         for part in self.parts:
@@ -710,8 +643,7 @@ class _Subject:
             return self._detect(series, now, row)
         detections = []
         for each in range(len(self.needed)):
-            detection = self._detect(each, now, row)
-            if detection is None:
+            if (detection := self._detect(each, now, row)) is None:
                 return None
             detections.append(detection)
         return min(detections, key=lambda detection: detection.evidence)
