@@ -47,13 +47,13 @@ class Tried:
 
 
 def _export(tool: str, works: str, package: str, reader: str = "", how: str = TYPED) -> Tried:
-    return Tried(tool, works, how, f"{SAMPLES}/make_exports.py", package, reader)
+    return Tried(tool, works, how, f"{SAMPLES}/make_samples.py", package, reader)
 
 
 TRIED = (
     Tried("Inspect AI", "logs are read", RUNS, PINS, "inspect_ai", reader="inspect"),
     Tried("Inspect AI", "metric, reducer, scorer, hook", RUNS, PINS, "inspect_ai", module="integrations.inspect_ai"),
-    Tried("promptfoo", "results are read", WROTE, f"{SAMPLES}/make_promptfoo.py", "promptfoo", reader="promptfoo"),
+    Tried("promptfoo", "results are read", WROTE, f"{SAMPLES}/make_samples.py", "promptfoo", reader="promptfoo"),
     Tried(
         "promptfoo",
         "extension that gates a run",
@@ -63,10 +63,10 @@ TRIED = (
         module="integrations.promptfoo",
     ),
     Tried(
-        "lm-evaluation-harness", "samples are read", WROTE, f"{SAMPLES}/make_lm_eval.py", "lm_eval", reader="lm-eval"
+        "lm-evaluation-harness", "samples are read", WROTE, f"{SAMPLES}/make_samples.py", "lm_eval", reader="lm-eval"
     ),
-    Tried("OpenAI evals", "logs are read", WROTE, f"{SAMPLES}/make_openai_evals.py", "evals", reader="openai-evals"),
-    Tried("MLflow", "assessed traces are read", WROTE, f"{SAMPLES}/make_mlflow.py", "mlflow-skinny", reader="mlflow"),
+    Tried("OpenAI evals", "logs are read", WROTE, f"{SAMPLES}/make_samples.py", "evals", reader="openai-evals"),
+    Tried("MLflow", "assessed traces are read", WROTE, f"{SAMPLES}/make_samples.py", "mlflow-skinny", reader="mlflow"),
     Tried("MLflow", "`jurors.mlflow.log` into a run", RUNS, PINS, "mlflow-skinny", module="integrations.mlflow"),
     _export("Langfuse", "scores are read", "langfuse", "langfuse"),
     _export("LangSmith", "feedback is read", "langsmith", "langsmith"),
@@ -78,7 +78,7 @@ TRIED = (
         "OpenInference",
         "spans are read",
         WROTE,
-        f"{SAMPLES}/make_openinference.py",
+        f"{SAMPLES}/make_samples.py",
         "openinference-instrumentation",
         reader="openinference",
     ),
@@ -89,11 +89,11 @@ TRIED = (
         "Label Studio",
         "exports are read",
         WROTE,
-        f"{SAMPLES}/label_studio/make_label_studio.py",
+        f"{SAMPLES}/make_samples.py",
         "label-studio",
         reader="label-studio",
     ),
-    Tried("Argilla", "exports are read", WROTE, f"{SAMPLES}/argilla/make_argilla.py", "argilla", reader="argilla"),
+    Tried("Argilla", "exports are read", WROTE, f"{SAMPLES}/make_samples.py", "argilla", reader="argilla"),
     _export("doccano", "exports are read", "doccano", "doccano"),
     Tried("Prodigy", "exports are read", DOCUMENTED, reader="prodigy"),
     Tried("LightTag", "results of a task are read", DOCUMENTED, reader="lighttag"),
@@ -101,9 +101,9 @@ TRIED = (
     Tried("TREC", "qrels are read", DOCUMENTED, reader="trec"),
     Tried("JUDGE-BENCH", "data sets are read", DOCUMENTED, reader="judge-bench"),
     Tried("DevAI", "judgments are read", DOCUMENTED, reader="devai"),
-    Tried("snorkel", "matrices are read", WROTE, f"{SAMPLES}/matrix/make_matrix.py", "snorkel", reader="matrix"),
-    Tried("cleanlab", "matrices are read", WROTE, f"{SAMPLES}/matrix/make_matrix.py", "cleanlab", reader="matrix"),
-    Tried("crowd-kit", "frames are read", WROTE, f"{SAMPLES}/crowdkit/make_crowdkit.py", "crowd-kit"),
+    Tried("snorkel", "matrices are read", WROTE, f"{SAMPLES}/make_samples.py", "snorkel", reader="matrix"),
+    Tried("cleanlab", "matrices are read", WROTE, f"{SAMPLES}/make_samples.py", "cleanlab", reader="matrix"),
+    Tried("crowd-kit", "frames are read", WROTE, f"{SAMPLES}/make_samples.py", "crowd-kit"),
     Tried("pytest", "votes are gated when a session ends", RUNS, PINS, "pytest", module="integrations.pytest"),
     Tried("pandas", "`df.jurors`", RUNS, PINS, "pandas", module="pandas"),
     Tried("scikit-learn", "`jurors.metrics`, `jurors.Jury`", RUNS, PINS, "scikit-learn", module="metrics"),

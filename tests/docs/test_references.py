@@ -178,8 +178,8 @@ def test_what_a_tool_wrote_is_there(tool: Tried) -> None:
 
 
 def test_a_version_that_nothing_names_is_an_error() -> None:
-    with pytest.raises(LookupError, match=r"make_exports\.py names no version of nothing"):
-        _ = Tried("Nothing", "nothing", WROTE, f"{SAMPLES}/make_exports.py", "nothing").version
+    with pytest.raises(LookupError, match=r"make_samples\.py names no version of nothing"):
+        _ = Tried("Nothing", "nothing", WROTE, f"{SAMPLES}/make_samples.py", "nothing").version
 
 
 # -- figures about calibration: each is one that `benchmarks/calibration.py` printed --------------------------------

@@ -116,10 +116,3 @@ def test_the_guide_checks_out_the_submodule_that_it_uses_and_gives_inputs_that_e
     assert checkout["with"]["submodules"] is True  # else the folder of the action is empty
     assert action["uses"].startswith("./")
     assert set(action["with"]) <= set(ACTION["inputs"])
-
-
-def test_the_guide_says_what_to_write_where_the_tag_does_not_exist_yet() -> None:
-    guide = (ROOT / "docs" / "guides" / "in-your-tools.md").read_text(encoding="utf-8")
-    hook = guide.split("## pre-commit")[1].split("\n## ")[0]
-    assert "rev: v" in hook
-    assert "rev-parse HEAD" in hook

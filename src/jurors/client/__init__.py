@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from jurors.client import protocol
 from jurors.client.protocol import BATCH_SIZE, Call, Document, Event, EventReader
-from jurors.errors import OptionError
+from jurors.errors import JurorsError, OptionError
 
 __all__ = ["AsyncClient", "Client"]
 
@@ -28,8 +28,18 @@ class _BaseClient:
             raise OptionError(message, name="url", value=url)
         self.url = url.rstrip("/")
         self.retries = retries
-        self._httpx = protocol.httpx()
-        self._http = getattr(self._httpx, self._kind)(**protocol.client_options(self.url, key, timeout, transport))
+        try:
+            import httpx
+        except ImportError:
+            raise JurorsError("a client needs httpx: pip install 'jurors[serve]'") from None
+        if key is not None and not (key.isascii() and key.isprintable()):
+            problem = "this is no API key: `jurors keys create` prints one, jk_ and letters and digits"
+            raise OptionError(problem, name="key")
+        headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
+        self._httpx: Any = httpx
+        # no redirect is followed: the key goes to the address it was given for
+        options = {"headers": headers, "timeout": timeout, "transport": transport, "follow_redirects": False}
+        self._http = getattr(httpx, self._kind)(base_url=self.url, **options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"

@@ -11,11 +11,10 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from jurors.errors import JurorsError, OptionError, ServerError
+from jurors.errors import JurorsError, ServerError
 
 T = TypeVar("T")
 Document = dict[str, Any]  #: of JSON
@@ -335,34 +334,3 @@ def get_report(project: str) -> Call[str]:
         Read as HTML.
     """
     return Call("GET", project_path(project, "report"), str)
-
-
-# -- httpx, imported when a client is made --------------------------------------------------------------------
-
-
-def httpx() -> Any:
-    """Import httpx.
-
-    Returns
-    -------
-    module
-        JurorsError in one line where it is not installed.
-    """
-    try:
-        return import_module("httpx")
-    except ImportError:
-        raise JurorsError("a client needs httpx: pip install 'jurors[serve]'") from None
-
-
-def client_options(url: str, key: str | None, timeout: float, transport: Any) -> dict[str, Any]:
-    """Set httpx up for either client. No redirect is followed: the key goes to the address it was given for.
-
-    Returns
-    -------
-    dict
-        The arguments of `httpx.Client` and `httpx.AsyncClient`.
-    """
-    if key is not None and not (key.isascii() and key.isprintable()):
-        raise OptionError("this is no API key: `jurors keys create` prints one, jk_ and letters and digits", name="key")
-    headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
-    return {"base_url": url, "headers": headers, "timeout": timeout, "transport": transport, "follow_redirects": False}

@@ -25,7 +25,7 @@ from anyio import to_thread
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
 from inspect_ai.scorer import NOANSWER, SampleScore, Score, accuracy, metric, score_reducer, scorer, stderr
 
-from jurors.errors import JurorsError, OptionError
+from jurors.errors import JurorsError, OptionError, OutputError, VotesError
 from jurors.integrations import key_figures
 
 if TYPE_CHECKING:
@@ -82,8 +82,6 @@ def panel_votes(score: Score) -> list[Any] | None:
 
 def _check_complete(scores: Sequence[Score]) -> None:
     """Refuse an even panel by `majority`: its ties are hidden from metrics, and the other samples agree too well."""
-    from jurors import VotesError
-
     reduced = [score for score in scores if not isinstance(score.value, list) and not _panel(score).get(_COMPLETE)]
     panels = [votes for score in reduced if (votes := panel_votes(score)) is not None]
     todo = "samples on which no label has more than half of the votes; reduce the panel with jurors' panel_reducer()"
@@ -94,8 +92,6 @@ def _check_complete(scores: Sequence[Score]) -> None:
 
 
 def _check_single(votes: Sequence[Any]) -> None:
-    from jurors import VotesError
-
     if any(isinstance(vote, (Mapping, list)) for vote in votes):
         raise VotesError("each grader of a panel must say one value, not several; take one of them")
 
@@ -107,7 +103,7 @@ def _panel(score: Score) -> Mapping[str, Any]:
 
 def _grade_panels(panels: Sequence[list[Any] | None], graders: Sequence[str] | None) -> Evaluation:
     """The evaluation of a panel; samples whose votes cannot be attributed are left out, with a warning."""
-    from jurors import Votes, VotesError, grade
+    from jurors import Votes, grade
 
     sizes = Counter(len(panel) for panel in panels if panel is not None)
     size = len(graders) if graders else max(sizes, default=0)
@@ -228,7 +224,6 @@ def report_beside(location: str) -> Path | None:
     Path or None
         None, and a line in the log of the run, where none can be made.
     """
-    from jurors.errors import OutputError
     from jurors.reporting.page import report
 
     place = urlsplit(location)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -36,19 +36,14 @@ rang, do not trust the grades, and say so. No alarm is no proof: `audit_plan` dr
 `audit_result` says what those labels prove."""
 
 
-@dataclass(frozen=True)
 class NamedFiles:
-    """The files and folders that may be read."""
+    """The files and folders that may be read, as named on the command line; VotesError where one does not exist."""
 
-    roots: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, files: Sequence[str]) -> NamedFiles:
-        """The files named on the command line; VotesError where one does not exist."""
+    def __init__(self, files: Sequence[str]) -> None:
         for file in files:
             if not Path(file).exists():
                 raise VotesError(f"{file}: there is no such file or folder; name what the assistant may read")
-        return cls(tuple(Path(file).resolve() for file in files))
+        self.roots = tuple(Path(file).resolve() for file in files)
 
     def path(self, file: str) -> str:
         """The real path of a file, folder or pattern; VotesError where it matches a file that lies elsewhere."""
@@ -80,8 +75,8 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
     except ModuleNotFoundError as error:
         raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
 
-    named = NamedFiles.of(files)
-    tools = {tool.__name__: tool for tool in (*_vote_tools(named), *_audit_tools(named))}
+    named = NamedFiles(files)
+    tools = {tool.__name__: tool for tool in _tools(named)}
 
     class Strict(MCPServer[Any]):  # type: ignore[misc]
         """The protocol's own server ignores arguments that a tool lacks: a limit given so would seem to be checked."""
@@ -114,8 +109,8 @@ def _check_arguments(tool: Callable[..., str], given: Options) -> None:
 # The docstrings of the tools are what assistants read of them.
 
 
-def _vote_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
-    """The tools about votes."""
+def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
+    """The tools; the same draw for an audit is made again from its seed, so that no file is stored."""
 
     def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
         """What a file of votes or a tool's log holds, what looks odd, and which commands would work; grades nothing."""
@@ -157,12 +152,6 @@ def _vote_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
                 raise
             return _shown(value_items(named.path(file), **_reading(options)), format)
 
-    return inspect, grade, check, label
-
-
-def _audit_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
-    """The tools for a person's labels; the same draw is made again from its seed, so that no file is stored."""
-
     def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
         """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
         return jurors.audit.plan(named.path(file), n, seed=seed, **_reading(options)).to_csv()
@@ -181,7 +170,7 @@ def _audit_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
         given = tuple(names.get(labels[item], labels[item]) if item in labels else None for item in drawn)
         return _shown(jurors.audit.result(votes, replace(sheet, labels=given)), format)
 
-    return audit_plan, audit_result
+    return inspect, grade, check, label, audit_plan, audit_result
 
 
 def _grade_labels_or_numbers(

@@ -28,9 +28,6 @@ from jurors.cli import main
 from jurors.votes.io import sources as sizes
 from jurors.votes.io.sources import UnpackLimit, in_bytes
 
-# -- Files made to fill the memory, of odd bytes or names; sizes past counting; moments, which have no time zone her
-
-
 WIDE = b"item,ann,bob,cy\n1,x,y,x\n2,y,y,x\n3,x,x,y\n"
 
 
@@ -81,7 +78,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(vars(room), "least", 100_000)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_file_that_holds_too_much_is_one_line_that_names_the_flag(tmp_path: Path, name: str) -> None:
@@ -91,8 +87,7 @@ def test_a_file_that_holds_too_much_is_one_line_that_names_the_flag(tmp_path: Pa
     ) as raised:
         read_votes(tmp_path / name)
     assert raised.value.code == "too_large"
-    run = CliRunner().invoke(main, ["grade", str(tmp_path / name)])
-    assert (run.exit_code, run.stderr.count("\n"), run.stderr.count(name)) == (2, 1, 1)
+    assert str(raised.value).count(name) == 1
 
 
 @pytest.mark.usefixtures("small")
@@ -290,11 +285,20 @@ def test_merged_cells_are_refused_where_they_are_in_the_table(tmp_path: Path) ->
     assert jurors.read_votes(f"{path}::Votes!C1:F25").jurors == ("bob", "cy", "dee", "eve")
 
 
-def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "column", "cell", "message"),
+    [
+        (3, 2, '=IF(1=1,"yes","no")', "cell C4 of sheet 'Votes' is a formula whose value the file does not hold"),
+        (2, 1, "#REF!", "cell B3 holds the error #REF!"),
+        (20, 6, "yes?", "cell G21 holds 'yes?', and its column has no name in row 1"),
+        (0, 3, "Ann", "columns 'ann' and 'Ann' differ by case alone"),
+    ],
+)
+def test_a_cell_that_can_be_no_vote_is_refused(tmp_path: Path, row: int, column: int, cell: str, message: str) -> None:
     rows = wide()
-    rows[3][2] = '=IF(1=1,"yes","no")'
-    workbook(Votes=rows)(path := tmp_path / "f.xlsx")
-    assert "cell C4 of sheet 'Votes' is a formula whose value the file does not hold" in refused(path)
+    rows[row][column : column + 1] = [cell]
+    workbook(Votes=rows)(path := tmp_path / "book.xlsx")
+    assert message in refused(path)
 
 
 def test_a_formula_that_came_to_no_text_is_an_empty_cell(book: Path) -> None:
@@ -302,25 +306,6 @@ def test_a_formula_that_came_to_no_text_is_an_empty_cell(book: Path) -> None:
     with_sheet(book, lambda text: re.sub(r'<c r="C4".*?</c>', empty, text))
     votes = jurors.read_votes(book)
     assert (votes.n_votes, votes.codes[2, 1]) == (119, -1)
-
-
-def test_names_that_differ_by_case_alone_are_refused(tmp_path: Path) -> None:
-    workbook(Votes=[["item", "Ann", "bob", "ann"], [1, "x", "y", "x"]])(path := tmp_path / "n.xlsx")
-    assert "columns 'Ann' and 'ann' differ by case alone" in refused(path)
-
-
-def test_a_cell_that_is_an_error_is_refused(tmp_path: Path) -> None:
-    rows = wide()
-    rows[2][1] = "#REF!"
-    workbook(Votes=rows)(path := tmp_path / "e.xlsx")
-    assert "cell B3 holds the error #REF!" in refused(path)
-
-
-def test_a_cell_without_a_name_above_is_refused(tmp_path: Path) -> None:
-    rows = wide()
-    rows[20].append("yes?")
-    workbook(Votes=rows)(path := tmp_path / "c.xlsx")
-    assert "cell G21 holds 'yes?', and its column has no name in row 1" in refused(path)
 
 
 def test_sheets_and_cells_that_are_not_there_are_named(book: Path, tmp_path: Path) -> None:
@@ -337,12 +322,11 @@ def test_a_workbook_made_to_burst_is_refused(book: Path) -> None:
     assert "holds more than 1MB unpacked" in refused(book, unpack="1MB")
 
 
-@pytest.mark.slow
-def test_a_row_beyond_all_rows_is_refused(book: Path) -> None:
-    row = "99999999"
-    far = f'<row r="{row}"><c r="A{row}" t="inlineStr"><is><t>q</t></is></c></row></sheetData>'
+def test_a_row_beyond_all_rows_is_refused(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.votes.io.excel._MOST_ROWS", 1000)  # of a million, each would be parsed
+    far = '<row r="99999"><c r="A99999" t="inlineStr"><is><t>q</t></is></c></row></sheetData>'
     with_sheet(book, lambda text: text.replace("</sheetData>", far))
-    assert "at most 1,048,576 rows" in refused(book)
+    assert "at most 1,000 rows" in refused(book)
 
 
 def test_wide_rows_of_nothing_are_refused(book: Path) -> None:
@@ -351,15 +335,12 @@ def test_wide_rows_of_nothing_are_refused(book: Path) -> None:
     assert "its column has no name" in refused(book)
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: data[:200] + b"\0" * 50 + data[250:]]
-)
-def test_a_damaged_workbook_is_one_line(book: Path, damage: Callable[[bytes], bytes]) -> None:
-    book.write_bytes(damage(book.read_bytes()))
-    assert "damaged" in refused(book)
-
-
-def test_a_broken_sheet_is_one_line(book: Path) -> None:
+def test_a_damaged_workbook_is_one_line(book: Path) -> None:
+    content = book.read_bytes()
+    for damaged in (content[: len(content) // 2], content[:200] + b"\0" * 50 + content[250:]):
+        book.write_bytes(damaged)
+        assert "damaged" in refused(book)
+    book.write_bytes(content)
     with_sheet(book, lambda text: text[: len(text) // 2])
     assert "damaged" in refused(book)
 
@@ -392,6 +373,15 @@ def test_the_size_a_program_wrote_into_a_sheet_is_not_believed(book: Path) -> No
 # -- databases ---------------------------------------------------------------------------------------------------
 
 
+def sqlite(path: Path, *statements: str) -> Path:
+    con = sqlite3.connect(path)
+    for statement in statements:
+        con.execute(statement)
+    con.commit()
+    con.close()
+    return path
+
+
 def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
     lite, duck = tmp_path / "a.db", tmp_path / "b.duckdb"
     lite.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20)
@@ -404,10 +394,8 @@ def test_a_damaged_database_is_one_line(tmp_path: Path) -> None:
 def test_a_database_without_tables_is_told(tmp_path: Path) -> None:
     duckdb.connect(str(tmp_path / "b.duckdb")).close()
     assert "there is no table in it" in refused(tmp_path / "b.duckdb")
-    with sqlite3.connect(tmp_path / "a.db") as con:
-        con.execute("CREATE TABLE votes (item, ann)")
-    con.close()
-    assert "column names (item, ann) but no rows" in refused(tmp_path / "a.db")
+    empty = sqlite(tmp_path / "a.db", "CREATE TABLE votes (item, ann)")
+    assert "column names (item, ann) but no rows" in refused(empty)
 
 
 def test_a_view_reaches_no_other_file_and_is_read_only_by_name(tmp_path: Path) -> None:
@@ -419,13 +407,11 @@ def test_a_view_reaches_no_other_file_and_is_read_only_by_name(tmp_path: Path) -
     assert "cannot be read" in refused(f"{tmp_path / 'b.duckdb'}::leak")
 
 
-@pytest.mark.slow
 def test_an_endless_view_is_not_taken_by_itself(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "a.db") as con:
-        con.execute("CREATE VIEW v AS WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT k FROM n")
-    con.close()
-    assert "there is no table in it" in refused(tmp_path / "a.db")
-    assert "holds more than 1MB unpacked" in refused(f"{tmp_path / 'a.db'}::v", unpack="1MB")
+    numbers = "WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) SELECT k FROM n"
+    path = sqlite(tmp_path / "a.db", f"CREATE VIEW v AS {numbers}")
+    assert "there is no table in it" in refused(path)
+    assert "holds more than 100KB unpacked" in refused(f"{path}::v", unpack="100KB")
 
 
 def test_nothing_is_left_beside_a_database_with_a_log_of_changes(tmp_path: Path) -> None:
@@ -448,18 +434,12 @@ def test_two_tables_that_are_shown_alike_are_told(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "a.db") as con:
-        con.execute("CREATE TABLE votes (item, ann)")
-        con.execute("INSERT INTO votes VALUES (1, ?)", (b"\xff\xfe\x00",))
-    con.close()
-    assert "bytes that are no text" in refused(tmp_path / "a.db")
+    path = sqlite(tmp_path / "a.db", "CREATE TABLE votes (item, ann)", "INSERT INTO votes VALUES (1, x'fffe00')")
+    assert "bytes that are no text" in refused(path)
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "a.db") as con:
-        con.execute("CREATE TABLE votes (item, ann)")
-    con.close()
-    place = str(tmp_path / "a.db")
+    place = str(sqlite(tmp_path / "a.db", "CREATE TABLE votes (item, ann)"))
     run = CliRunner().invoke(main, ["convert", f"{place}::votes", "-o", place], prog_name="jurors")
     assert run.exit_code == 2
     assert "would write over" in run.stderr

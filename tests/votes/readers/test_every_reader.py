@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 import re
 import shutil
@@ -15,7 +14,7 @@ from click.testing import CliRunner
 from mutated_logs import SMALL, changed, mutants, outcome, write
 from other_tools import SAMPLES, recognised_as, refusal
 
-from jurors import Votes, VotesError, read_votes
+from jurors import VotesError, read_votes
 from jurors.cli.main import main
 from jurors.errors import OptionError
 from jurors.options import TOOLS
@@ -99,22 +98,11 @@ def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
     assert recognised_as(tmp_path) == "promptfoo"
 
 
-def test_a_tool_without_questions_takes_none() -> None:
+def test_a_tool_without_questions_takes_none_and_a_plain_table_needs_no_tool() -> None:
     with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
         find_reader([LOGS["devai"]], SAMPLES, "devai:verdict")
-
-
-def test_crowdkit_needs_no_reader() -> None:
-    """Its task, worker, label frame is the long layout."""
-    pandas = pytest.importorskip("pandas")
-    sample = SAMPLES / "crowdkit" / "crowd.csv"
-    votes = read_votes(sample)
-    assert (votes.jurors, votes.labels) == (("w1", "w2", "w3"), ("no", "yes"))
-    assert votes.item_names().tolist() == ["t1", "t2", "t3", "t4", "t5"]
-    assert votes.codes.tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, -1], [0, 1, 0], [1, 1, 1]]
-    assert (Votes.from_frame(pandas.read_csv(sample)).codes == votes.codes).all()
     with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave --from out"):
-        read_votes(sample, tool="crowd-kit")
+        find_reader([], SAMPLES, "crowd-kit")
 
 
 # -- a file that the user named is read or refused; only in a folder may others lie beside the logs ---------------
@@ -152,64 +140,59 @@ def test_in_a_folder_only_files_that_look_like_the_tools_are_read(tool: str, tmp
     assert votes.n_votes == alone.n_votes > 0
 
 
-def test_an_empty_file_among_logs_is_named(tmp_path: Path) -> None:
-    shutil.copy(LOGS["openai-evals"], tmp_path / "a.jsonl")
-    (tmp_path / "b.jsonl").write_text("")
-    assert "b.jsonl: the file is empty" in refusal(tmp_path)
-
-
 # -- broken files -------------------------------------------------------------------------------------------------
 
 BROKEN: dict[str, Callable[[bytes], bytes]] = {
-    "cut in half": lambda data: data[: len(data) // 2],
+    "cut short": lambda data: data[:-9],
     "empty": lambda data: b"",
     "an empty list": lambda data: b"[]",
     "an empty record": lambda data: b"{}",
     "other records": lambda data: b'[{"item": 1, "juror": "a", "label": "x"}]',
-    "one huge line": lambda data: b"[" + b'"x",' * 1_000_000 + b'"x"]',
+    "one long line": lambda data: b"[" + b'"x",' * 30_000 + b'"x"]',
     "deep": lambda data: b"[" * 100_000,
     "text": lambda data: b"item,juror,label\n1,a,x\n",
     "binary": lambda data: bytes(range(256)) * 50,
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
-@pytest.mark.parametrize("tool", ["label-studio", "argilla", "devai", "matrix"])
-def test_a_broken_file_is_one_line_and_status_two(tmp_path: Path, tool: str, how: str) -> None:
-    path = tmp_path / LOGS[tool].name
-    path.write_bytes(BROKEN[how](LOGS[tool].read_bytes()))
-    result = CliRunner().invoke(main, ["grade", str(path), "--from", tool])
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith(f"jurors: {path}: ")
-    assert result.stderr.count("\n") == 1
+@pytest.mark.parametrize("tool", READERS)
+def test_a_broken_file_is_one_line(tmp_path: Path, tool: str, how: str) -> None:
+    if tool in SMALL:
+        write(path := tmp_path / SMALL[tool][0], SMALL[tool][1])
+    else:
+        path = tmp_path / f"votes.{tool}"
+        path.write_bytes(LOGS[tool].read_bytes() if tool in LOGS else b"q1 0 d1 3\nq1 0")
+    path.write_bytes(BROKEN[how](path.read_bytes()))
+    assert refusal(path, tool)
 
 
 @pytest.mark.parametrize(
     ("tool", "name"),
     [
-        *(("argilla", "argilla/nested.json"), ("argilla", "argilla/flat.jsonl")),
-        *(("promptfoo", "promptfoo/results.json"), ("promptfoo", "promptfoo/results.jsonl")),
-        *(("mlflow", "mlflow/traces.json"), ("mlflow", "mlflow/traces.jsonl"), ("mlflow", "mlflow/correct.parquet")),
-        *(("openinference", "openinference/traces.jsonl"), ("openinference", "openinference/spans.json")),
-        *((tool, LOGS[tool]) for tool in ("label-studio", "devai", "openai-evals", "lm-eval")),
+        *(
+            ("argilla", "argilla/flat.jsonl"),
+            ("promptfoo", "promptfoo/results.jsonl"),
+            ("mlflow", "mlflow/traces.json"),
+        ),
+        *(("mlflow", "mlflow/correct.parquet"), ("openinference", "openinference/spans.json")),
+        *((tool, path) for tool, path in LOGS.items() if tool != "matrix"),
     ],
 )
-def test_a_log_cut_short_is_one_line(tmp_path: Path, tool: str, name: str | Path) -> None:
-    content = (SAMPLES / name).read_bytes()
+def test_a_log_cut_short_is_one_line_that_says_so(tmp_path: Path, tool: str, name: str | Path) -> None:
     path = tmp_path / Path(name).name
+    content = (SAMPLES / name).read_bytes()
     path.write_bytes(content[: len(content) * 2 // 3])
     assert re.search("broken or cut short|is damaged|no table of MLflow traces", refusal(path, tool))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tool", [tool for tool in SMALL if tool not in ("sketch", "by-true-label")])
 def test_a_record_with_a_huge_field_is_read(tmp_path: Path, tool: str) -> None:
     name, records = SMALL[tool]
     write(tmp_path / name, records)
     votes = read_votes(tmp_path / name)
     first = records[0][0] if isinstance(records[0], list) else records[0]
-    huge = first | {"extra": "x" * 20_000_000}
+    huge = first | {"extra": "x" * 1_000_000}
     write(tmp_path / name, [[huge, *records[0][1:]] if isinstance(records[0], list) else huge, *records[1:]])
     assert read_votes(tmp_path / name, tool=tool).to_frame().equals(votes.to_frame())
 
@@ -224,17 +207,9 @@ def test_json_nested_too_deeply_is_one_line(tmp_path: Path, text: str) -> None:
     assert "nested too deeply" in refusal(tmp_path / "deep.json")
 
 
-def test_other_files_under_a_tools_name_are_one_line(tmp_path: Path) -> None:
-    assert "this is no Argilla export" in refusal(LOGS["promptfoo"], "argilla")
-    (tmp_path / "votes.csv.gz").write_bytes(gzip.compress(b"item,juror,label\n1,ann,x\n"))
-    assert "this is no numpy matrix (.npy or .npz)" in refusal(tmp_path / "votes.csv.gz", "matrix")
-    (tmp_path / "votes.json").write_text('{"item": 1, "results": "x", "label": "pass"}')
-    assert "this is no promptfoo results file" in refusal(tmp_path / "votes.json", "promptfoo")
-
-
 # -- whatever stands in place of a value: votes, or one clear line ------------------------------------------------
 
-MOST = 150  # of a reader; `python tests/mutated_logs.py` tries them all, and the tools' own files
+MOST = 60  # of a reader; `python tests/mutated_logs.py` tries them all, and the tools' own files
 
 
 @pytest.mark.slow
@@ -256,60 +231,19 @@ def test_the_small_logs_are_read_and_recognised(tmp_path: Path, tool: str) -> No
     assert votes.labels == read_votes(tmp_path / name, tool=tool).labels
 
 
-SCORE = (0, "samples", 0, "scores", "model_graded_qa")
-ASSESSMENT = (0, "assessments", 0)
-RESULT = (0, 0, "annotations", 0, "result", 0)
-RESPONSE = (0, 0, "responses", "verdict")
-PART = (0, "results", "results", 0, "gradingResult", "componentResults", 0)
-#: values that once ended in a traceback
-ODD: dict[str, tuple[str, tuple[Any, ...], Any, str]] = {
-    "metadata of a score": ("inspect", (*SCORE, "metadata"), "x", r"metadata' is 'x'; expected a record"),
-    "options of a scorer": ("inspect", (0, "eval", "scorers", 0, "options"), "x", r"options' is 'x'; expected a rec"),
-    "source as text": ("mlflow", (*ASSESSMENT, "source"), "gpt", r"line 1: 'assessments\[0\].source' is 'gpt'; expec"),
-    "list as a trace": ("mlflow", (0, "trace_id"), ["t"], r"'trace_id' is \['t'\]; expected a single value"),
-    "promptfoo's metadata": ("promptfoo", (*PART, "metadata"), "x", r"Results\[0\].metadata' is 'x'; expected a rec"),
-    "list as a tag": ("label-studio", (*RESULT, "from_name"), ["v"], r"from_name' is \['v'\]; expected a single value"),
-    "record as a choice": ("label-studio", (*RESULT, "value", "choices"), {"k": 1}, r"choices' is .*single value"),
-    "list as a status": ("argilla", (*RESPONSE, 0, "status"), ["submitted"], r"status' is .* expected a single value"),
-    "number as responses": ("argilla", RESPONSE, 3, r"'responses.verdict' is 3; expected a record"),
-    "list as an id": ("argilla", (0, 0, "id"), ["r"], r"'id' is \['r'\]; expected a single value"),
-    "number as arguments": ("lm-eval", (0, "arguments"), 3, r"line 1: 'arguments' is 3; expected a list"),
-    "truth as functions": ("openai-evals", (0, "spec", "completion_fns"), True, r"completion_fns' is True; expected"),
-    "count past counting": ("by-true-label", (0, "by_true_label", "a", "aa"), 10**30, r"counts must not exceed 9,223"),
-    "half a character": ("argilla", (*RESPONSE, 0, "value"), "\ud800", r"is '\\ud800'; expected whole characters"),
-    "half a label": ("sketch", (0, "labels", 0), "\ud800", r"the checksum does not match|whole characters"),
-}
-
-
-@pytest.mark.parametrize("what", ODD)
-def test_what_ended_in_a_traceback_is_one_line(tmp_path: Path, what: str) -> None:
-    tool, place, value, message = ODD[what]
+@pytest.mark.parametrize(
+    ("tool", "place"), [("argilla", (0, 0, "responses", "verdict", 0, "value")), ("sketch", (0, "labels", 0))]
+)
+def test_half_a_character_is_refused(tmp_path: Path, tool: str, place: tuple[Any, ...]) -> None:
     name, records = SMALL[tool]
-    write(tmp_path / name, changed(records, place, value))
-    assert re.search(message, refusal(tmp_path / name))
-
-
-def test_tags_of_mixed_types_are_named_all_the_same(tmp_path: Path) -> None:
-    name, records = SMALL["label-studio"]
-    two = [*records[0], changed(records[0], (0, "annotations", 0, "result", 0, "from_name"), 7)[0] | {"id": 2}]
-    (*_, labelled) = two
-    labelled["annotations"][0]["result"][0] |= {"type": "rating", "value": {"rating": 4}}
-    write(tmp_path / name, [two])
-    assert read_votes(tmp_path / name).labels == ("a",)  # the only Choices
-    assert re.search(r"no question 'x'.* There are: v, 7", refusal(tmp_path / name, "label-studio:x"))
+    write(tmp_path / name, changed(records, place, "\ud800"))
+    assert re.search("the checksum does not match|expected whole characters", refusal(tmp_path / name))
 
 
 def test_a_label_of_many_digits_is_a_label(tmp_path: Path) -> None:
     name, records = SMALL["mlflow"]
     path = tmp_path / name
-    write(path, changed(records, (*ASSESSMENT, "feedback", "value"), 10**400))
+    write(path, changed(records, (0, "assessments", 0, "feedback", "value"), 10**400))
     assert read_votes(path).labels == (10**400,)
     path.write_text(path.read_text().replace("1" + "0" * 400, "1" * 5000))
     assert "line 1 is broken or cut short (a number has too many digits)" in refusal(path)
-
-
-def test_two_votes_differ(tmp_path: Path) -> None:
-    name, records = SMALL["mlflow"]
-    twice = records[0]["assessments"] * 2
-    write(tmp_path / name, [records[0] | {"assessments": [twice[0], twice[1] | {"feedback": {"value": False}}]}])
-    assert "t1" in refusal(tmp_path / name)

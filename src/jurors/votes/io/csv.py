@@ -10,7 +10,6 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,16 +30,7 @@ _TAIL = 1 << 16  # bytes
 _FEWEST = 3  # cells of a line that can be the names' where the first line is not
 
 
-@dataclass(frozen=True)
-class Delimited:
-    """How a file of delimited text is read."""
-
-    call: str  #: of DuckDB, with a gap for the file's name
-    names: tuple[str, ...]
-    delimiter: str
-
-
-def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> Delimited:
+def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], str]:
     """Find how DuckDB reads a file of delimited text.
 
     Parameters
@@ -50,7 +40,11 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
 
     Returns
     -------
-    Delimited
+    call
+        Of DuckDB, with a gap for the file's name.
+    names
+        Of the columns.
+    delimiter
 
     Raises
     ------
@@ -93,7 +87,7 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
         file.seek(max(0, path.stat().st_size - _TAIL))
         last_lines = file.read().decode("utf-8", "replace").splitlines()
     if any(mark in line and not line.strip(f'{mark}" ') for line in last_lines):
-        is_filled = _is_filled(len(names))
+        is_filled = f"coalesce({', '.join(f'c{k}' for k in range(len(names)))}) IS NOT NULL"  # anything stands there
         rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
         blank_are_last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
         if con.execute(blank_are_last).fetchall()[0][0] is not False:
@@ -101,13 +95,13 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     # columns that have neither a name nor a cell, which spreadsheets leave at the edges
     unnamed = [k for k, name in enumerate(names) if k and not name]
     if not unnamed or len(unnamed) == len(names):
-        return Delimited(call, names, mark)
+        return call, names, mark
     filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
     counts = con.execute(f"SELECT {filled} FROM {_of_file(call, path)}").fetchall()[0]
     empty = {k for k, count in zip(unnamed, counts, strict=True) if not count}
     left = [k for k in range(len(names)) if k not in empty]
     columns = ", ".join(f"c{k}" for k in left)
-    return Delimited(f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark)
+    return f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark
 
 
 def _header(head: str, delimiter: str) -> list[str]:
@@ -155,8 +149,3 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
 
 def _of_file(call: str, path: Path) -> str:
     return call.replace(FILES, "'" + str(path).replace("'", "''") + "'")
-
-
-def _is_filled(columns: int) -> str:
-    """SQL for a line in which anything stands."""
-    return f"coalesce({', '.join(f'c{k}' for k in range(columns))}) IS NOT NULL"

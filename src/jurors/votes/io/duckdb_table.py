@@ -26,15 +26,7 @@ from jurors.results import with_formula
 from jurors.votes.codes import Finding
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
-from jurors.votes.io.local_files import (
-    LocalFile,
-    copy_postgres,
-    file_fault,
-    first_byte,
-    first_line,
-    local_copy,
-    row_fault,
-)
+from jurors.votes.io.local_files import file_fault, first_byte, first_line, local_copy, row_fault
 from jurors.votes.io.sources import (
     CELLS,
     OFFLINE,
@@ -112,9 +104,8 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
         With its columns and their types.
     """
     if part.format in CELLS:
-        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
-        types = ("CSV",) * len(read.names)
-        opened = replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
+        call, names, delimiter = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        opened = replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
     else:
         call = f"read_parquet([{FILES}], hive_partitioning=false)"
         if part.format != "parquet":
@@ -139,13 +130,6 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     return opened
 
 
-def check_cells(con: duckdb.DuckDBPyConnection, part: TablePart, allowed: int | None) -> None:
-    """Refuse a Parquet file of a few bytes with more cells than there can be votes."""
-    if part.format == "parquet":
-        (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
-        REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
-
-
 def _filled(call: str, parts: Sequence[TablePart]) -> str:
     return call.replace(FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
 
@@ -157,21 +141,6 @@ def _relation(parts: Sequence[TablePart]) -> str:
 
 
 # -- several files as one -------------------------------------------------------------------------------------
-
-
-def check_same_columns(parts: Sequence[TablePart]) -> None:
-    """Refuse files that do not have the columns of the first, in whatever order."""
-    first = parts[0]
-    for part in parts[1:]:
-        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
-            continue
-        lacks = [name for name in first.names if name not in part.names]
-        more = [name for name in part.names if name not in first.names]
-        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
-        how = ", ".join(differ) or "one of them has a column twice"
-        raise VotesError(
-            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
-        )
 
 
 def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
@@ -235,6 +204,10 @@ def type_family(kind: str) -> str:
     return {"JSON": "json", "DOUBLE": "float", "FLOAT": "float", "BOOLEAN": "bool"}.get(kind, "text")
 
 
+def _is_nested(kind: str) -> bool:
+    return kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+
+
 # -- columns that the caller names and the files do not have -----------------------------------------------------------
 
 _LOOKED_AT = 20_480  # records, to see what they hold
@@ -251,53 +224,6 @@ class Made:
     homes: tuple[str, ...]
 
 
-def field(con: duckdb.DuckDBPyConnection, sql: str, names: Sequence[str], types: Sequence[str], path: str) -> Made:
-    """Find a field inside records by its dotted path.
-
-    Parameters
-    ----------
-    sql
-        The relation.
-    names, types
-        Of its columns.
-    path
-        Keys of records, or places in lists (from 0), after the name of a column. A column of text may hold JSON.
-
-    Returns
-    -------
-    Made
-        The field as a column.
-
-    Raises
-    ------
-    VotesError
-        With the nearest name where the records hold no such field.
-    """
-    home = home_of(names, path)
-    if home is None:
-        raise _unknown(path, names)
-    place, steps = home
-    cell, kind, at = f"c{place}", types[place], names[place]
-    if kind != "JSON":
-        nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
-        cell = f"to_json({cell})" if nested else f"TRY_CAST({cell}::VARCHAR AS JSON)"
-    for step in steps:
-        rows = f"SELECT {cell} AS v FROM {sql} LIMIT {_LOOKED_AT}"
-        kinds = con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
-        key = step.replace("'", "''")
-        if step.isdecimal() and {kind for (kind,) in kinds} - {"NULL"} == {"ARRAY"}:
-            inside = f"({cell} -> {int(step)})"
-        else:
-            inside = f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
-        if con.execute(f"SELECT 1 FROM {sql} WHERE {inside} IS NOT NULL LIMIT 1").fetchone() is None:
-            rows = f"SELECT {cell} AS v FROM {sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
-            keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
-            known = [f"{at}.{key}" for (key,) in con.execute(keys).fetchmany(_MOST_KEYS)]
-            raise _unknown(path, [*known, *(name for name in names if name != at)] if known else names)
-        cell, at = inside, f"{at}.{step}"
-    return Made(path, cell, "JSON", (names[place],))
-
-
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
     """The error about a column that does not exist, with the nearest name."""
     try:
@@ -305,21 +231,6 @@ def _unknown(path: str, known: Sequence[str]) -> VotesError:
     except VotesError as error:
         return error
     return VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
-
-
-def joined_column(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
-    """Join several columns (each its name, its cell and its type) to the one that names the item.
-
-    Returns
-    -------
-    Made
-        Its parts are escaped as by `escaped`; NULL where a part is empty.
-    """
-    cells = []
-    for _, cell, kind in parts:
-        text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
-        cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
-    return Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
 
 
 # -- the table --------------------------------------------------------------------------------------------------------
@@ -348,7 +259,7 @@ class SourceTable:
             return f"c{k}"
         if kind in INTEGERS:
             return f"c{k}::BIGINT"
-        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+        if _is_nested(kind):
             raise VotesError(f"column {self.names[k]!r} holds {kind} values, not labels or names")
         if kind == "BLOB":
             return f"nullif(decode(c{k}), '')"
@@ -414,16 +325,51 @@ class SourceTable:
         table = self
         for name in names:
             if name is not None and name not in table.names and "." in name:
-                table = table._with(field(table.con, table.sql, table.names, table.types, name))
+                table = table._with(table._field(name))
         parts = item_parts(table.names, item)
         table = table if not parts else table.reaching(*parts)
         if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
             return table
         return table._joining(name, parts)
 
+    def _field(self, path: str) -> Made:
+        """A field inside records by its dotted path; VotesError with the nearest name where the records hold none.
+
+        The path has keys of records, or places in lists (from 0), after the name of a column. A column of text may
+        hold JSON.
+        """
+        home = home_of(self.names, path)
+        if home is None:
+            raise _unknown(path, self.names)
+        place, steps = home
+        cell, kind, at = f"c{place}", self.types[place], self.names[place]
+        if kind != "JSON":
+            cell = f"to_json({cell})" if _is_nested(kind) else f"TRY_CAST({cell}::VARCHAR AS JSON)"
+        for step in steps:
+            rows = f"SELECT {cell} AS v FROM {self.sql} LIMIT {_LOOKED_AT}"
+            kinds = self.con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
+            key = step.replace("'", "''")
+            if step.isdecimal() and {kind for (kind,) in kinds} - {"NULL"} == {"ARRAY"}:
+                inside = f"({cell} -> {int(step)})"
+            else:
+                inside = f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
+            if self.con.execute(f"SELECT 1 FROM {self.sql} WHERE {inside} IS NOT NULL LIMIT 1").fetchone() is None:
+                rows = f"SELECT {cell} AS v FROM {self.sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
+                keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
+                known = [f"{at}.{key}" for (key,) in self.con.execute(keys).fetchmany(_MOST_KEYS)]
+                raise _unknown(path, [*known, *(name for name in self.names if name != at)] if known else self.names)
+            cell, at = inside, f"{at}.{step}"
+        return Made(path, cell, "JSON", (self.names[place],))
+
     def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
+        """The table with several columns as the one that names the item: escaped as by `escaped`, NULL where one is."""
         places = [find_column(self.names, part) for part in parts]
-        return self._with(joined_column(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
+        cells = []
+        for k in places:
+            text = f"nullif(trim(nfc_normalize({text_cell(f'c{k}', self.types[k])}), '{BLANKS}'), '')"
+            cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
+        homes = tuple(self.names[k] for k in places)
+        return self._with(Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes))
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
@@ -519,13 +465,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         for k, place in enumerate(located.tables):
             (folder / str(k)).mkdir()
             with _naming(place.name):
-                if place.address:
-                    local = LocalFile(folder / str(k) / "table.jsonl", "jsonl", "postgresql")
-                    copy_postgres(place.address, local.path)
-                else:
-                    local = local_copy(
-                        place.path, folder / str(k), options.format, allowed, inside=place.inside, name=place.name
-                    )
+                local = local_copy(place, folder / str(k), options.format, allowed)
             parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
         with _connect(folder, limit) as con:
             with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
@@ -582,7 +522,9 @@ def _opened(
     for part in parts:
         with _naming(part.name, part):
             opened.append(open_part(con, part))
-            check_cells(con, opened[-1], allowed)
+            if part.format == "parquet":  # a few bytes can hold more cells than there can be votes
+                (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
+                REPEATED.check(rows * len(opened[-1].names), part.path.stat().st_size, allowed)
     if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
         for k, part in enumerate(opened):
             with _naming(part.name, part):
@@ -598,7 +540,17 @@ def _opened(
 
 
 def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None) -> SourceTable:
-    check_same_columns(parts)
+    first = parts[0]
+    for part in parts[1:]:  # which must have the columns of the first, in whatever order
+        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
+            continue
+        lacks = [name for name in first.names if name not in part.names]
+        more = [name for name in part.names if name not in first.names]
+        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
+        how = ", ".join(differ) or "one of them has a column twice"
+        raise VotesError(
+            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
+        )
     sql, types = relation(parts)
     return SourceTable(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
 
@@ -633,20 +585,13 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        raise _unreadable(name, what, error) from None
-
-
-def _unreadable(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:
-    """The file that cannot be read: of several, the first that fails alone."""
-    import duckdb
-
-    if isinstance(what, TablePart):
-        return file_fault(error, what.path, what.format).in_file(what.name)
-    if what is None:
-        return VotesError(first_line(error)).in_file(name)
-    for part in what.parts:
-        try:
-            what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
-        except duckdb.Error as alone:
-            return file_fault(alone, part.path, part.format).in_file(part.name)
-    return file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name)
+        if what is None:
+            raise VotesError(first_line(error)).in_file(name) from None
+        if isinstance(what, TablePart):
+            raise file_fault(error, what.path, what.format).in_file(what.name) from None
+        for part in what.parts:  # of several, the first that fails alone
+            try:
+                what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
+            except duckdb.Error as alone:
+                raise file_fault(alone, part.path, part.format).in_file(part.name) from None
+        raise file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name) from None

@@ -148,10 +148,35 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
     if not first:
         what = f"cells {area} of sheet {title!r} are" if area else f"sheet {title!r} is"
         raise VotesError(f"{'the ' if area else ''}{what} empty", code="empty")
-    place = _Columns(head, first, bounds.get("min_col", 1), f"{name}::{title}")
-    early = list(islice(rows, _TITLES))
-    place.check(early)
-    return place.names, (place.cells(k, row) for k, row in chain(early, rows) if _filled(row))
+    early, places, left = list(islice(rows, _TITLES)), _filled(head), bounds.get("min_col", 1)
+    used = {k for _, row in early for k in _filled(row)}
+    before = [k for k in used if k < places[0]]
+    if len(before) == 1 and len(places) > 1:  # the first column, which R leaves without a name
+        places = [*before, *places]
+    if unnamed := used - set(places):
+        width = max(len(_filled(row)) for _, row in early)
+        begins, widest = next((k, row) for k, row in early if len(_filled(row)) == width)
+        number, cell = next((k, row[min(unnamed)]) for k, row in early if min(unnamed) in _filled(row))
+        raise VotesError(
+            f"cell {_letter(min(unnamed) + left)}{number} holds {str(cell)[:30]!r}, and its column has no name "
+            f"in row {first}: name it, or say where the table begins, such as "
+            f"{name}::{title}!{_letter(_filled(widest)[0] + left)}{begins}"
+        )
+
+    def cells(number: int, row: Sequence[Any]) -> list[Any]:
+        """A row's cells under the names; one outside of them is refused."""
+        if odd := set(_filled(row)) - set(places):
+            at = f"{_letter(min(odd) + left)}{number}"
+            raise VotesError(f"cell {at} holds {str(row[min(odd)])[:30]!r}, and its column has no name in row {first}")
+        named = [row[k] if k < len(row) else None for k in places]
+        for k, cell in zip(places, named, strict=True):
+            if isinstance(cell, str) and cell in _ERRORS:
+                raise VotesError(f"cell {_letter(k + left)}{number} holds the error {cell}; mend or empty it")
+        return named
+
+    names = [head[k] if k < len(head) else None for k in places]
+    named = ["" if name is None else str(plain_cell(name)).strip() for name in names]
+    return named, (cells(k, row) for k, row in chain(early, rows) if _filled(row))
 
 
 def _numbered(rows: Iterator[Sequence[Any]], first: int) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -172,50 +197,6 @@ def _measured(rows: Iterator[list[Any]], size: int, allowed: int | None) -> Iter
 
 def _filled(row: Sequence[Any]) -> list[int]:
     return [k for k, cell in enumerate(row) if cell is not None and (not isinstance(cell, str) or cell.strip())]
-
-
-class _Columns:
-    """The columns that have a name; a cell outside them is refused."""
-
-    def __init__(self, head: Sequence[Any], row: int, left: int, where: str) -> None:
-        self.head, self.row, self.left, self.where = head, row, left, where
-        self.places = _filled(head)
-
-    def check(self, early: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Add the first column, which R leaves without a name; VotesError where the names are none."""
-        used = {k for _, row in early for k in _filled(row)}
-        before = [k for k in used if k < self.places[0]]
-        if len(before) == 1 and len(self.places) > 1:
-            self.places = [*before, *self.places]
-        unnamed = used - set(self.places)
-        if unnamed:
-            width = max(len(_filled(row)) for _, row in early)
-            begins, widest = next((k, row) for k, row in early if len(_filled(row)) == width)
-            row, cell = next((k, row[min(unnamed)]) for k, row in early if min(unnamed) in _filled(row))
-            corner = f"{_letter(_filled(widest)[0] + self.left)}{begins}"
-            raise VotesError(
-                f"cell {_letter(min(unnamed) + self.left)}{row} holds {str(cell)[:30]!r}, and its column has no name "
-                f"in row {self.row}: name it, or say where the table begins, such as {self.where}!{corner}"
-            )
-
-    @property
-    def names(self) -> list[str]:
-        """The columns' names."""
-        names = [self.head[k] if k < len(self.head) else None for k in self.places]
-        return ["" if name is None else str(plain_cell(name)).strip() for name in names]
-
-    def cells(self, row: int, cells: Sequence[Any]) -> list[Any]:
-        """A row's cells under the names."""
-        if odd := set(_filled(cells)) - set(self.places):
-            at = f"{_letter(min(odd) + self.left)}{row}"
-            raise VotesError(
-                f"cell {at} holds {str(cells[min(odd)])[:30]!r}, and its column has no name in row {self.row}"
-            )
-        named = [cells[k] if k < len(cells) else None for k in self.places]
-        for k, cell in zip(self.places, named, strict=True):
-            if isinstance(cell, str) and cell in _ERRORS:
-                raise VotesError(f"cell {_letter(k + self.left)}{row} holds the error {cell}; mend or empty it")
-        return named
 
 
 def _letter(column: int) -> str:

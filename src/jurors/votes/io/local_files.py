@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,11 @@ from jurors.errors import JurorsError, VotesError, format_names, match_name
 from jurors.options import Format
 from jurors.results import without_secrets
 from jurors.votes.codes import Finding, encoding_finding
-from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, named_format, split_address, unpacked
+from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, TablePlace, named_format, split_address, unpacked
 from jurors.votes.layout import check_names
 
 if TYPE_CHECKING:
     import psycopg
-
-    from jurors.votes.codes import Finding
 
 
 # -- text that is not UTF-8, as spreadsheets save it -------------------------------------------------------------------
@@ -115,27 +113,6 @@ def holder_of(head: bytes) -> Format | None:
     return "xlsx" if head.startswith(_ZIP) else "duckdb" if head[8:12] == _DUCKDB else None
 
 
-def copied(
-    path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str
-) -> tuple[Path, Format, tuple[Finding, ...]]:
-    """Copy the table in a workbook or database into a file that DuckDB reads.
-
-    Returns
-    -------
-    path, format, findings
-    """
-    if holder == "duckdb":
-        copy_duckdb(path, inside, folder / "table.parquet", name)
-        return folder / "table.parquet", "parquet", ()
-    target = folder / "table.jsonl"
-    if holder == "sqlite":
-        copy_sqlite(path, inside, target, allowed, name)
-        return target, "jsonl", ()
-    from jurors.votes.io.excel import copy_sheet
-
-    return target, "jsonl", copy_sheet(path, inside, target, allowed, name)
-
-
 # -- a file that DuckDB can read --------------------------------------------------------------------------------------
 
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
@@ -152,41 +129,37 @@ class LocalFile:
     notes: tuple[Finding, ...] = ()  #: findings about the file
 
 
-def local_copy(
-    path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
-) -> LocalFile:
+def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
     """Make a file that DuckDB can read.
 
     Parameters
     ----------
-    path
-        The file.
+    place
+        Where the table is.
     folder
         For the copies of this file alone.
     format
         Its format, where the caller names it.
     allowed
         How much a packed file may hold, where the caller says.
-    inside
-        The table or sheet that is meant.
-    name
-        The name of the file in messages.
 
     Returns
     -------
     LocalFile
         The file itself, or a copy.
     """
+    if place.address:
+        copy_postgres(place.address, folder / "table.jsonl")
+        return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
     try:
-        hint = format or named_format(path.name)
-        path = _unpacked(path, folder / "unpacked", allowed)
+        hint = format or named_format(place.path.name)
+        path = _unpacked(place.path, folder / "unpacked", allowed)
         holder = holder_of(_head(path))
-        if holder is None and inside:
-            raise VotesError(f"this file is one table; leave '::{inside}' out")
+        if holder is None and place.inside:
+            raise VotesError(f"this file is one table; leave '::{place.inside}' out")
         if holder is not None:
-            copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
-            return LocalFile(copy, kind, holder, notes)
-        notes = ()
+            return _held_table(path, holder, place, folder, allowed)
+        notes: tuple[Finding, ...] = ()
         head = _head(path)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
         encoding = None if head.startswith(_PARQUET) else utf16_of(head)
@@ -206,6 +179,20 @@ def local_copy(
         return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _held_table(path: Path, holder: Format, place: TablePlace, folder: Path, allowed: int | None) -> LocalFile:
+    """A copy of the table in a workbook or database."""
+    target = folder / "table.jsonl"
+    if holder == "duckdb":
+        copy_duckdb(path, place.inside, folder / "table.parquet", place.name)
+        return LocalFile(folder / "table.parquet", "parquet", holder)
+    if holder == "sqlite":
+        copy_sqlite(path, place.inside, target, allowed, place.name)
+        return LocalFile(target, "jsonl", holder)
+    from jurors.votes.io.excel import copy_sheet
+
+    return LocalFile(target, "jsonl", holder, copy_sheet(path, place.inside, target, allowed, place.name))
 
 
 def _head(path: Path) -> bytes:
@@ -380,14 +367,6 @@ def damaged_parquet(error: Exception) -> VotesError:
     return VotesError(message, code="damaged")
 
 
-def matrix_holds(error: Exception) -> str | None:
-    """What NumPy refused to load, from its message: "objects" of Python, a "pickle"; None for other faults."""
-    reason = str(error)
-    if "Object arrays" in reason or "Python objects" in reason:
-        return "objects"
-    return "pickle" if "pickle" in reason else None
-
-
 def _json_fault(path: Path, format: Format, text: str) -> str:
     """What is wrong with the JSON, by line; only after reading it has failed."""
     if format == "json" and first_byte(path) == b"[":
@@ -470,8 +449,6 @@ def plain_cell(cell: Any) -> Any:
         return None if math.isnan(cell) else str(cell) if math.isinf(cell) else int(cell) if cell.is_integer() else cell
     if isinstance(cell, datetime) and cell.time() == datetime.min.time():
         return cell.date().isoformat()
-    if isinstance(cell, (datetime, date)):
-        return cell.isoformat(sep=" ") if isinstance(cell, datetime) else cell.isoformat()
     if isinstance(cell, bytes):
         try:
             return cell.decode()
@@ -517,10 +494,10 @@ def one_of(tables: Sequence[str], named: str, what: str, where: str) -> str:
 
 # -- databases --------------------------------------------------------------------------------------------------------
 
-_LISTED = (
-    "SELECT CASE WHEN table_schema = 'main' THEN table_name ELSE table_schema || '.' || table_name END, table_schema, "
-    "table_name, table_type FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
-    "'pg_catalog') ORDER BY ALL"
+_TABLES = (  # of all schemas; without the schema, those of the usual one
+    "SELECT CASE WHEN table_schema = '{usual}' THEN table_name ELSE table_schema || '.' || table_name END, "
+    "table_schema, table_name, table_type FROM information_schema.tables WHERE table_schema NOT IN "
+    "('information_schema', 'pg_catalog') ORDER BY {order}"
 )
 
 
@@ -533,7 +510,7 @@ def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
     try:
         with duckdb.connect(str(path), read_only=True, config=OFFLINE) as con:
             con.execute(f"SET allowed_directories = ['{folder}']; SET enable_external_access = false")
-            held = con.execute(_LISTED).fetchall()
+            held = con.execute(_TABLES.format(usual="main", order="ALL")).fetchall()
             known = [shown for shown, _, _, kind in held if table or kind == "BASE TABLE"]
             selected = one_of(known, table, "table", name)
             place = place_of(selected, [row[:3] for row in held])
@@ -581,11 +558,6 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 _PATIENCE = 10  # seconds until a server must answer
 _POSTGRES_ROWS = 5000
-_TABLES_SHOWN = (
-    "SELECT CASE WHEN table_schema = 'public' THEN table_name ELSE table_schema || '.' || table_name END, "
-    "table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
-    "'pg_catalog') ORDER BY table_schema <> 'public', 1"
-)
 
 
 def copy_postgres(url: str, target: Path) -> None:
@@ -598,9 +570,9 @@ def copy_postgres(url: str, target: Path) -> None:
     with _connect(address) as con:
         from psycopg import sql
 
-        held = con.execute(_TABLES_SHOWN).fetchall()
-        selected = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
-        name = sql.Identifier(*place_of(selected, held))
+        held = con.execute(_TABLES.format(usual="public", order="table_schema <> 'public', 1")).fetchall()
+        selected = one_of([row[0] for row in held], table, "table", without_secrets(address))
+        name = sql.Identifier(*place_of(selected, [row[:3] for row in held]))
         with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
             cursor.itersize = _POSTGRES_ROWS
             cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(name))

@@ -273,8 +273,9 @@ def _located(source: Any, spool: Path) -> FoundFiles:
     """The files of a single source."""
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
-        path = _spooled(standard_input() if source == "-" else source, spool)
-        return _one_file(path, name)
+        if source == "-" and sys.stdin is None:
+            raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
+        return _one_file(_spooled(sys.stdin.buffer if source == "-" else source, spool), name)
     if is_served(source):
         return FoundFiles((), Path(), (TablePlace(spool, name, address=str(source)),))
     if not os.fspath(source):
@@ -358,13 +359,6 @@ def no_tables() -> VotesError:
     return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
 
 
-def standard_input() -> BinaryIO:
-    """Standard input, in bytes; VotesError where it is closed."""
-    if sys.stdin is None:
-        raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
-    return sys.stdin.buffer
-
-
 def _spooled(stream: Any, target: Path) -> Path:
     with target.open("wb") as file:
         while block := stream.read(_BLOCK):
@@ -426,12 +420,12 @@ class UnpackLimit:
         """
         return max(self.times * packed, self.least) if allowed is None else allowed
 
-    def check(self, unpacked: int, packed: int, allowed: int | None) -> None:
-        """Refuse a file out of which more comes, or would by its own account."""
+    def check(self, unpacked: int, packed: int, allowed: int | None, where: str = "") -> None:
+        """Refuse a file out of which more comes, or would by its own account; `where` begins the message."""
         if unpacked > (most := self.of(packed, allowed)):
             raise VotesError(
-                f"it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made to fill "
-                f"the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
+                f"{where}it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made "
+                f"to fill the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
                 code="too_large",
                 given=most,
             )

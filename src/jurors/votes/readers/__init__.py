@@ -81,7 +81,7 @@ def find_reader(
             raise OptionError(message, code="does_not_apply", name="tool", value=question)
         return tool, Reader(reader.TITLE, reader.recognises, lambda files: reader.read(files, question))
     files = Files(tuple(paths), root, named, allowed)
-    if not files.may_be_a_log:
+    if not files.first:  # no reader reads plain tables of text
         return None
     return next(((name, reader) for name in READERS if (reader := load_reader(name)).recognises(files)), None)
 

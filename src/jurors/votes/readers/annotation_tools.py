@@ -17,54 +17,45 @@ spans, and relations join them: neither is about the whole example, so they are 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Reader, Records
+from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import joined_label, records_of, select_question
 
 # -- Prodigy --------------------------------------------------------------------------------------------------
 
-_PRODIGY_MARKS = (b'"_input_hash"', b'"_task_hash"')
-
 
 def _recognises_prodigy(files: Files) -> bool:
-    return all(mark in files.head() for mark in _PRODIGY_MARKS) and files.head().lstrip().startswith((b"{", b"["))
+    return files.has((b"{", b"["), b'"_input_hash"', b'"_task_hash"')
 
 
 def _read_prodigy(files: Files) -> Records:
-    texts, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[Any, str, Any]]:
-        for task in (task for path in files.paths for task in records_of(files, path)):
-            answer = task["answer"].text()
-            if answer not in ("accept", "reject", "ignore"):
-                raise task["answer"].wrong("accept, reject or ignore")
-            if task["accept"].is_list and task["options"].is_list:  # a choice: rejecting it selects no option
-                label = joined_label([part.text() for part in task["accept"].parts()])
-                item, vote = task["_input_hash"].needed("a number"), label if answer == "accept" else None
-            elif task["label"].text() and not task["spans"].value:
-                item, vote = task["_task_hash"].needed("a number"), None if answer == "ignore" else answer
-            else:
-                raise VotesError(
-                    f"{task.where}this task asks for no label (view {task['_view_id'].text('unknown')!r}); votes are "
-                    "the options of `choice`, or `accept` and `reject` of one label per task"
-                )
-            annotator = task["_annotator_id"].text(task["_session_id"].text())
-            if not annotator:
-                raise VotesError(
-                    f"{task.where}nobody says who annotated: '_annotator_id' and '_session_id' are missing; let "
-                    "annotators open Prodigy with ?session=NAME"
-                )
-            texts.add(item, text=task["text"].value)
-            fields.add(item, {"meta": task["meta"].value})
-            yield item, annotator, vote
-
-    return Records.from_rows(rows(), texts, fields)
+    log = RecordsBuilder()
+    for task in (task for path in files.paths for task in records_of(files, path)):
+        answer = task["answer"].text()
+        if answer not in ("accept", "reject", "ignore"):
+            raise task["answer"].wrong("accept, reject or ignore")
+        if task["accept"].is_list and task["options"].is_list:  # a choice: rejecting it selects no option
+            label = joined_label([part.text() for part in task["accept"].parts()])
+            item, vote = task["_input_hash"].needed("a number"), label if answer == "accept" else None
+        elif task["label"].text() and not task["spans"].value:
+            item, vote = task["_task_hash"].needed("a number"), None if answer == "ignore" else answer
+        else:
+            raise VotesError(
+                f"{task.where}this task asks for no label (view {task['_view_id'].text('unknown')!r}); votes are "
+                "the options of `choice`, or `accept` and `reject` of one label per task"
+            )
+        annotator = task["_annotator_id"].text(task["_session_id"].text())
+        if not annotator:
+            raise VotesError(
+                f"{task.where}nobody says who annotated: '_annotator_id' and '_session_id' are missing; let "
+                "annotators open Prodigy with ?session=NAME"
+            )
+        log.describe(item, {"text": task["text"].value}, {"meta": task["meta"].value})
+        log.add(item, annotator, vote)
+    return log.build()
 
 
 PRODIGY = Reader("Prodigy export", _recognises_prodigy, _read_prodigy)
@@ -76,15 +67,12 @@ _DOCCANO_COLUMNS = ("id", "text", "filename", "label", "Comments")  # what else 
 _SHARED = "all"  # the file of a project whose annotators share one labelling
 _UNLABELLED = "unknown"  # the file of what no annotator labelled
 #: what every record has, in any order: pandas writes it without spaces
-_DOCCANO_KEYS = [
-    re.compile(key) for key in (rb'"id":\s*\d', rb'"(text|filename)":\s*"', rb'"label":\s*\[', rb'"Comments":\s*\[')
-]
+_DOCCANO_KEYS = (rb'"id":\s*\d', rb'"(text|filename)":\s*"', rb'"label":\s*\[', rb'"Comments":\s*\[')
 
 
 def _is_doccano(files: Files, path: Path) -> bool:
     """Whether a file has records with a number, a text and lists of labels and of comments."""
-    head = files.head(path).lstrip()
-    return head.startswith(b"{") and all(key.search(head) for key in _DOCCANO_KEYS)
+    return files.has(b"{", *_DOCCANO_KEYS, path=path)
 
 
 def _read_doccano(files: Files) -> Records:
@@ -95,41 +83,33 @@ def _read_doccano(files: Files) -> Records:
             f"this {DOCCANO.TITLE} does not say who labelled: share no annotations in the project (a file per "
             "annotator is written then), and name the folder"
         )
-    texts, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[Any, str, Any]]:
-        for path in paths:
-            for example in files.lines(path):
-                item, labels = example["id"].needed("the example's number"), example["label"]
-                parts = [labels] if isinstance(labels.value, str) else labels.parts()
-                for part in parts:
-                    if part.is_list or part.is_record:
-                        todo = "spans and relations are no votes; export a classification"
-                        raise part.wrong("a label of the whole text", todo)
-                label = joined_label([part.text() for part in parts])
-                texts.add(item, text=example["text"].value)
-                metadata = {name: part.value for name, part in example.entries() if name not in _DOCCANO_COLUMNS}
-                fields.add(item, metadata)
-                yield item, path.stem, label
-
-    return Records.from_rows(rows(), texts, fields)
+    log = RecordsBuilder()
+    for path in paths:
+        for example in files.lines(path):
+            item, labels = example["id"].needed("the example's number"), example["label"]
+            parts = [labels] if isinstance(labels.value, str) else labels.parts()
+            for part in parts:
+                if part.is_list or part.is_record:
+                    todo = "spans and relations are no votes; export a classification"
+                    raise part.wrong("a label of the whole text", todo)
+            metadata = {name: part.value for name, part in example.entries() if name not in _DOCCANO_COLUMNS}
+            log.describe(item, {"text": example["text"].value}, metadata)
+            log.add(item, path.stem, joined_label([part.text() for part in parts]))
+    return log.build()
 
 
-DOCCANO = Reader("doccano export", lambda files: any(_is_doccano(files, path) for path in files.first), _read_doccano)
+DOCCANO = Reader("doccano export", recogniser(_is_doccano), _read_doccano)
 
 
 # -- LightTag -------------------------------------------------------------------------------------------------
 
 #: what the first example shows, in any order: examples, their names, and who saw or classified them
-_LIGHTTAG_KEYS = [
-    re.compile(key) for key in (rb'"examples":\s*\[', rb'"example_id":', rb'"(seen_by|classifications)":\s*\[')
-]
+_LIGHTTAG_KEYS = (rb'"examples":\s*\[', rb'"example_id":', rb'"(seen_by|classifications)":\s*\[')
 
 
 def _is_lighttag(files: Files, path: Path) -> bool:
     """Whether a file is a task with examples that an annotator saw."""
-    head = files.head(path).lstrip()
-    return head.startswith(b"{") and all(key.search(head) for key in _LIGHTTAG_KEYS)
+    return files.has(b"{", *_LIGHTTAG_KEYS, path=path)
 
 
 def _read_lighttag(files: Files, question: str | None = None) -> Records:
@@ -146,24 +126,21 @@ def _read_lighttag(files: Files, question: str | None = None) -> Records:
             f"this {LIGHTTAG.TITLE} holds no classes of whole examples; tags of spans and relations are no votes"
         )
     selected = select_question(classified, question, "lighttag")
-    texts, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[Any, str, Any]]:
-        examples = (task["examples"].numbered("example") for schema, task in tasks if schema == selected)
-        for example in chain.from_iterable(examples):
-            item = example["example_id"].needed("the example's name")
-            texts.add(item, text=example["content"].value)
-            fields.add(item, {"metadata": example["metadata"].record_or_nothing()})
-            # annotator -> the classes it gave, each once; none where it only saw the example
-            given: dict[str, dict[str, None]] = {_lighttag_annotator(who): {} for who in example["seen_by"].records()}
-            for classification in example["classifications"].records():
-                name = str(classification["classname"].needed("the name of a class"))
-                for who in classification["classified_by"].records():
-                    given.setdefault(_lighttag_annotator(who), {})[name] = None
-            for annotator, classes in given.items():
-                yield item, annotator, joined_label(list(classes))
-
-    return Records.from_rows(rows(), texts, fields)
+    log = RecordsBuilder()
+    examples = (task["examples"].numbered("example") for schema, task in tasks if schema == selected)
+    for example in chain.from_iterable(examples):
+        item = example["example_id"].needed("the example's name")
+        metadata = {"metadata": example["metadata"].record_or_nothing()}
+        log.describe(item, {"text": example["content"].value}, metadata)
+        # annotator -> the classes it gave, each once; none where it only saw the example
+        given: dict[str, dict[str, None]] = {_lighttag_annotator(who): {} for who in example["seen_by"].records()}
+        for classification in example["classifications"].records():
+            name = str(classification["classname"].needed("the name of a class"))
+            for who in classification["classified_by"].records():
+                given.setdefault(_lighttag_annotator(who), {})[name] = None
+        for annotator, classes in given.items():
+            log.add(item, annotator, joined_label(list(classes)))
+    return log.build()
 
 
 def _lighttag_annotator(who: Node) -> str:
@@ -171,9 +148,4 @@ def _lighttag_annotator(who: Node) -> str:
     return who["annotator"].text() or f"annotator {who['annotator_id'].needed('who it was')}"
 
 
-LIGHTTAG = Reader(
-    "LightTag result",
-    lambda files: any(_is_lighttag(files, path) for path in files.first_and_named),
-    _read_lighttag,
-    ASKS=True,
-)
+LIGHTTAG = Reader("LightTag result", recogniser(_is_lighttag, named=True), _read_lighttag, ASKS=True)

@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records
-from jurors.votes.readers.feedback import joined_label, select_question
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Argilla export"
 ASKS = True
@@ -28,30 +28,14 @@ _FLAT = re.compile(r"(.+)\.(?:responses|suggestion)")
 _NO_FIELD = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # columns of a flat record
 
 
-class _Answer(NamedTuple):
-    question: str
-    item: Any
-    juror: str
-    value: Any
-
-
-def recognises(files: Files) -> bool:
-    """Decide whether the first record has fields, responses and suggestions, or the columns these are flattened to.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_export(files, path) for path in files.first_and_named)
-
-
 def _is_export(files: Files, path: Path) -> bool:
-    head = files.head(path)
-    if not head.lstrip().startswith((b"[", b"{")):
-        return False
-    nested = all(key in head for key in (b'"fields"', b'"responses"', b'"suggestions"'))
-    return nested or re.search(rb'"[^"]+\.(responses\.users|suggestion\.agent)"\s*:', head) is not None
+    """Whether the first record has fields, responses and suggestions, or the columns these are flattened to."""
+    nested = (b'"fields"', b'"responses"', b'"suggestions"')
+    flat = rb'"[^"]+\.(responses\.users|suggestion\.agent)"\s*:'
+    return files.has((b"[", b"{"), *nested, path=path) or files.has((b"[", b"{"), flat, path=path)
+
+
+recognises = recogniser(_is_export, named=True)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -62,8 +46,7 @@ def read(files: Files, question: str | None = None) -> Records:
     Records
         One row per response or suggestion.
     """
-    answers: list[_Answer] = []
-    texts, fields = LogTexts(), LogFields()
+    answers, log = list[Answer](), RecordsBuilder()
     for place, record in enumerate(_records(files), 1):
         record = replace(record, where=f"record {place}: ", path="")
         item = record["id"].single()
@@ -71,17 +54,17 @@ def read(files: Files, question: str | None = None) -> Records:
             raise record["id"].wrong(f"the id of a record; this is no {TITLE} of version 2", "export it again")
         nested = "responses" in record or "suggestions" in record
         answers += _nested(record, item) if nested else _flat(record, item)
-        columns = {} if nested else {key: value for key, value in record.value.items() if not _NO_FIELD.search(key)}
-        texts.add(item, record["fields"].record_or_nothing() if nested else columns)
-        fields.add(item, {"metadata": record["metadata"].value} if nested else columns)
+        if nested:
+            log.describe(item, record["fields"].record_or_nothing(), {"metadata": record["metadata"].value})
+        else:
+            columns = {key: value for key, value in record.value.items() if not _NO_FIELD.search(key)}
+            log.describe(item, columns, columns)
     takes_labels: dict[str, bool] = {}
     for answer in answers:
         cells = answer.value if isinstance(answer.value, list) else [answer.value]
         are_labels = all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)  # no ranking, no spans
         takes_labels[answer.question] = takes_labels.get(answer.question, True) and are_labels
-    question = select_question(takes_labels, question, "argilla")
-    rows = ((item, juror, joined_label(value)) for name, item, juror, value in answers if name == question)
-    return Records.from_rows(rows, texts, fields)
+    return answer_records(answers, takes_labels, question, "argilla", log)
 
 
 def _records(files: Files) -> Iterator[Node]:
@@ -108,7 +91,7 @@ def _begins_with_a_record(head: bytes) -> bool:
     return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
 
-def _nested(record: Node, item: Any) -> Iterator[_Answer]:
+def _nested(record: Node, item: Any) -> Iterator[Answer]:
     for part in ("responses", "suggestions"):
         if record[part].is_list:
             message = f"{part!r} are not sorted by question, as Argilla 1 had it; export with Argilla 2"
@@ -116,16 +99,16 @@ def _nested(record: Node, item: Any) -> Iterator[_Answer]:
     for question, given in record["responses"].entries():
         for response in given.records() if given.is_list else [given]:
             if _submitted(response["status"]):
-                yield _Answer(
+                yield Answer(
                     question, item, response["user_id"].name("whose response it is"), _label(response["value"])
                 )
     for question, suggestion in record["suggestions"].entries():
         if suggestion.is_null:
             raise suggestion.wrong("a record")
-        yield _Answer(question, item, suggestion["agent"].text("suggestion"), _label(suggestion["value"]))
+        yield Answer(question, item, suggestion["agent"].text("suggestion"), _label(suggestion["value"]))
 
 
-def _flat(record: Node, item: Any) -> Iterator[_Answer]:
+def _flat(record: Node, item: Any) -> Iterator[Answer]:
     questions = dict.fromkeys(match[1] for key in record.value if (match := _FLAT.fullmatch(key)))
     if not questions:
         raise VotesError(f"{record.where}neither responses nor suggestions; this is no {TITLE} of version 2")
@@ -139,11 +122,11 @@ def _flat(record: Node, item: Any) -> Iterator[_Answer]:
             raise VotesError(f"{record.where}{message}")
         for value, user, status in zip(values, users, statuses, strict=True):
             if _submitted(status):
-                yield _Answer(question, item, user.name("whose response it is"), _label(value))
+                yield Answer(question, item, user.name("whose response it is"), _label(value))
         suggestion = record[f"{question}.suggestion"]
         if not suggestion.is_null:
             agent = record[f"{question}.suggestion.agent"].text("suggestion")
-            yield _Answer(question, item, agent, _label(suggestion))
+            yield Answer(question, item, agent, _label(suggestion))
 
 
 def _submitted(status: Node) -> bool:

@@ -18,16 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import (
-    Files,
-    LogFields,
-    LogTexts,
-    Node,
-    Reader,
-    Records,
-    distinguishing_names,
-    shorten_value,
-)
+from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, distinguishing_names, recogniser
 
 _LABELS = {True: "pass", False: "fail", None: None}
 
@@ -63,24 +54,21 @@ def _is_promptfoo_lines(head: bytes) -> bool:
 def _read_promptfoo(files: Files) -> Records:
     expected = "expected the keys 'evalId' and 'results'"
     paths = files.own(lambda path: _is_promptfoo(files, path), PROMPTFOO.TITLE, expected=expected)
-    verdicts: list[_Verdict] = []
-    texts, fields = LogTexts(), LogFields()
+    verdicts, log = list[_Verdict](), RecordsBuilder()
     for path in paths:
         prefix = f"{path.stem}:" if len(paths) > 1 else ""
         for result in _promptfoo_results(files, path):
             given = list(_promptfoo_verdicts(result, prefix, files.name(path)))
-            if given:
-                item, prompt, response = given[0].item, result["prompt"], result["response"]
-                texts.add(  # the prompt as it was sent and the output that was checked
-                    item,
-                    question=(prompt["raw"] if prompt.is_record else prompt).value,
-                    answer=(response["output"] if response.is_record else response).value,
-                )
+            if given:  # the prompt as it was sent and the output that was checked
+                prompt, response = result["prompt"], result["response"]
+                question = (prompt["raw"] if prompt.is_record else prompt).value
+                answer = (response["output"] if response.is_record else response).value
                 test = result["testCase"] if result["testCase"].is_record else Node({})
                 variables = result["vars"] if result["vars"].is_record else test["vars"]
                 provider = _provider(result["provider"])
                 about = {"description": test["description"].value, "metadata": test["metadata"].value}
-                fields.add(item, {"vars": variables.value, **about, "provider": provider, "model": provider})
+                fields = {"vars": variables.value, **about, "provider": provider, "model": provider}
+                log.describe(given[0].item, {"question": question, "answer": answer}, fields)
             verdicts += given
     names = _promptfoo_juror_names(verdicts)
     if len(set(names)) < 2:
@@ -88,8 +76,9 @@ def _read_promptfoo(files: Files) -> Records:
             f"the outputs were checked by {names[0] if names else 'nothing'} alone; the jurors are the assertions, so "
             "put two graders or more under `assert`, such as one llm-rubric for each grading provider"
         )
-    rows = ((verdict.item, name, verdict.vote) for verdict, name in zip(verdicts, names, strict=True))
-    return Records.from_rows(rows, texts, fields)
+    for verdict, name in zip(verdicts, names, strict=True):
+        log.add(verdict.item, name, verdict.vote)
+    return log.build()
 
 
 def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
@@ -97,13 +86,12 @@ def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
         return files.lines(path)
     document = files.document(path)
     outer = document["results"] if document.is_record else document
-    version = outer["version"].value if outer.is_record else None
-    if type(version) is int and version > _VERSION:
+    version = outer["version"] if outer.is_record else Node(None)
+    if type(version.value) is int and version.value > _VERSION:
         files.warn_newer_version(path, PROMPTFOO.TITLE, version, _VERSION)
-    elif version is not None and version != _VERSION:
+    elif not version.is_null and version.value != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {shorten_value(version)}, known is "
-            f"{_VERSION}: write them again "
+            f"{files.name(path)}these results are of version {version.shown}, known is {_VERSION}: write them again "
             "with `promptfoo export eval` of today's promptfoo"
         )
     if outer.value != [] and not (outer.is_record and outer["results"].is_list):
@@ -158,11 +146,7 @@ def _promptfoo_juror_names(verdicts: Sequence[_Verdict]) -> list[str]:
     return names
 
 
-PROMPTFOO = Reader(
-    "promptfoo results file",
-    lambda files: any(_is_promptfoo(files, path) for path in files.first),
-    _read_promptfoo,
-)
+PROMPTFOO = Reader("promptfoo results file", recogniser(_is_promptfoo), _read_promptfoo)
 
 
 # -- DeepEval -------------------------------------------------------------------------------------------------
@@ -172,14 +156,13 @@ _CASE_FIELDS = {"expectedOutput": "expected", "additionalMetadata": "metadata", 
 
 
 def _is_deepeval(files: Files, path: Path) -> bool:
-    head = files.head(path).lstrip()
-    return head.startswith(b"{") and b'"testCases"' in head and (b'"metricsData"' in head or b'"metricsScores"' in head)
+    return files.has(b"{", b'"testCases"', b'"metrics(Data|Scores)"', path=path)
 
 
 def _read_deepeval(files: Files) -> Records:
     paths = files.own(lambda path: _is_deepeval(files, path), DEEPEVAL.TITLE, expected="expected the key 'testCases'")
     verdicts: list[tuple[str, tuple[str, str], str | None]] = []  # item, metric and grading model, label
-    texts, fields = LogTexts(), LogFields()
+    log = RecordsBuilder()
     for path in paths:
         document = files.document(path)
         run = document["testRunData"] if document["testRunData"].is_record else document
@@ -188,20 +171,17 @@ def _read_deepeval(files: Files) -> Records:
         for k, case in enumerate(cases):
             name = case["name"].text(f"case {k}")
             item = f"{name}#{k}" if times[name] > 1 else name
-            texts.add(item, question=case["input"].value, answer=case["actualOutput"].value)
-            fields.add(item, {column: case[key].value for key, column in _CASE_FIELDS.items()})
+            texts = {"question": case["input"].value, "answer": case["actualOutput"].value}
+            log.describe(item, texts, {column: case[key].value for key, column in _CASE_FIELDS.items()})
             for metric in case["metricsData"].records():
                 source = metric["name"].text("metric"), metric["evaluationModel"].text()
                 passed = None if metric["error"].value else metric["success"].truth()
                 verdicts.append((item, source, _LABELS[passed]))
     sources = list(dict.fromkeys(source for _, source, _ in verdicts))
     names = dict(zip(sources, distinguishing_names(*zip(*sources, strict=True)), strict=True)) if sources else {}
-    rows = ((item, names[source] or source[0], label) for item, source, label in verdicts)
-    return Records.from_rows(rows, texts, fields)
+    for item, source, label in verdicts:
+        log.add(item, names[source] or source[0], label)
+    return log.build()
 
 
-DEEPEVAL = Reader(
-    "DeepEval test run",
-    lambda files: any(_is_deepeval(files, path) for path in files.first),
-    _read_deepeval,
-)
+DEEPEVAL = Reader("DeepEval test run", recogniser(_is_deepeval), _read_deepeval)

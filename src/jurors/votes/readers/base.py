@@ -1,8 +1,8 @@
 """What every reader of another tool's files stands on.
 
 `Files` opens the files and recognises them by their first bytes; `Node` walks through their JSON and raises one clear
-line wherever something else stands than was expected; `Archive` reads zip archives of JSON; `LogTexts` and `LogFields`
-collect what a log says of items beside the votes; `Records` is what a reader returns, and `Reader` is a reader itself.
+line wherever something else stands than was expected; `Archive` reads zip archives of JSON; `RecordsBuilder`
+collects votes and what a log says of items beside them; `Records` is what a reader returns, and `Reader` is a reader.
 """
 
 from __future__ import annotations
@@ -80,6 +80,11 @@ class Node:
 
     def __contains__(self, key: str) -> bool:
         return key in self._record()
+
+    @property
+    def shown(self) -> str:
+        """The value in a message, abbreviated."""
+        return shorten_value(self.value)
 
     @property
     def is_null(self) -> bool:
@@ -169,7 +174,7 @@ class Node:
         if self.is_null:
             return VotesError(f"{self.where}there is no {self.path!r}; expected {expected}; {todo}")
         place = repr(self.path) if self.path else "the record"
-        return VotesError(f"{self.where}{place} is {shorten_value(self.value)}; expected {expected}; {todo}")
+        return VotesError(f"{self.where}{place} is {self.shown}; expected {expected}; {todo}")
 
     def _record(self) -> dict[str, Any]:
         if self.value is not None and not self.is_record:
@@ -209,12 +214,6 @@ class Files:
     allowed: int | None = None  #: bytes that a compressed file may expand to, where the user sets it
     findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: appended to by the reader
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
-    _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def may_be_a_log(self) -> bool:
-        """Whether any reader can apply: no reader reads plain tables of text."""
-        return bool(self.first)
 
     def head(self, path: Path | None = None) -> bytes:
         """The first bytes of a file (default: the first), decompressed and without a byte order mark."""
@@ -223,6 +222,11 @@ class Files:
             with self.open(path) as file:
                 self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
+
+    def has(self, starts: bytes | tuple[bytes, ...], *keys: bytes, path: Path | None = None) -> bool:
+        """Whether a file (default: the first) begins so after blanks, and its first bytes match all these patterns."""
+        head = self.head(path).lstrip()
+        return head.startswith(starts) and all(re.search(key, head) for key in keys)
 
     def holds_lines(self, path: Path | None = None) -> bool:
         """Whether a file is JSON lines of at least two records rather than one document."""
@@ -276,24 +280,19 @@ class Files:
             raise VotesError(f"this is no {title}: {expected}")
         return ours
 
-    def warn_newer_version(self, path: Path, title: str, version: Any, known: int) -> None:
+    def warn_newer_version(self, path: Path, title: str, version: Node, known: int) -> None:
         """Warn that a file has a newer format version than is known; it is read as the newest known one."""
-        message = (
-            f"{self.name(path)}this {title} is of version {shorten_value(version)}, read as the newest known, {known}"
-        )
+        message = f"{self.name(path)}this {title} is of version {version.shown}, read as the newest known, {known}"
         self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
-        """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
+        """A whole file as JSON; bare NaN and Infinity, which logs hold, are floats."""
         path = self.paths[0] if path is None else path
-        if path not in self._documents:
-            with self.open(path) as file:
-                self._documents[path] = parse_json(file.read(), self.name(path))
-        return Node(self._documents[path], self.name(path))
+        with self.open(path) as file:
+            return Node(parse_json(file.read(), self.name(path)), self.name(path))
 
-    def lines(self, path: Path | None = None) -> Iterator[Node]:
+    def lines(self, path: Path) -> Iterator[Node]:
         """Each record of a JSON lines file."""
-        path = self.paths[0] if path is None else path
         size = path.stat().st_size
         longest = WHOLE.of(size, self.allowed)
         with self.open(path, PIECES) as file:
@@ -348,6 +347,17 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
+def recogniser(is_own: Callable[[Files, Path], bool], *, named: bool = False) -> Callable[[Files], bool]:
+    """Make the function that recognises a tool by its first files, or by the first and those that the user named.
+
+    Returns
+    -------
+    function
+        Of `Files`: whether one of these is the tool's own.
+    """
+    return lambda files: any(is_own(files, path) for path in (files.first_and_named if named else files.first))
+
+
 def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
     """Parse a text, or line `line` of one, as JSON; a VotesError says what is wrong with it.
 
@@ -398,13 +408,9 @@ class Archive:
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
             raise VotesError(message, code="damaged") from None
+        self.names = tuple(self._members)
         self._size = path.stat().st_size
-        self._check(PIECES, sum(member.file_size for member in self._members.values()), self._size)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The members' names."""
-        return tuple(self._members)
+        PIECES.check(sum(member.file_size for member in self._members.values()), self._size, allowed, where)
 
     def document(self, name: str) -> Node:
         """A member as JSON; bare NaN and Infinity are floats."""
@@ -412,7 +418,7 @@ class Archive:
         return Node(parse_json(self._content(self._members[name]), where), where)
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
-        self._check(WHOLE, member.file_size, member.compress_size)
+        WHOLE.check(member.file_size, member.compress_size, self._allowed, self._where)
         try:
             with self._path.open("rb") as file:
                 file.seek(member.header_offset)
@@ -428,12 +434,6 @@ class Archive:
         if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
             raise self._damaged(member, "its checksum does not fit")
         return content
-
-    def _check(self, limit: UnpackLimit, unpacked: int, packed: int) -> None:
-        try:
-            limit.check(unpacked, packed, self._allowed)
-        except VotesError as error:
-            raise error.after(self._where) from None
 
     def _damaged(self, member: zipfile.ZipInfo, why: str) -> VotesError:
         message = f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again"
@@ -458,41 +458,6 @@ def _decompress(packed: bytes, method: int, most: int) -> bytes:
 
 
 # -- what a log holds of each item beside the votes -----------------------------------------------------------
-
-
-class LogTexts:
-    """Texts to display, by item and column: the question, the answer that was judged.
-
-    A column with two different texts for one item is about jurors, not items, and is left out.
-
-    Examples
-    --------
-    >>> texts = LogTexts()
-    >>> texts.add("q1", question="2 + 2?", answer="4")
-    >>> texts.add("q1", question="2 + 2?", answer="5")
-    >>> texts.by_item
-    {'q1': {'question': '2 + 2?'}}
-    """
-
-    def __init__(self) -> None:
-        self._texts: dict[Any, dict[str, str]] = {}
-        self._contested: set[str] = set()
-
-    def add(self, item: Any, columns: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """Add the texts of an item; empty values are skipped."""
-        texts = self._texts.setdefault(item, {})
-        for name, value in {**(columns or {}), **more}.items():
-            text = as_text(value)
-            if text and texts.setdefault(name, text) != text:
-                self._contested.add(name)
-
-    @property
-    def by_item(self) -> dict[Any, dict[str, str]]:
-        """Item -> column -> text."""
-        return {
-            item: {name: text for name, text in texts.items() if name not in self._contested}
-            for item, texts in self._texts.items()
-        }
 
 
 def as_text(value: Any) -> str:
@@ -530,26 +495,56 @@ _MAX_CHARACTERS = 1000  # of a value that can be a label or a group
 Fields: TypeAlias = Mapping[str, list[tuple[Any, Any]]]  #: field name -> (item, value) pairs in order of appearance
 
 
-class LogFields:
-    """Fields of items by dotted name: the target, the metadata, the model under test.
+class RecordsBuilder:
+    """Collects the votes of a log, and what it says of the items beside them.
 
-    They may serve as a key or as groups, so lists and texts of pages are left out.
+    Texts are for display (the question, the answer that was judged): a column with two different texts for one item is
+    about jurors, not items, and is left out. Fields (the target, the metadata, the model under test) may serve as a key
+    or as groups, so lists and texts of pages are left out; nested records have dotted names.
 
     Examples
     --------
-    >>> fields = LogFields()
-    >>> fields.add("q1", {"target": ["B"], "metadata": {"topic": "law", "source": {"year": 1999}}, "notes": None})
-    >>> fields.by_name
-    {'target': [('q1', 'B')], 'metadata.topic': [('q1', 'law')], 'metadata.source.year': [('q1', 1999)]}
+    >>> builder = RecordsBuilder()
+    >>> builder.describe("q1", {"question": "2 + 2?", "answer": "4"}, {"target": ["B"], "notes": None})
+    >>> builder.describe("q1", {"question": "2 + 2?", "answer": "5"}, {"metadata": {"source": {"year": 1999}}})
+    >>> builder.add("q1", "ann", "yes")
+    >>> records = builder.build()
+    >>> records, records.texts
+    (Records(item=['q1'], juror=['ann'], label=['yes']), {'q1': {'question': '2 + 2?'}})
+    >>> records.fields
+    {'target': [('q1', 'B')], 'metadata.source.year': [('q1', 1999)]}
     """
 
     def __init__(self) -> None:
-        self.by_name: dict[str, list[tuple[Any, Any]]] = {}
+        self._votes: list[tuple[Any, str, Any]] = []
+        self._texts: dict[Any, dict[str, str]] = {}
+        self._contested: set[str] = set()
+        self._fields: dict[str, list[tuple[Any, Any]]] = {}
 
-    def add(self, item: Any, fields: Mapping[str, Any]) -> None:
-        """Add the fields of an item, nested records by dotted names."""
-        for name, value in _flatten(fields, "", _MAX_DEPTH):
-            self.by_name.setdefault(name, []).append((item, value))
+    def add(self, item: Any, juror: str, label: Any) -> None:
+        """Add a vote; a label of None is none."""
+        self._votes.append((item, juror, label))
+
+    def describe(
+        self, item: Any, texts: Mapping[str, Any] | None = None, fields: Mapping[str, Any] | None = None
+    ) -> None:
+        """Add texts and fields of an item; empty texts are skipped."""
+        if texts is not None:
+            known = self._texts.setdefault(item, {})
+            for name, value in texts.items():
+                text = as_text(value)
+                if text and known.setdefault(name, text) != text:
+                    self._contested.add(name)
+        for name, value in _flatten(fields or {}, "", _MAX_DEPTH):
+            self._fields.setdefault(name, []).append((item, value))
+
+    def build(self, **columns: Any) -> Records:
+        """The records, with these columns besides."""
+        texts = {
+            item: {name: text for name, text in known.items() if name not in self._contested}
+            for item, known in self._texts.items()
+        }
+        return Records.from_rows(self._votes, texts=texts, fields=self._fields, **columns)
 
 
 def _flatten(fields: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
@@ -603,30 +598,22 @@ class Records:
     item: Sequence[Any]
     juror: Sequence[str]
     label: Sequence[Any]
-    #: item -> column -> text to display (`LogTexts`)
+    #: item -> column -> text to display
     texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
     #: when each vote was given, in seconds since 1970; empty where the tool does not record it
     time: Sequence[float | None] = field(default=(), repr=False)
     #: which repetition of the juror's vote on the item each one is; empty where there are none
     repetition: Sequence[Any] = field(default=(), repr=False)
-    #: other fields of the items, by name (`LogFields`): a key, or groups
+    #: other fields of the items, by name: a key, or groups
     fields: Fields = field(default_factory=dict, repr=False)
     #: what the reader noticed that whoever uses the votes should know
     findings: tuple[Finding, ...] = field(default=(), repr=False)
 
     @classmethod
-    def from_rows(
-        cls, rows: Iterable[tuple[Any, str, Any]], texts: LogTexts | None = None, fields: LogFields | None = None
-    ) -> Records:
-        """Records of (item, juror, label) rows; `texts` and `fields` may be filled while the rows are produced."""
+    def from_rows(cls, rows: Iterable[tuple[Any, Any, Any]], **columns: Any) -> Records:
+        """Records of (item, juror, label) rows, with these columns besides."""
         rows = list(rows)
-        return cls(
-            [row[0] for row in rows],
-            [row[1] for row in rows],
-            [row[2] for row in rows],
-            {} if texts is None else texts.by_item,
-            fields={} if fields is None else fields.by_name,
-        )
+        return cls([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], **columns)
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,11 @@ open (null) is no vote. What another developer agent built is another item.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding
-from jurors.votes.readers.base import Files, LogTexts, Reader, Records, distinguishing_names
+from jurors.votes.readers.base import Files, Reader, Records, RecordsBuilder, distinguishing_names
 from jurors.votes.readers.feedback import select_question
 
 # -- TREC -----------------------------------------------------------------------------------------------------
@@ -43,26 +41,24 @@ def _recognises_trec(files: Files) -> bool:
 
 
 def _read_trec(files: Files) -> Records:
+    log = RecordsBuilder()
     jurors = distinguishing_names([path.stem for path in files.paths], [path.parent.name for path in files.paths])
-
-    def rows() -> Iterator[tuple[str, str, int]]:
-        for path, juror in zip(files.paths, jurors, strict=True):
-            with files.open(path) as file:
-                try:
-                    text = str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic
-                except UnicodeDecodeError:  # replacing bytes might make two documents one
-                    raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
-            for number, line in enumerate(text.splitlines(), 1):
-                judgement = _QRELS_LINE.fullmatch(line.strip())
-                if judgement is not None:
-                    yield f"{judgement[1]}/{judgement[3]}", juror, int(judgement[4])
-                elif line.strip():
-                    raise VotesError(
-                        f"{files.name(path)}line {number}: {line.strip()[:40]!r} is no judgement; expected a topic, an "
-                        "iteration, a document and a whole grade"
-                    )
-
-    return Records.from_rows(rows())
+    for path, juror in zip(files.paths, jurors, strict=True):
+        with files.open(path) as file:
+            try:
+                text = str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic
+            except UnicodeDecodeError:  # replacing bytes might make two documents one
+                raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
+        for number, line in enumerate(text.splitlines(), 1):
+            judgement = _QRELS_LINE.fullmatch(line.strip())
+            if judgement is not None:
+                log.add(f"{judgement[1]}/{judgement[3]}", juror, int(judgement[4]))
+            elif line.strip():
+                raise VotesError(
+                    f"{files.name(path)}line {number}: {line.strip()[:40]!r} is no judgement; expected a topic, an "
+                    "iteration, a document and a whole grade"
+                )
+    return log.build()
 
 
 TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)
@@ -73,34 +69,29 @@ TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)
 
 def _recognises_judge_bench(files: Files) -> bool:
     """Whether the first file begins as the schema says, and is one document: votes may have such columns, too."""
-    head = files.head().lstrip()
     marks = (b'"dataset"', b'"annotations"', b'"metric"', b'"category"')
-    return head.startswith(b"{") and not files.holds_lines() and all(mark in head for mark in marks)
+    return files.has(b"{", *marks) and not files.holds_lines()
 
 
 def _read_judge_bench(files: Files, question: str | None = None) -> Records:
     document = files.document()
     metrics = {metric["metric"].text(): True for metric in document["annotations"].records()}
     metric = select_question(metrics, question, "judge-bench")
-    texts, sizes = LogTexts(), set[int]()
-
-    def rows() -> Iterator[tuple[Any, str, Any]]:
-        for instance in document["instances"].records():
-            item = instance["id"].needed("the instance's number")
-            scores = instance["annotations"][metric or ""]["individual_human_scores"].parts()
-            sizes.add(len(scores))
-            for place, score in enumerate(scores, 1):
-                yield item, f"human {place}", score.single()
-            texts.add(item, instance=instance["instance"].value)
-
-    records = Records.from_rows(rows(), texts)
+    log, sizes = RecordsBuilder(), set[int]()
+    for instance in document["instances"].records():
+        item = instance["id"].needed("the instance's number")
+        scores = instance["annotations"][metric or ""]["individual_human_scores"].parts()
+        sizes.add(len(scores))
+        for place, score in enumerate(scores, 1):
+            log.add(item, f"human {place}", score.single())
+        log.describe(item, {"instance": instance["instance"].value})
     if len(sizes - {0}) > 1:
         raise VotesError(
             f"instances have from {min(sizes)} to {max(sizes)} scores of {metric!r}, and nobody can tell whose they are"
         )
     message = "the data set does not say who gave a score: the first is taken for one person's everywhere, and so on"
     files.findings.append(Finding("unclear_votes", message, level="warning"))
-    return records
+    return log.build()
 
 
 JUDGE_BENCH = Reader("JUDGE-BENCH data set", _recognises_judge_bench, _read_judge_bench, ASKS=True)
@@ -114,46 +105,41 @@ _JUDGE_FOLDER = "_as_a_judge"  # how the folders of agent-as-a-judge end
 def _recognises_devai(files: Files) -> bool:
     """Whether one of the first files is a task with requirements."""
     keys = (b'"requirements"', b'"criteria"', b'"satisfied"')
-    heads = (files.head(path) for path in files.first)
-    return any(head.lstrip().startswith(b"{") and all(key in head for key in keys) for head in heads)
+    return any(files.has(b"{", *keys, path=path) for path in files.first)
 
 
 def _read_devai(files: Files) -> Records:
-    texts, paths = LogTexts(), set(files.paths)
+    log, paths = RecordsBuilder(), set(files.paths)
 
     def is_task(path: Path) -> bool:
         """Whether it is a JSON file other than an agent's notes beside <task>.json: <task>/tree_structure.json …"""
         is_note = path.parent.parent / f"{path.parent.name}.json" in paths
         return not is_note and (len(paths) == 1 or path.name.endswith((".json", ".json.gz")))
 
-    def rows() -> Iterator[tuple[str, str, str | None]]:
-        for path in files.own(is_task, DEVAI.TITLE):
-            developer, judge = _developer_and_judge(files, path)
-            task = files.document(path)
-            requirements = task["requirements"] if task.is_record else task
-            if not task.is_record or not requirements.is_list:
-                problem = f"this is no {DEVAI.TITLE}: it has no list of 'requirements'; leave this file out"
-                raise VotesError(f"{files.name(path)}{problem}")
-            stats = list(task["judge_stats"].records())
-            for place, requirement in enumerate(requirements.records()):
-                if "satisfied" not in requirement:
-                    raise requirement["satisfied"].wrong("true, false or null")
-                verdicts = {
-                    requirement["satisfied"].truth(),
-                    *(stat["satisfied"].truth() for stat in stats if stat["requirement_index"].value == place),
-                } - {None}
-                name = requirement["requirement_id"].text(str(place))
-                if len(verdicts) > 1:
-                    raise VotesError(
-                        f"{files.name(path)}requirement {place} is both satisfied and unsatisfied in 'requirements' "
-                        "and 'judge_stats'; keep one"
-                    )
-                item = "/".join((*developer, path.name.removesuffix(".gz").removesuffix(".json"), name))
-                texts.add(item, task=task["query"].value, requirement=requirement["criteria"].value)
-                label = {True: "satisfied", False: "unsatisfied", None: None}[next(iter(verdicts), None)]
-                yield item, judge, label
-
-    return Records.from_rows(rows(), texts)
+    for path in files.own(is_task, DEVAI.TITLE):
+        developer, judge = _developer_and_judge(files, path)
+        task = files.document(path)
+        requirements = task["requirements"] if task.is_record else task
+        if not task.is_record or not requirements.is_list:
+            problem = f"this is no {DEVAI.TITLE}: it has no list of 'requirements'; leave this file out"
+            raise VotesError(f"{files.name(path)}{problem}")
+        stats = list(task["judge_stats"].records())
+        for place, requirement in enumerate(requirements.records()):
+            if "satisfied" not in requirement:
+                raise requirement["satisfied"].wrong("true, false or null")
+            given = (stat["satisfied"].truth() for stat in stats if stat["requirement_index"].value == place)
+            verdicts = {requirement["satisfied"].truth(), *given} - {None}
+            name = requirement["requirement_id"].text(str(place))
+            if len(verdicts) > 1:
+                raise VotesError(
+                    f"{files.name(path)}requirement {place} is both satisfied and unsatisfied in 'requirements' "
+                    "and 'judge_stats'; keep one"
+                )
+            item = "/".join((*developer, path.name.removesuffix(".gz").removesuffix(".json"), name))
+            log.describe(item, {"task": task["query"].value, "requirement": requirement["criteria"].value})
+            label = {True: "satisfied", False: "unsatisfied", None: None}[next(iter(verdicts), None)]
+            log.add(item, judge, label)
+    return log.build()
 
 
 def _developer_and_judge(files: Files, path: Path) -> tuple[tuple[str, ...], str]:

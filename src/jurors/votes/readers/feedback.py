@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from jurors.errors import VotesError, match_name
 from jurors.votes.codes import Finding
-from jurors.votes.readers.base import Files, LogFields, Node, Records, distinguishing_names, shorten_value
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names, shorten_value
 
 FeedbackSource: TypeAlias = tuple[str, str, str]  #: the feedback's name, its source, the kind of source
 
@@ -31,49 +31,52 @@ class Feedback:
     time: float | None = None
 
 
-@dataclass(frozen=True)
-class FeedbackQuestion:
-    """The question to read, and the words for it in messages."""
+def feedback_records(
+    feedback: Sequence[Feedback], log: RecordsBuilder, question: str | None, what: str, tool: str, *, how: str = "",
+    is_stream: bool = False,
+) -> Records:  # fmt: skip
+    """Name a juror per source: by the feedback's name alone, or by the source where one name has several.
 
-    question: str | None
-    what: str  #: what the tool calls a name of feedback: "assessment"
-    how: str  #: how one is selected: "--from mlflow:"
-    tool: str
-    is_stream: bool = False  #: more may come: a juror is named by its source alone, not by what distinguishes it
+    Where there are several names and one of them has several sources, the names are questions and one of them must be
+    selected: votes on different questions are no jury.
 
-    def records(self, feedback: Sequence[Feedback], texts: Mapping[Any, Mapping[str, str]]) -> Records:
-        """Name a juror per source: by the feedback's name alone, or by the source where one name has several.
+    Parameters
+    ----------
+    feedback, log
+        The feedback, and what is known of the items.
+    question
+        The name to read; None for the only one.
+    what
+        What the tool calls a name of feedback: "assessment".
+    tool, how
+        The reader's name, and how a question is selected, where not by "--from TOOL:".
+    is_stream
+        Whether more may come: a juror is named by its source alone, not by what distinguishes it.
 
-        Where there are several names and one of them has several sources, the names are questions and one of them must
-        be selected: votes on different questions are no jury.
-
-        Returns
-        -------
-        Records
-            One row per feedback on the question.
-        """
-        sources = list(dict.fromkeys(given.source for given in feedback))
-        questions = list(dict.fromkeys(given.source[0] for given in feedback if given.value is not None))
-        if self.question is None and not self.is_stream and 1 < len(questions) < len(sources):
-            listing = ", ".join(sorted(questions)[:12])
-            message = f"{len(questions)} {self.what}s are given: {listing}; choose one with {self.how}{questions[0]}"
-            tool = f"{self.tool}:{questions[0]}"
-            raise VotesError(message, code="several_questions", known=questions, tool=tool)
-        if self.question is not None:
-            name = self.question if self.is_stream else match_name(self.question, questions, self.what)
-            sources = [source for source in sources if source[0] == name]
-        if self.is_stream:  # the source where the question is known, else both; the name where there is no source
-            prefixes = ["" if self.question is not None else f"{name}:" for name, _, _ in sources]
-            jurors = [
-                f"{prefix}{origin}" if origin else name
-                for prefix, (name, origin, _) in zip(prefixes, sources, strict=True)
-            ]
-        else:
-            jurors = distinguishing_names(*zip(*sources, strict=True)) if sources else []
-        names = {source: juror or source[0] for source, juror in zip(sources, jurors, strict=True)}
-        selected = [given for given in feedback if given.source in names]
-        records = Records.from_rows((given.item, names[given.source], given.value) for given in selected)
-        return replace(records, texts=texts, time=[given.time for given in selected])
+    Returns
+    -------
+    Records
+        One row per feedback on the question.
+    """
+    sources = list(dict.fromkeys(given.source for given in feedback))
+    questions = list(dict.fromkeys(given.source[0] for given in feedback if given.value is not None))
+    if question is None and not is_stream and 1 < len(questions) < len(sources):
+        listing, how = ", ".join(sorted(questions)[:12]), how or f"--from {tool}:"
+        message = f"{len(questions)} {what}s are given: {listing}; choose one with {how}{questions[0]}"
+        raise VotesError(message, code="several_questions", known=questions, tool=f"{tool}:{questions[0]}")
+    if question is not None:
+        name = question if is_stream else match_name(question, questions, what)
+        sources = [source for source in sources if source[0] == name]
+    if is_stream:  # the source where the question is known, else both; the name where there is no source
+        full = [origin if question is not None else f"{name}:{origin}" for name, origin, _ in sources]
+        jurors = [juror if source[1] else source[0] for juror, source in zip(full, sources, strict=True)]
+    else:
+        jurors = distinguishing_names(*zip(*sources, strict=True)) if sources else []
+    names = {source: juror or source[0] for source, juror in zip(sources, jurors, strict=True)}
+    selected = [given for given in feedback if given.source in names]
+    for given in selected:
+        log.add(given.item, names[given.source], given.value)
+    return log.build(time=[given.time for given in selected])
 
 
 def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
@@ -101,6 +104,9 @@ def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
         yield from [record] if page is None else record[page].numbered()
 
 
+_FIELDS = ("expected", "metadata", "model", "tags", "environment")
+
+
 class UnknownKindError(Exception):
     """A record of an unknown kind, as a newer version may write: it is left out, with a warning."""
 
@@ -123,16 +129,14 @@ class FeedbackTool:
 
     def is_own(self, files: Files, path: Path) -> bool:
         """Whether a file is JSON with the tool's keys."""
-        head = files.head(path).lstrip()
-        return head.startswith((b"{", b"[")) and all(b'"' + mark + b'"' in head for mark in self.marks)
+        return files.has((b"{", b"["), *(b'"' + mark + b'"' for mark in self.marks), path=path)
 
     def read(self, files: Files, question: str | None = None) -> Records:
         """Read the feedback on each item; of records with the same id, the last counts."""
-        keys = ", ".join(mark.decode() for mark in self.marks)
-        expected = f"expected records with {keys}"
+        expected = f"expected records with {', '.join(mark.decode() for mark in self.marks)}"
         paths = files.own(lambda path: self.is_own(files, path), self.TITLE, expected=expected)
         by_record: dict[tuple[str, object], list[Feedback]] = {}
-        fields, unknown = LogFields(), Counter[str]()
+        log, unknown = RecordsBuilder(), Counter[str]()
         for k, record in enumerate(record for path in paths for record in records_of(files, path, *self.pages)):
             name = record["id"].single()
             try:
@@ -140,19 +144,16 @@ class FeedbackTool:
             except UnknownKindError as error:
                 unknown[str(error)] += 1
                 continue
-            by_record["place" if name is None else "id", k if name is None else name] = given
+            by_record[("place", k) if name is None else ("id", name)] = given
             for item in dict.fromkeys(feedback.item for feedback in given):
-                columns = ("expected", "metadata", "model", "tags", "environment")
-                fields.add(item, {key: record[key].value for key in columns})
+                log.describe(item, fields={key: record[key].value for key in _FIELDS})
         if unknown:
             kinds = ", ".join(shorten_value(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
             message = f"records of a kind that is not known ({kinds}) are left out: {unknown.total():,}"
             if not by_record:
                 raise VotesError(f"this {self.TITLE} holds no vote: {message}")
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
-        feedback = list(chain.from_iterable(by_record.values()))
-        selection = FeedbackQuestion(question, self.what, f"--from {self.name}:", self.name)
-        return replace(selection.records(feedback, {}), fields=fields.by_name)
+        return feedback_records(list(chain.from_iterable(by_record.values())), log, question, self.what, self.name)
 
 
 def _first_text(record: Node, *keys: str) -> str:
@@ -168,6 +169,33 @@ def _optional_text(record: Node, *keys: str) -> str:
 
 
 # -- tools that have several questions about one item ---------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """What a juror answered to one question about an item."""
+
+    question: str
+    item: Any
+    juror: str
+    value: Any
+    kind: str = ""  #: the tool's name for such questions, where it has one
+
+
+def answer_records(
+    answers: Iterable[Answer], questions: Mapping[str, bool], name: str | None, tool: str, log: RecordsBuilder
+) -> Records:
+    """Read the answers to the question that `select_question` selects; several labels given at once are one.
+
+    Returns
+    -------
+    Records
+        One row per answer.
+    """
+    selected = select_question(questions, name, tool)
+    for answer in answers:
+        if answer.question == selected:
+            log.add(answer.item, answer.juror, joined_label(answer.value))
+    return log.build()
 
 
 def select_question(questions: Mapping[str, bool], name: str | None, tool: str) -> str | None:

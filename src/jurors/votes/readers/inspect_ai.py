@@ -12,15 +12,15 @@ model answered anew, which is another item to a scorer; but where the models are
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, Records, shorten_value
+from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser
 
 # -- several logs as one table of votes -----------------------------------------------------------------------
 
@@ -78,21 +78,14 @@ def join_logs(logs: Sequence[InspectLog]) -> Records:
     items = _item_names(logs)
     jurors = _juror_names(logs, items)
     _refuse_unrelated(logs, items, jurors)
-    item: list[Any] = []
-    juror: list[str] = []
-    label: list[Any] = []
-    repetition: list[int] = []
-    texts, fields = LogTexts(), LogFields()
+    log_records, repetition = RecordsBuilder(), list[int]()
     for log, log_items, names in zip(logs, items, jurors, strict=True):
         for (name, k), votes, contents, more in zip(log_items, log.votes, log.texts, log.fields, strict=True):
-            texts.add(name, contents)
-            fields.add(name, {**more, "model": log.model, "task": log.task})
-            item += [name] * len(names)
-            juror += names.values()
-            label += [votes.get(column) for column in names]
+            log_records.describe(name, contents, {**more, "model": log.model, "task": log.task})
+            for column, juror in names.items():
+                log_records.add(name, juror, votes.get(column))
             repetition += [k] * len(names)
-    times = repetition if any(repetition) else ()
-    return Records(item, juror, label, texts.by_item, repetition=times, fields=fields.by_name, findings=findings)
+    return log_records.build(repetition=repetition if any(repetition) else (), findings=findings)
 
 
 def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple[Finding, ...]]:
@@ -102,46 +95,33 @@ def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple
     the first. A score of one name that differs between the two was given anew, by the same grader or by another: the
     log does not say which, and both stay.
     """
-    remaining, runs = list(logs), dict[str, _Rescored]()
+    remaining = list(logs)
+    copies, again = defaultdict[str, set[LogJuror]](set), defaultdict[str, set[str]](set)  # by run: same, other votes
     for k, old in enumerate(logs):
         for new in logs:
             if not new.run or new.run != old.run or not _age(old) < _age(new) or set(old.samples) - set(new.samples):
                 continue
             both = {column for column in old.columns if column in set(new.columns)}
-            copies = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
+            same = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
             rows = remaining[k].votes
-            votes = [{column: vote for column, vote in row.items() if column not in copies} for row in rows]
+            votes = [{column: vote for column, vote in row.items() if column not in same} for row in rows]
             remaining[k] = replace(remaining[k], votes=votes)
-            run = runs.setdefault(old.run, _Rescored(sorted((log for log in logs if log.run == old.run), key=_age)))
-            run.copies |= {(k, column) for column in copies}
-            run.again |= {column.name for column in both - copies}
-    findings = tuple(finding for run in runs.values() for finding in run.findings())
-    return [log for log, before in zip(remaining, logs, strict=True) if log.columns or not before.columns], findings
-
-
-@dataclass
-class _Rescored:
-    """The logs of one run, and the jurors who are in more than one of them."""
-
-    logs: Sequence[InspectLog]  #: the oldest first
-    copies: set[tuple[int, LogJuror]] = field(default_factory=set)  #: the same votes
-    again: set[str] = field(default_factory=set)  #: jurors with other votes
-
-    def findings(self) -> Iterator[Finding]:
-        """A note on copies, a warning on what differs."""
-        about = f"{list_names([log.file for log in self.logs])} are one run, scored again"
-        if self.copies:
-            number = len({column for _, column in self.copies})
-            message = f"{about}: the same votes of {number:,} jurors stand in more than one, and count once"
-            yield Finding("scored_again", message, value=float(number))
-        if self.again:
-            newest = self.logs[-1].file
+            copies[old.run] |= same
+            again[old.run] |= {column.name for column in both - same}
+    findings = []
+    for run, same in copies.items():
+        files = [log.file for log in sorted((log for log in logs if log.run == run), key=_age)]
+        about, others = f"{list_names(files)} are one run, scored again", tuple(sorted(again[run]))
+        if same:
+            message = f"{about}: the same votes of {len(same):,} jurors stand in more than one, and count once"
+            findings.append(Finding("scored_again", message, value=float(len(same))))
+        if others:
             message = (
-                f"{about}, with other votes of {list_names(sorted(self.again))}: those of each log "
-                "count as a juror of its "
-                f"own; where the same grader judged anew, keep the newest log alone, {newest!r}"
+                f"{about}, with other votes of {list_names(others)}: those of each log count as a juror of its own; "
+                f"where the same grader judged anew, keep the newest log alone, {files[-1]!r}"
             )
-            yield Finding("scored_again", message, tuple(sorted(self.again)), "warning", float(len(self.again)))
+            findings.append(Finding("scored_again", message, others, "warning", float(len(others))))
+    return [log for log, old in zip(remaining, logs, strict=True) if log.columns or not old.columns], tuple(findings)
 
 
 def _age(log: InspectLog) -> tuple[str, int, str]:
@@ -188,37 +168,29 @@ def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
 
 
 def _juror_names(logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]) -> list[dict[LogJuror, str]]:
-    """The name of each juror, for each log."""
+    """The name of each juror, for each log: different where jurors of one name judged the same item."""
     names: list[dict[LogJuror, str]] = [{} for _ in logs]
     places: dict[str, list[tuple[int, LogJuror]]] = {}
     for k, log in enumerate(logs):
         for column in log.columns:
             places.setdefault(column.name, []).append((k, column))
     for name, same in places.items():
-        for (k, column), full_name in zip(same, _full_names(name, same, logs, items), strict=True):
+        graders = [column.grader for _, column in same]
+        owners = [logs[k] for k, _ in same]
+        details = (
+            graders, [column.key for _, column in same], [log.model for log in owners], [log.task for log in owners],
+            [log.file for log in owners],
+        )  # fmt: skip
+        full = [name] * len(same)
+        for detail in details:
+            grader_differs = detail is graders and len(set(detail)) > 1
+            votes = [(full_name, item) for full_name, (k, _) in zip(full, same, strict=True) for item in items[k]]
+            if not grader_differs and len(set(votes)) == len(votes):  # no name would vote twice on an item
+                break
+            if len(set(detail)) > 1:
+                full = [":".join(filter(None, (old, more))) for old, more in zip(full, detail, strict=True)]
+        for (k, column), full_name in zip(same, full, strict=True):
             names[k][column] = full_name
-    return names
-
-
-def _full_names(
-    name: str, same: Sequence[tuple[int, LogJuror]], logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]
-) -> list[str]:
-    """One name for each of the jurors called `name`, different where they judged the same item."""
-    details = (
-        [column.grader for _, column in same],
-        [column.key for _, column in same],
-        [logs[k].model for k, _ in same],
-        [logs[k].task for k, _ in same],
-        [logs[k].file for k, _ in same],
-    )
-    names = [name] * len(same)
-    for detail in details:
-        grader_differs = detail is details[0] and len(set(detail)) > 1
-        votes = [(full_name, item) for full_name, (k, _) in zip(names, same, strict=True) for item in items[k]]
-        if not grader_differs and len(set(votes)) == len(votes):  # no name would vote twice on an item
-            return names
-        if len(set(detail)) > 1:
-            names = [":".join(filter(None, (old, more))) for old, more in zip(names, detail, strict=True)]
     return names
 
 
@@ -250,22 +222,15 @@ OWN_LABEL = "jury_label"  #: our scorer, which labels by the others' votes
 _STORES_VOTES = ("", "majority", "panel", "jury")
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files is an .eval archive or starts as a JSON log does.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_log(files, path) for path in files.first)
-
-
 def _is_log(files: Files, path: Path) -> bool:
+    """Whether a file is an .eval archive or starts as a JSON log does."""
     head = files.head(path).lstrip()
     if head.startswith(b"PK\x03\x04"):
         return path.suffix == ".eval" or head[30:].startswith((b"_journal/", b"header.json", b"samples/"))
     return path.suffix == ".eval" or (_JSON_START.match(head) is not None and b'"status"' in head and b'"task"' in head)
+
+
+recognises = recogniser(_is_log)
 
 
 def read(files: Files) -> Records:
@@ -299,17 +264,29 @@ def read(files: Files) -> Records:
 
 def _log(files: Files, path: Path) -> InspectLog:
     where = files.name(path)
-    packed = files.head(path).startswith(b"PK\x03\x04")
-    header, samples = _from_archive(files, path) if packed else _from_json(files, path)
-    spec, version = header["eval"], header["version"].value
+    if files.head(path).startswith(b"PK\x03\x04"):
+        archive = Archive(path, where, files.allowed)
+        start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
+        if start is None:
+            raise VotesError(
+                f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew"
+            )
+        header = archive.document(start)
+        samples: Iterable[Node] = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
+    else:
+        header = files.document(path)
+        if not header.is_record:
+            raise VotesError(f"{where}this is no {TITLE}: it is not one JSON object")
+        samples = header["samples"].records()
+    spec, version = header["eval"], header["version"]
     if not spec.is_record:
         raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
-    if type(version) is not int or version < 1:
+    if type(version.value) is not int or version.value < 1:
         raise VotesError(
-            f"{where}this {TITLE} has the format version {shorten_value(version)}; known are 1 to {_VERSION}; "
+            f"{where}this {TITLE} has the format version {version.shown}; known are 1 to {_VERSION}; "
             "write the log again"
         )
-    if version > _VERSION:
+    if version.value > _VERSION:
         files.warn_newer_version(path, TITLE, version, _VERSION)
     data = spec["dataset"]
     log = InspectLog(
@@ -358,22 +335,6 @@ def _input_text(value: Any) -> str:
     if isinstance(value, dict):
         return _input_text(value.get("content", value.get("text")))
     return str(value)
-
-
-def _from_json(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
-    document = files.document(path)
-    if not document.is_record:
-        raise VotesError(f"{files.name(path)}this is no {TITLE}: it is not one JSON object")
-    return document, document["samples"].records()
-
-
-def _from_archive(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
-    where = files.name(path)
-    archive = Archive(path, where, files.allowed)
-    start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
-    if start is None:
-        raise VotesError(f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew")
-    return archive.document(start), (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
 
 
 def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:

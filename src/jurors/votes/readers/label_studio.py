@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records
-from jurors.votes.readers.feedback import joined_label, select_question
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.feedback import Answer, answer_records
 
 TITLE = "Label Studio export"
 ASKS = True
@@ -25,31 +25,14 @@ _VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwi
 _REGION = frozenset(("start", "end", "x", "y", "startOffset", "ranges"))
 
 
-class _Answer(NamedTuple):
-    tag: str
-    kind: str  #: the type of the control tag; "region" where it marks a part of the item
-    item: Any
-    juror: str
-    value: Any
-
-
-def recognises(files: Files) -> bool:
-    """Decide whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN).
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_export(files, path) for path in files.first_and_named)
-
-
 def _is_export(files: Files, path: Path) -> bool:
-    head = files.head(path)
-    if not head.lstrip().startswith(b"["):
-        return False
-    full = b'"annotations"' in head and any(key in head for key in (b'"completed_by"', b'"was_cancelled"', b'"drafts"'))
-    return full or all(key in head for key in (b'"annotation_id"', b'"annotator"', b'"lead_time"'))
+    """Whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN)."""
+    full = (b'"annotations"', b'"(completed_by|was_cancelled|drafts)"')
+    minimal = (b'"annotation_id"', b'"annotator"', b'"lead_time"')
+    return files.has(b"[", *full, path=path) or files.has(b"[", *minimal, path=path)
+
+
+recognises = recogniser(_is_export, named=True)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -61,19 +44,18 @@ def read(files: Files, question: str | None = None) -> Records:
         One row per annotation or prediction.
     """
     paths = files.own(lambda path: _is_export(files, path), TITLE) or files.paths
-    texts, fields = LogTexts(), LogFields()
-    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), texts, fields)]
+    log = RecordsBuilder()
+    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), log)]
     kinds: dict[str, set[str]] = {}
     for answer in answers:
-        kinds.setdefault(answer.tag, set()).add(answer.kind)
+        kinds.setdefault(answer.question, set()).add(answer.kind)
     labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
     choices = [tag for tag, types in kinds.items() if types == {"choices"}]
-    tag = choices[0] if len(choices) == 1 and question is None else select_question(labels, question, "label-studio")
-    rows = ((answer.item, answer.juror, joined_label(answer.value)) for answer in answers if answer.tag == tag)
-    return Records.from_rows(rows, texts, fields)
+    only = choices[0] if len(choices) == 1 else None
+    return answer_records(answers, labels, question or only, "label-studio", log)
 
 
-def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> Iterator[_Answer]:
+def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[Answer]:
     if not document.is_list:
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
     for place, task in enumerate(document.records(), 1):
@@ -81,8 +63,8 @@ def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> I
         item = place if given is None else given
         task = replace(task, where=f"{name}task {item}: ", path="")
         if "annotations" in task or "predictions" in task:
-            texts.add(item, task["data"].record_or_nothing())
-            fields.add(item, {"data": task["data"].record_or_nothing(), "meta": task["meta"].value})
+            data = task["data"].record_or_nothing()
+            log.describe(item, data, {"data": data, "meta": task["meta"].value})
             for annotation in _records(task["annotations"]):
                 if not annotation["was_cancelled"].truth():
                     yield from _of_result(annotation["result"], item, _annotator(annotation["completed_by"]))
@@ -91,10 +73,10 @@ def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> I
         elif "annotator" in task:
             # JSON-MIN: Label Studio writes the data before "id" and the tags between "id" and "annotator"
             keys = list(task.value)
-            texts.add(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
+            log.describe(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
             for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
                 kind, value = _of_cell(task[tag])
-                yield _Answer(tag, kind, item, _annotator(task["annotator"]), value)
+                yield Answer(tag, item, _annotator(task["annotator"]), value, kind)
         else:
             raise VotesError(f"{task.where}there are no 'annotations' and no 'annotator'; export as JSON or JSON-MIN")
 
@@ -103,7 +85,7 @@ def _records(values: Node) -> Iterator[Node]:
     yield from (value for value in values.parts() if value.is_record)  # some exports hold only their numbers
 
 
-def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
+def _of_result(result: Node, item: Any, juror: str) -> Iterator[Answer]:
     """Each control tag's value; a tag that appears twice labels parts of the item."""
     parts = [part for part in _records(result) if "from_name" in part]
     tags = [part["from_name"].text() for part in parts]
@@ -112,7 +94,7 @@ def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
         if not value.is_record:
             raise value.wrong("a record")
         whole = tags.count(tag) == 1 and not _REGION & value.value.keys()
-        yield _Answer(tag, kind if whole else "region", item, juror, _value(kind, value) if whole else None)
+        yield Answer(tag, item, juror, _value(kind, value) if whole else None, kind if whole else "region")
 
 
 def _value(kind: str, value: Node) -> Any:

@@ -10,21 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError, match_name
-from jurors.votes.readers.base import (
-    MAX_FILES_SNIFFED,
-    Files,
-    LogFields,
-    LogTexts,
-    Node,
-    Records,
-    distinguishing_names,
-    shorten_value,
-)
+from jurors.votes.readers.base import MAX_FILES_SNIFFED, Files, Node, Records, RecordsBuilder, distinguishing_names
 
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True
@@ -100,28 +91,24 @@ def read(files: Files, question: str | None = None) -> Records:
     }
     lists = {answer.choices for given in answers.values() for answer in given}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
-    questions, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[str, str, Any]]:
-        for (folder, task), given in answers.items():
-            for answer in given:
-                item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
-                questions.add(item, question=answer.question)
-                # the true answer in the form of the votes: the choice itself, or its position
-                target = answer.target
-                if isinstance(target, str) and target.strip().isdecimal() and answer.choices:
-                    target = int(target)
-                if type(target) is int and answer.choices and texts:
-                    target = answer.choices[target] if target < len(answer.choices) else None
-                elif isinstance(target, str):
-                    target = target.strip()
-                fields.add(item, {"task": task, "doc": answer.content, "target": target})
-                label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
-                yield item, names[folder], label
-
-    records = Records.from_rows(rows(), questions, fields)
+    log = RecordsBuilder()
+    for (folder, task), given in answers.items():
+        for answer in given:
+            item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
+            # the true answer in the form of the votes: the choice itself, or its position
+            target = answer.target
+            if isinstance(target, str) and target.strip().isdecimal() and answer.choices:
+                target = int(target)
+            if type(target) is int and answer.choices and texts:
+                target = answer.choices[target] if target < len(answer.choices) else None
+            elif isinstance(target, str):
+                target = target.strip()
+            fields = {"task": task, "doc": answer.content, "target": target}
+            log.describe(item, {"question": answer.question}, fields)
+            label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
+            log.add(item, names[folder], label)
     repetition = [answer.repetition for given in answers.values() for answer in given]
-    return replace(records, repetition=repetition if any(repetition) else ())
+    return log.build(repetition=repetition if any(repetition) else ())
 
 
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:
@@ -169,7 +156,7 @@ def _answer(sample: Node, requests: Sequence[tuple[Any, Any]]) -> tuple[tuple[st
     texts = answer.parts() if answer.is_list else [answer]
     if scored or not texts or any(text.is_list or text.is_record for text in texts):
         raise VotesError(
-            f"{sample.where}the answer is {shorten_value(answer.value)}, neither one of several choices nor text; add "
+            f"{sample.where}the answer is {answer.shown}, neither one of several choices nor text; add "
             "take_first or majority_vote to the task's filters"
         )
     return (), [None if text.value == _NO_ANSWER else text.single() for text in texts]
@@ -187,12 +174,7 @@ def _requests(arguments: Node) -> list[tuple[Any, Any]]:
 
 def _by_number(named: Iterable[tuple[str, Node]]) -> list[Node]:
     """`gen_args_0`, `gen_args_1` …: in a file whose keys were sorted, the tenth stands behind the first."""
-
-    def place(entry: tuple[str, Node]) -> int:
-        number = _NUMBER.search(entry[0])
-        return int(number[0]) if number else 0
-
-    return [part for _, part in sorted(named, key=place)]
+    return [part for _, part in sorted(named, key=lambda entry: int((_NUMBER.search(entry[0]) or "0")[0]))]
 
 
 def _likeliest(requests: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label
 from jurors.votes.codes import ordered_labels
-from jurors.votes.io.local_files import first_line, matrix_holds
+from jurors.votes.io.local_files import first_line
 from jurors.votes.io.sources import PIECES
-from jurors.votes.readers.base import Files, Node, Reader, shorten_value
+from jurors.votes.readers.base import Files, Node, Reader, recogniser, shorten_value
 from jurors.votes.table import Votes
 
 # -- numpy matrices -------------------------------------------------------------------------------------------
@@ -101,12 +101,12 @@ def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     except VotesError:
         raise
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
-        if (holds := matrix_holds(error)) == "objects":
+        if "Object arrays" in str(error) or "Python objects" in str(error):
             raise VotesError(
                 "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
             ) from None
         with path.open("rb") as file:
-            is_array = file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) and holds != "pickle"
+            is_array = file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) and "pickle" not in str(error)
         if not is_array:
             raise VotesError(f"this is no {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)") from None
         reason = first_line(error)[:80]
@@ -147,9 +147,7 @@ def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: in
     return VotesError(f"cell [{start + row}, {column}] of the matrix is {cells[row, column]}: {why}")
 
 
-MATRIX = Reader(
-    "numpy matrix", lambda files: any(_is_array(files, path) for path in files.first_and_named), _read_matrix
-)
+MATRIX = Reader("numpy matrix", recogniser(_is_array, named=True), _read_matrix)
 
 
 # -- counts of decision tuples --------------------------------------------------------------------------------

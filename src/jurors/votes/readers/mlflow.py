@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import HEAD, Files, LogFields, LogTexts, Node, Records, parse_json
-from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
+from jurors.votes.readers.base import HEAD, Files, Node, Records, RecordsBuilder, parse_json, recogniser
+from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "table of MLflow traces"
 ASKS = True
@@ -28,25 +28,18 @@ _EXPECTED = "expected the columns trace_id and assessments"
 _LINE = re.compile(rb'\{\s*"[^"]+":(?!\s*\{)')  # a record; a frame saved column by column goes on with another {
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files names a trace and its assessments.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_traces(files, path) for path in files.first)
-
-
 def _is_traces(files: Files, path: Path) -> bool:
+    """Whether a file names a trace and its assessments."""
     head = files.head(path).lstrip()
     if head.startswith(b"PAR1"):
         with path.open("rb") as file:  # Parquet stores the names of its columns in the last bytes
             file.seek(-min(HEAD, os.path.getsize(path)), os.SEEK_END)
             tail = file.read()
         return all(name.encode() in tail for name in COLUMNS)
-    return head.startswith((b"{", b"[")) and b'"trace_id"' in head and b"assessments" in head
+    return files.has((b"{", b"["), b'"trace_id"', b"assessments", path=path)
+
+
+recognises = recogniser(_is_traces)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -59,7 +52,7 @@ def read(files: Files, question: str | None = None) -> Records:
     """
     paths = files.own(lambda path: _is_traces(files, path), TITLE, expected=_EXPECTED)
     traces = (trace for path in paths for trace in _traces(files, path))
-    return _records(traces, question, "--from mlflow:")
+    return _records(traces, question)
 
 
 def records_from_frame(frame: Any, question: str | None = None) -> Records:
@@ -115,8 +108,8 @@ def _by_column(document: Node, where: str) -> Iterator[Node]:
         yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")
 
 
-def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
-    texts, fields, feedback = LogTexts(), LogFields(), list[Feedback]()
+def _records(traces: Iterable[Node], question: str | None, how: str = "") -> Records:
+    log, feedback = RecordsBuilder(), list[Feedback]()
     for trace in traces:
         item = trace["trace_id"].needed("what mlflow.search_traces() returns")
         expectations = {}
@@ -142,7 +135,6 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
                     raise assessment["name"].wrong("the name of a feedback", todo)
                 who = name, source["source_id"].text(), source["source_type"].text()
                 feedback.append(Feedback(item, who, given["value"].single()))
-        texts.add(item, {shown: trace[column].value for column, shown in _SHOWN.items()})
-        fields.add(item, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
-    records = FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
-    return replace(records, fields=fields.by_name)
+        texts = {shown: trace[column].value for column, shown in _SHOWN.items()}
+        log.describe(item, texts, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
+    return feedback_records(feedback, log, question, "assessment", "mlflow", how=how)

@@ -8,13 +8,13 @@ fields of an item are `expected`, the right answer where an event has it, `eval`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records, distinguishing_names
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, distinguishing_names, recogniser
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote
@@ -40,20 +40,13 @@ class _Run:
         return self.completion_fns, self.eval_name, self.run_id if graded else ""
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files begins with the specification of a run.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_run(files, path) for path in files.first)
-
-
 def _is_run(files: Files, path: Path) -> bool:
+    """Whether a file begins with the specification of a run."""
     first_line = files.head(path).lstrip().partition(b"\n")[0]
     return first_line.startswith((b'{"spec":', b'{"spec" :')) and b'"completion_fns"' in first_line
+
+
+recognises = recogniser(_is_run)
 
 
 def read(files: Files) -> Records:
@@ -69,20 +62,16 @@ def read(files: Files) -> Records:
     _refuse_other_questions(runs)
     items = _joined_items(runs)
     names = _juror_names(runs)
-    texts, fields = LogTexts(), LogFields()
-
-    def rows() -> Iterator[tuple[str, str, Any]]:
-        for run, samples in zip(runs, items, strict=True):
-            graded = {"model": "/".join(run.completion_fns[:-1])} if len(run.completion_fns) > 1 else {}
-            for item, sample, vote in zip(samples, run.items, run.votes, strict=True):
-                texts.add(item, question=run.prompts.get(sample))
-                fields.add(item, {"expected": run.expected.get(sample), "eval": run.eval_name, **graded})
-                yield item, names[run.juror], vote
-
-    records = Records.from_rows(rows(), texts, fields)
+    log = RecordsBuilder()
+    for run, samples in zip(runs, items, strict=True):
+        graded = {"model": "/".join(run.completion_fns[:-1])} if len(run.completion_fns) > 1 else {}
+        for item, sample, vote in zip(samples, run.items, run.votes, strict=True):
+            fields = {"expected": run.expected.get(sample), "eval": run.eval_name, **graded}
+            log.describe(item, {"question": run.prompts.get(sample)}, fields)
+            log.add(item, names[run.juror], vote)
     jurors = [run.juror for run in runs]
     repetition = [jurors[:k].count(juror) for k, juror in enumerate(jurors) for _ in runs[k].votes]
-    return replace(records, repetition=repetition if len(names) < len(runs) else ())
+    return log.build(repetition=repetition if len(names) < len(runs) else ())
 
 
 def _run(files: Files, path: Path) -> _Run:

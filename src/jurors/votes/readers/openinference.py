@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, LogTexts, Node, Records
-from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
+from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.feedback import Feedback, feedback_records
 
 TITLE = "file of OpenInference spans"
 ASKS = True
-_OTLP = (b'"resourceSpans"', b'"resourceLogs"')
+_OTLP = (b'"resource(Spans|Logs)"',)
 _SPAN = (b'"context"', b'"span_id"', b'"attributes"')
 _ANNOTATION = (b'"annotator_kind"', b'"span_id"', b'"result"')
 _ON_SPAN = re.compile(r"(trace\.|session\.|)(annotations|evaluations)\.(\d{1,6})\.(?:annotation|evaluation)\.(\w+)")
@@ -51,22 +51,12 @@ class _Span:
         return name
 
 
-def recognises(files: Files) -> bool:
-    """Decide whether one of the first files begins as spans or their annotations do.
-
-    Returns
-    -------
-    bool
-        By names and first bytes alone.
-    """
-    return any(_is_spans(files, path) for path in files.first)
-
-
 def _is_spans(files: Files, path: Path) -> bool:
-    head = files.head(path).lstrip()
-    if not head.startswith((b"{", b"[")):
-        return False
-    return any(key in head for key in _OTLP) or any(all(key in head for key in keys) for keys in (_SPAN, _ANNOTATION))
+    """Whether a file begins as spans or their annotations do."""
+    return any(files.has((b"{", b"["), *keys, path=path) for keys in (_OTLP, _SPAN, _ANNOTATION))
+
+
+recognises = recogniser(_is_spans)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -131,19 +121,19 @@ def records_from(records: Iterable[Node], question: str | None = None, *, is_str
     >>> records_from([Node({"data": [sent]})], "polite")
     Records(item=['a'], juror=['m'], label=['no'])
     """
-    texts, feedback = LogTexts(), dict[Any, Feedback]()
+    log, feedback = RecordsBuilder(), dict[Any, Feedback]()
     for record in records:
-        for given in _feedback(record, texts):
-            feedback[given.item, given.source] = given  # sent again, or corrected: the last counts
-    selection = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
-    return selection.records(list(feedback.values()), texts.by_item)
+        for one in _feedback(record, log):
+            feedback[one.item, one.source] = one  # sent again, or corrected: the last counts
+    given = list(feedback.values())
+    return feedback_records(given, log, question, "annotation", "openinference", is_stream=is_stream)
 
 
-def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
+def _feedback(record: Node, log: RecordsBuilder) -> Iterator[Feedback]:
     """The feedback in a record, which is a batch of spans or logs, a span, an annotation, or a page of these."""
     if "data" in record and "name" not in record:
         for part in record["data"].records():
-            yield from _feedback(part, texts)
+            yield from _feedback(part, log)
     elif "annotator_kind" in record:
         place = next((key for key in ("span_id", "trace_id", "session_id") if key in record), "span_id")
         item = record[place].name("what is annotated")
@@ -153,9 +143,8 @@ def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
     else:
         for span in _spans(record):
             if span.span:
-                texts.add(
-                    span.span, {_SHOWN[key]: node.value for key, node in span.attributes.items() if key in _SHOWN}
-                )
+                texts = {_SHOWN[key]: node.value for key, node in span.attributes.items() if key in _SHOWN}
+                log.describe(span.span, texts)
             groups: dict[tuple[str, str, str], dict[str, Node]] = {}
             for key, value in span.attributes.items():
                 if match := _ON_SPAN.fullmatch(key):
@@ -185,36 +174,30 @@ def _result(item: str, given: dict[str, Node], time: float | None, node: Node | 
 
 def _spans(record: Node) -> Iterator[_Span]:
     """Every span, and every log record that stands for one, of a record."""
-    if "resourceSpans" not in record and "resourceLogs" not in record:
-        yield _sdk_span(record)
-    for outer, inner, last in (("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords")):
-        for resource in record[outer].records():
-            for scope in resource[inner].records():
-                for part in scope[last].records():
-                    yield _otlp_log(part) if last == "logRecords" else _otlp_span(part)
+    if (
+        "resourceSpans" not in record and "resourceLogs" not in record
+    ):  # as `ReadableSpan.to_json()`, or Phoenix, has it
+        trace, name = (record["context"][key].text().removeprefix("0x") for key in ("trace_id", "span_id"))
+        attributes = dict(record["attributes"].entries())
+        parts = record["events"].records()
+        events = [(part["name"].text(), dict(part["attributes"].entries()), part["timestamp"]) for part in parts]
+        yield _Span(record, trace, name, attributes, events, record["end_time"])
+    for span in _otlp_parts(record, "resourceSpans", "scopeSpans", "spans"):
+        parts = span["events"].records()
+        events = [(part["name"].text(), _listed(part["attributes"]), part["timeUnixNano"]) for part in parts]
+        trace, name, attributes = span["traceId"].text(), span["spanId"].text(), _listed(span["attributes"])
+        yield _Span(span, trace, name, attributes, events, span["endTimeUnixNano"])
+    for log in _otlp_parts(record, "resourceLogs", "scopeLogs", "logRecords"):
+        # a span with one event: the evaluation of the span it was written in
+        attributes, time = _listed(log["attributes"]), log["timeUnixNano"]
+        event = log["eventName"].text(attributes["event.name"].text() if "event.name" in attributes else "")
+        yield _Span(log, log["traceId"].text(), log["spanId"].text(), {}, [(event, attributes, time)], time)
 
 
-def _otlp_span(span: Node) -> _Span:
-    events = [(e["name"].text(), _listed(e["attributes"]), e["timeUnixNano"]) for e in span["events"].records()]
-    time, attributes = span["endTimeUnixNano"], _listed(span["attributes"])
-    return _Span(span, span["traceId"].text(), span["spanId"].text(), attributes, events, time)
-
-
-def _otlp_log(record: Node) -> _Span:
-    """A log record as a span with one event: the evaluation of the span it was written in."""
-    attributes = _listed(record["attributes"])
-    name = record["eventName"].text(attributes["event.name"].text() if "event.name" in attributes else "")
-    event = (name, attributes, record["timeUnixNano"])
-    return _Span(record, record["traceId"].text(), record["spanId"].text(), {}, [event], record["timeUnixNano"])
-
-
-def _sdk_span(span: Node) -> _Span:
-    """A span as `ReadableSpan.to_json()` of an SDK, or Phoenix, writes it."""
-    context = span["context"]
-    trace, name = (context[key].text().removeprefix("0x") for key in ("trace_id", "span_id"))
-    attributes = dict(span["attributes"].entries())
-    events = [(e["name"].text(), dict(e["attributes"].entries()), e["timestamp"]) for e in span["events"].records()]
-    return _Span(span, trace, name, attributes, events, span["end_time"])
+def _otlp_parts(record: Node, outer: str, inner: str, last: str) -> Iterator[Node]:
+    for resource in record[outer].records():
+        for scope in resource[inner].records():
+            yield from scope[last].records()
 
 
 def _listed(attributes: Node) -> dict[str, Node]:
