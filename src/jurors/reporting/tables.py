@@ -85,7 +85,7 @@ def find_findings(
         votes = auditable_votes(source_votes(source))
         audited = AuditedVotes.of(votes, as_sheet(answers))
         grading["gold"] = audited.gold
-    evaluation, counted, known = grade_rows(source, **grading)
+    evaluation, counted, _ = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
     labelling = queue = None
     partition = evaluation.partition
