@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,56 +16,6 @@ _ARGUMENTS = [
 ]  # fmt: skip
 
 PATIENCE = 120_000  #: milliseconds, for a machine that is busy with other things
-
-
-@dataclass
-class Visit:
-    """An open page, and everything it complained about or asked for."""
-
-    page: Any
-    errors: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def js(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        return self.page.evaluate(expression)
-
-
-@pytest.fixture(scope="module")  # no longer: while it runs, no other test of this process can have an event loop
-def browser() -> Iterator[Any]:
-    """The browser of the module."""
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip(f"no Chromium on the PATH (looked for {', '.join(_NAMES)})")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=found, args=_ARGUMENTS, timeout=PATIENCE)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
-    """Open a file and wait until its charts are drawn."""
-    opened: list[Any] = []
-
-    def open_file(path: Path, *, width: int = 1280, dark: bool = False, wait: bool = True, **options: Any) -> Visit:
-        scheme = "dark" if dark else "light"
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
-        page.set_default_timeout(PATIENCE)
-        opened.append(page)
-        found = Visit(page)
-        page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: found.errors.append(str(error)))
-        page.on("request", lambda request: found.requests.append(request.url))
-        page.goto(path.as_uri())
-        if wait and options.get("java_script_enabled", True):
-            page.wait_for_selector("html[data-charts]", state="attached")
-        return found
-
-    yield open_file
-    for page in opened:
-        page.close()
 
 
 _CONTRAST = """(() => {
@@ -99,7 +48,59 @@ _CONTRAST = """(() => {
 })()"""
 
 
-@pytest.fixture(scope="session")
-def contrast() -> str:
-    """A script that names the texts which stand out too little from what is behind them."""
-    return _CONTRAST
+@dataclass
+class Visit:
+    """An open page, and everything it complained about or asked for."""
+
+    page: Any
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+        return self.page.evaluate(expression)
+
+    def overflow(self) -> int:
+        """How far the page scrolls sideways."""
+        return int(self.js("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+    def faint_texts(self) -> list[str]:
+        """The texts which stand out too little from what is behind them."""
+        return list(self.js(_CONTRAST))
+
+    def is_dark(self) -> bool:
+        """Whether the page is dark."""
+        back = self.js("getComputedStyle(document.body).backgroundColor")
+        return sum(int(x) for x in back[4:-1].split(",")) < 200
+
+
+@pytest.fixture(scope="module")  # no longer: while it runs, no other test of this process can have an event loop
+def browser() -> Iterator[Any]:
+    """The browser of the module."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"no Chromium on the PATH (looked for {', '.join(_NAMES)})")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=found, args=_ARGUMENTS, timeout=PATIENCE)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any) -> Callable[..., Visit]:
+    """Open an address in a window of its own, which the browser closes in the end, and wait for a part of the page."""
+
+    def open_page(address: str, wait: str, *, width: int = 1280, dark: bool = False, **options: Any) -> Visit:
+        scheme = "dark" if dark else "light"
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        page.set_default_timeout(PATIENCE)
+        found = Visit(page)
+        page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: found.errors.append(str(error)))
+        page.on("request", lambda request: found.requests.append(request.url))
+        page.goto(address)
+        page.wait_for_selector(wait, state="attached")
+        return found
+
+    return open_page

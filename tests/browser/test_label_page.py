@@ -17,7 +17,6 @@ from jurors.votes.item_texts import ItemTexts
 
 pytestmark = pytest.mark.browser
 EVIL = "</script><img src=x onerror=window.__pwned=1>"
-_OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 _random = np.random.default_rng(4)
 TRUTH = np.array(["no", "yes"])[(_random.random(150) < 0.4).astype(int)]
@@ -33,19 +32,15 @@ TEXTS = ItemTexts(("question", "answer"), {item: (f"What is {item}?", f"line one
 def desk(tmp_path: Path, visit: Any) -> Callable[..., Any]:
     """The page of a sheet, open in the browser."""
 
-    def open_page(sheet: Sheet, **options: Any) -> Any:
+    def open_page(sheet: Sheet, title: str = "Is it so?", **options: Any) -> Any:
         path = tmp_path / "page.html"
-        path.write_text(label_page(sheet, title="Is it so?"), encoding="utf-8")
-        found = visit(path, wait=False, **options)
+        path.write_text(label_page(sheet, title=title), encoding="utf-8")
+        found = visit(path.as_uri(), "main", **options)
+        found.page.on("dialog", lambda dialog: dialog.accept())  # "leave without saving?"
         found.page.wait_for_selector("main")  # it comes into sight with what was done before
         return found
 
     return open_page
-
-
-def _reload(page: Any) -> None:
-    page.reload()
-    page.wait_for_selector("main")
 
 
 def _saved(page: Any, path: Path) -> Path:
@@ -96,7 +91,8 @@ def test_one_can_go_back_change_skip_and_clear_and_a_reload_loses_nothing(desk: 
     assert [text.split()[-1] for text in pressed()] == ["yes"]
     page.keyboard.press("1")  # changed; on to the next that has no label
     assert page.inner_text("#name") == items[2]
-    _reload(page)
+    page.reload()
+    page.wait_for_selector("main")
     assert (_count(page), page.inner_text("#name")) == ("3 of 8 labelled", items[2])
     page.keyboard.press("ArrowLeft")
     assert [text.split()[-1] for text in pressed()] == ["no"]
@@ -129,7 +125,6 @@ def test_the_mouse_does_all_that_keys_do(desk: Any, tmp_path: Path) -> None:
     assert "not in a saved file" in page.inner_text("#kept")
     assert read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels == (None, "no", "no")
     assert "All labels are in the saved file" in page.inner_text("#kept")
-    page.on("dialog", lambda dialog: dialog.accept())
     page.click("#over")
     assert _count(page) == "0 of 3 labelled"
     assert found.errors == []
@@ -140,9 +135,8 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
     found = desk(sheet)
     page = found.page
 
-    def load(content: str | bytes, name: str = "file.csv") -> str:
-        data = content if isinstance(content, bytes) else content.encode()
-        page.set_input_files("#load", {"name": name, "mimeType": "text/csv", "buffer": data})
+    def load(content: str, name: str = "file.csv") -> str:
+        page.set_input_files("#load", {"name": name, "mimeType": "text/csv", "buffer": content.encode()})
         page.wait_for_selector("#files[aria-busy=false]")
         return str(page.inner_text("#trouble")) if page.is_visible("#trouble") else ""
 
@@ -169,29 +163,25 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
     by_semicolons = "\ufeff" + filled.to_csv(index=False, sep=";", lineterminator="\r\n").replace(";no;", ";yes;")
     assert load(by_semicolons) == ""
     page.keyboard.press("1")
-    labels = read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels
-    assert labels == ("yes", "no", "yes", None)
+    assert read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels == ("yes", "no", "yes", None)
     assert found.errors == []
 
 
-def test_hostile_names_and_texts_are_text(tmp_path: Path, visit: Any) -> None:
+def test_hostile_names_and_texts_are_text(desk: Any, tmp_path: Path) -> None:
     items = [f"{EVIL}{k}" for k in range(5)] + ["=HYPERLINK(1)"]
     votes = jurors.Votes.from_matrix(
         [["=1+1", EVIL, "قاضٍ"]] * 6, items=items, jurors=[EVIL, "'\"><script>window.__pwned=1</script>", "x" * 300]
     )
     texts = ItemTexts(("q", EVIL), dict.fromkeys(items, ("y" * 500, EVIL)))
     sheet = plan(votes, 6, texts=texts).open()
-    (tmp_path / "page.html").write_text(label_page(sheet, title=EVIL), encoding="utf-8")
-    found = visit(tmp_path / "page.html", wait=False, width=375)
+    found = desk(sheet, title=EVIL, width=375)
     page = found.page
-    page.wait_for_selector("main")
-    page.on("dialog", lambda dialog: dialog.accept())
     assert page.inner_text("h1") == page.title() == EVIL
     assert [cell.inner_text() for cell in page.query_selector_all("#votes td")] == ["=1+1", EVIL, "قاضٍ"]
     page.click("#all summary")
     for _ in range(6):
         page.keyboard.press("1")
-        assert found.js(_OVERFLOW) <= 0
+        assert found.overflow() <= 0
     answers = read_sheet(str(_saved(page, tmp_path / "a.csv")))
     assert (answers.items, answers.labels) == (sheet.items, (str(votes.labels[0]),) * 6)
     assert ",=" not in (tmp_path / "a.csv").read_text()  # nothing that a spreadsheet would compute
@@ -205,20 +195,17 @@ def test_hostile_names_and_texts_are_text(tmp_path: Path, visit: Any) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(375, True), (1280, False)], ids=["phone by night", "desk by day"])
-def test_it_fits_a_phone_and_stands_out_in_both_schemes(desk: Any, contrast: str, width: int, dark: bool) -> None:
+def test_it_fits_a_phone_and_stands_out_in_both_schemes(desk: Any, width: int, dark: bool) -> None:
     labels = np.array([f"category number {k}" for k in range(16)])
     many = jurors.Votes.from_matrix(labels[_random.integers(0, 16, (40, 3))], items=ITEMS[:40])
     for sheet in (plan(VOTES, 5, texts=TEXTS), plan(many, 5).open()):
         found = desk(sheet, width=width, dark=dark)
         found.page.keyboard.press("1")
         found.page.keyboard.press("ArrowLeft")
-        assert found.js(_OVERFLOW) <= 0
-        assert found.js(contrast) == []
-        back = found.js("getComputedStyle(document.body).backgroundColor")
-        assert (sum(int(x) for x in back[4:-1].split(",")) < 200) == dark
-        desk_box, item = found.page.query_selector("#desk"), found.page.query_selector("#item")
-        assert desk_box.bounding_box()["height"] < 0.6 * 900
-        assert item.is_visible()
+        assert found.overflow() <= 0
+        assert (found.faint_texts(), found.is_dark()) == ([], dark)
+        assert found.page.query_selector("#desk").bounding_box()["height"] < 0.6 * 900
+        assert found.page.is_visible("#item")
 
 
 def test_more_than_ten_labels_have_letters_for_keys(desk: Any, tmp_path: Path) -> None:
@@ -242,75 +229,68 @@ def test_tab_reaches_every_button_and_each_has_a_name(desk: Any) -> None:
     page.focus("#choices button")
     page.keyboard.press("Enter")
     assert found.js("document.activeElement.innerText") == "1 no"  # one may go on with Enter alone
-    named = "document.querySelectorAll('button, input')"
-    names = found.js(f"[...{named}].map((one) => one.textContent || one.labels[0].textContent)")
-    assert all(names)
+    named = "[...document.querySelectorAll('button, input')].every((one) => (one.labels?.[0] ?? one).textContent)"
+    assert found.js(named)
     assert page.get_attribute("#say", "aria-live") == "polite"
 
 
 @pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    """What one person's browser keeps, whichever tab is open."""
-    opened = browser.new_context()
-    opened.set_default_timeout(PATIENCE)
-    yield opened
-    opened.close()
+def open_tab(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens the page of three items in a tab of one person's browser, which runs a script before the page's own."""
+    (tmp_path / "page.html").write_text(label_page(plan(VOTES, 3)), encoding="utf-8")
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+
+    def opening(script: str = "", *, wait: bool = True) -> Any:
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.goto((tmp_path / "page.html").as_uri())
+        if wait:
+            page.wait_for_selector("main")
+        return page
+
+    yield opening
+    context.close()
 
 
-def _open_tab(context: Any, path: Path) -> Any:
-    if not path.exists():
-        path.write_text(label_page(plan(VOTES, 3)), encoding="utf-8")
-    page = context.new_page()
-    page.goto(path.as_uri())
-    return page
-
-
-@pytest.mark.parametrize("store", ["localStorage", "sessionStorage"])
-def test_without_a_place_to_keep_things_the_page_says_so(context: Any, tmp_path: Path, store: str) -> None:
-    context.add_init_script(f"Object.defineProperty(window, '{store}', {{get() {{ throw new Error('no'); }}}})")
-    page = _open_tab(context, tmp_path / "page.html")
+@pytest.mark.parametrize(
+    ("store", "is_like"),
+    [("localStorage", "get() { throw new Error('no'); }"), ("sessionStorage", "get() { throw new Error('no'); }"),
+     ("localStorage", "value: { getItem: () => null, setItem() {} }")],
+    ids=["no local", "no session", "forgets"],  # the last as Chromium's does in a page that asked for it too early
+)  # fmt: skip
+def test_without_a_place_to_keep_things_a_reload_loses_nothing_and_the_page_says_so(
+    open_tab: Any, store: str, is_like: str
+) -> None:
+    page = open_tab(f"Object.defineProperty(window, '{store}', {{ {is_like} }})")
+    for key in "12":
+        page.keyboard.press(key)
+    page.reload()
     page.wait_for_selector("main")
-    page.keyboard.press("1")
+    assert (_count(page), page.inner_text("#place")) == ("2 of 3 labelled", "3 of 3")  # by the other road
     assert "save before you close it" in page.inner_text("#kept")
-    assert _count(page) == "1 of 3 labelled"
-    page.on("dialog", lambda dialog: dialog.accept())  # "leave without saving?"
-    _reload(page)
-    assert _count(page) == "1 of 3 labelled"  # by the other road
 
 
-def test_labels_outlive_the_tab(context: Any, tmp_path: Path) -> None:
-    page = _open_tab(context, tmp_path / "page.html")
-    page.wait_for_selector("main")
+def test_labels_outlive_the_tab(open_tab: Any) -> None:
+    page = open_tab()
     page.keyboard.press("1")
     assert "loses nothing" in page.inner_text("#kept")
     page.close()
-    page = _open_tab(context, tmp_path / "page.html")
-    page.wait_for_selector("main")
+    page = open_tab()
     assert (_count(page), page.inner_text("#place")) == ("1 of 3 labelled", "2 of 3")
 
 
-def test_a_store_that_forgets_in_silence_loses_nothing_at_a_reload_and_is_told(context: Any, tmp_path: Path) -> None:
-    """As Chromium's does in a page that asked for it too early."""
-    forgets = "{ value: { getItem: () => null, setItem() {} } }"
-    context.add_init_script(f"Object.defineProperty(window, 'localStorage', {forgets})")
-    page = _open_tab(context, tmp_path / "page.html")
-    page.wait_for_selector("main")
-    for key in "12":
-        page.keyboard.press(key)
-    _reload(page)
-    assert (_count(page), page.inner_text("#place")) == ("2 of 3 labelled", "3 of 3")
-    assert "save before you close it" in page.inner_text("#kept")
-
-
-def test_nothing_is_asked_of_the_store_before_the_browser_has_answered(context: Any, tmp_path: Path) -> None:
-    context.add_init_script("""
+def test_nothing_is_asked_of_the_store_before_the_browser_has_answered(open_tab: Any) -> None:
+    script = """
         const [store, wait] = [Storage.prototype.getItem, window.setTimeout];
         window.asked = 0;
         window.setTimeout = (does, after) => wait(does, after * 1000); // the page's own limit is far away
         Storage.prototype.getItem = function (key) { window.asked += 1; return store.call(this, key); };
         navigator.locks.query = () => new Promise((answer) => { window.answer = answer; });
-    """)
-    page = _open_tab(context, tmp_path / "page.html")
+    """
+    page = open_tab(script, wait=False)
     page.keyboard.press("1")  # nothing is in sight yet: no label
     assert (page.evaluate("asked"), page.is_visible("main")) == (0, False)
     page.evaluate("answer()")
@@ -318,13 +298,11 @@ def test_nothing_is_asked_of_the_store_before_the_browser_has_answered(context: 
     assert (page.evaluate("asked"), _count(page)) == (2, "0 of 3 labelled")
 
 
-def test_a_browser_that_never_answers_does_not_keep_the_page_shut(context: Any, tmp_path: Path) -> None:
-    context.add_init_script("""
+def test_a_browser_that_never_answers_does_not_keep_the_page_shut(open_tab: Any) -> None:
+    page = open_tab("""
         const wait = window.setTimeout;
         window.setTimeout = (does, after) => wait(does, after / 10); // the page's own limit is for busy machines
         navigator.locks.query = () => new Promise(() => {});
     """)
-    page = _open_tab(context, tmp_path / "page.html")
-    page.wait_for_selector("main")
     page.keyboard.press("1")
     assert _count(page) == "1 of 3 labelled"

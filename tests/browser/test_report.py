@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,85 +21,87 @@ EVIL = (
 DIRECTIONS = ("north", "east", "south", "west")
 
 
-def _census(folder: Path) -> Path:
-    return write_report(jurors.load_example("census")[0], folder / "census.html", title="Census")
+SIXTEEN = {"prevalence": (1 / 16,) * 16, "low": 0.3, "high": 0.7}
 
 
-def _llm_with_key(folder: Path) -> Path:
-    votes, key = jurors.load_example("llm_graders")
-    return write_report(votes, folder / "llm.html", key=key, title="LLM graders")
-
-
-def _four_labels(folder: Path) -> Path:
-    panel = panels.simulate(1_000, 5, seed=1, prevalence=(0.4, 0.3, 0.2, 0.1))
-    votes = jurors.Votes.from_matrix(panel.votes, labels=DIRECTIONS)
-    return write_report(votes, folder / "four.html", key=np.array(DIRECTIONS)[panel.truth].tolist())
-
-
-def _panel(folder: Path) -> Path:
-    return write_report(panels.simulate(2_000, 11, seed=1).votes, folder / "panel.html")
-
-
-def _crowd(folder: Path) -> Path:
-    return write_report(panels.simulate(1_000, 150, seed=1, density=0.2).votes, folder / "crowd.html")
-
-
-def _sixteen_labels(folder: Path) -> Path:
-    votes = panels.simulate(600, 9, seed=1, prevalence=(1 / 16,) * 16, low=0.3, high=0.7).votes
-    return write_report(votes, folder / "sixteen.html")
-
-
-def _hostile(folder: Path) -> Path:
-    votes = jurors.Votes.from_matrix(
-        panels.simulate(400, 6, seed=3).votes,
-        jurors=EVIL,
-        labels=("<img src=x onerror=window.__pwned=1>", "عادل & 'no'"),
-    )
-    return write_report(votes, folder / "hostile.html", title="<script>window.__pwned=1</script>")
-
-
-MAKERS: dict[str, Callable[[Path], Path]] = {
-    "census": _census, "llm with key": _llm_with_key, "four labels": _four_labels, "panel": _panel, "crowd": _crowd,
-    "sixteen labels": _sixteen_labels, "hostile": _hostile,
-}  # fmt: skip
+def _votes(name: str) -> tuple[Any, dict[str, Any]]:
+    """What a report is about, and its options."""
+    if name == "llm with key":
+        votes, key = jurors.load_example("llm_graders")
+        return votes, {"key": key, "title": "LLM graders"}
+    if name == "four labels":
+        panel = panels.simulate(1_000, 5, seed=1, prevalence=(0.4, 0.3, 0.2, 0.1))
+        votes = jurors.Votes.from_matrix(panel.votes, labels=DIRECTIONS)
+        return votes, {"key": np.array(DIRECTIONS)[panel.truth].tolist()}
+    if name == "hostile":
+        labels = ("<img src=x onerror=window.__pwned=1>", "عادل & 'no'")
+        votes = jurors.Votes.from_matrix(panels.simulate(400, 6, seed=3).votes, jurors=EVIL, labels=labels)
+        return votes, {"title": "<script>window.__pwned=1</script>"}
+    if name == "census":
+        return jurors.load_example("census")[0], {"title": "Census"}
+    sizes: dict[str, tuple[int, int, Any]] = {
+        "panel": (2_000, 11, {}), "crowd": (1_000, 150, {"density": 0.2}), "sixteen labels": (600, 9, SIXTEEN),
+    }  # fmt: skip
+    items, jury, more = sizes[name]
+    return panels.simulate(items, jury, seed=1, **more).votes, {}
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Callable[[str], Path]:
-    """A report by name, made when first asked for; nothing is made where there is no browser."""
+def report(tmp_path_factory: pytest.TempPathFactory, visit: Any) -> Callable[..., Any]:
+    """A report by name in a window of some width, each written and opened once."""
     folder = tmp_path_factory.mktemp("reports")
-    made: dict[str, Path] = {}
 
-    def get(name: str) -> Path:
-        if name not in made:
-            made[name] = MAKERS[name](folder)
-        return made[name]
+    @cache
+    def open_report(name: str, **options: Any) -> Any:
+        path = folder / f"{name}.html"
+        if not path.exists():
+            votes, about = _votes(name)
+            write_report(votes, path, **about)
+        wait = "html[data-charts]" if options.get("java_script_enabled", True) else "main"
+        return visit(path.as_uri(), wait, **options)
 
-    return get
+    return open_report
 
 
 _SIZES = """[...document.querySelectorAll('[data-chart]')].map(box => {
     const svg = box.querySelector('svg, canvas');
     return svg === null ? 0 : +svg.getAttribute('width') * +svg.getAttribute('height');
 })"""
-_OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_the_page_draws_everything_and_asks_for_nothing(name: str, reports: Any, visit: Any) -> None:
-    found = visit(reports(name), width=375 if name in ("census", "hostile") else 1280)
+def _check_drawn(found: Any) -> None:
+    """All charts are there, and nothing was asked for or run that is not in the page."""
     assert found.js("document.documentElement.dataset.charts") == "drawn"
     sizes = found.js(_SIZES)
     assert len(sizes) >= 5
     assert min(sizes) > 1_000
-    assert found.errors == []
-    assert found.requests == [reports(name).as_uri()]
+    assert (found.errors, len(found.requests)) == ([], 1)
     assert found.js("typeof window.__pwned") == "undefined"
-    assert found.js(_OVERFLOW) <= 0
 
 
-def test_on_a_phone_captions_are_whole_and_wide_boxes_say_that_they_scroll(reports: Any, visit: Any) -> None:
-    found = visit(reports("llm with key"), width=375)
+@pytest.mark.parametrize(
+    "name", ["census", "llm with key", "four labels", "panel", "crowd", "sixteen labels", "hostile"]
+)
+def test_on_a_phone_everything_is_drawn_and_nothing_scrolls_sideways(name: str, report: Any) -> None:
+    found = report(name, width=375)
+    _check_drawn(found)
+    for tab in reversed(found.page.query_selector_all("[role=tab]")):
+        tab.click()
+        assert found.overflow() <= 0
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["llm with key", "panel", "census"])
+def test_on_a_desk_everything_is_drawn_and_text_stands_out_in_both_schemes(name: str, dark: bool, report: Any) -> None:
+    found = report(name, dark=dark)
+    _check_drawn(found)
+    assert found.overflow() <= 0
+    assert found.faint_texts() == []
+    assert found.is_dark() == dark
+
+
+def test_on_a_phone_captions_are_whole_and_wide_boxes_say_that_they_scroll(report: Any) -> None:
+    found = report("llm with key", width=375)
     ends = found.js(
         "[...document.querySelectorAll('caption > span')].map((one) => one.getBoundingClientRect().right)"
         ".filter((right) => right > document.documentElement.clientWidth)"
@@ -113,16 +115,8 @@ def test_on_a_phone_captions_are_whole_and_wide_boxes_say_that_they_scroll(repor
     assert all(wide == said for wide, said in boxes)
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("census", "hostile")])
-def test_a_phone_needs_no_sideways_scrolling(name: str, reports: Any, visit: Any) -> None:
-    found = visit(reports(name), width=375)
-    for tab in found.page.query_selector_all("[role=tab]"):
-        tab.click()
-        assert found.js(_OVERFLOW) <= 0
-
-
-def test_tabs_follow_the_pointer_and_the_keyboard(reports: Any, visit: Any) -> None:
-    found = visit(reports("panel"))
+def test_tabs_follow_the_pointer_and_the_keyboard(report: Any) -> None:
+    found = report("panel")
     page = found.page
     tabs = page.query_selector_all("[role=tab]")
     assert len(tabs) >= 4
@@ -146,8 +140,8 @@ def test_tabs_follow_the_pointer_and_the_keyboard(reports: Any, visit: Any) -> N
     assert found.js("document.activeElement.closest('[role=tabpanel]') !== null")
 
 
-def test_the_first_stop_of_the_keyboard_skips_to_the_verdict(reports: Any, visit: Any) -> None:
-    found = visit(reports("census"))
+def test_the_first_stop_of_the_keyboard_skips_to_the_verdict(report: Any) -> None:
+    found = report("census")
     found.page.keyboard.press("Tab")
     assert found.js("document.activeElement.className") == "skip"
     assert found.page.query_selector(".skip").bounding_box()["x"] >= 0  # seen once it has the focus
@@ -170,8 +164,8 @@ def _hover_points(found: Any, chart: str) -> list[str]:
     return said
 
 
-def test_a_hint_appears_on_a_point_and_goes_away(reports: Any, visit: Any) -> None:
-    found = visit(reports("census"))
+def test_a_hint_appears_on_a_point_and_goes_away(report: Any) -> None:
+    found = report("census")
     said = _hover_points(found, "accuracy")
     shown = jurors.grade(jurors.load_example("census")[0]).calibrated
     assert shown is not None
@@ -180,29 +174,20 @@ def test_a_hint_appears_on_a_point_and_goes_away(reports: Any, visit: Any) -> No
     found.page.wait_for_selector("#tip", state="hidden")
 
 
-def test_hostile_names_are_text_in_hints_too(reports: Any, visit: Any) -> None:
-    found = visit(reports("hostile"))
+def test_hostile_names_are_text_in_hints_too_cut_but_whole_and_in_their_own_direction(report: Any) -> None:
+    found = report("hostile")
     said = " ".join(_hover_points(found, "accuracy"))
     assert EVIL[0] in said
     assert found.page.query_selector("#tip img, #tip script, #tip svg") is None
-    assert found.js("typeof window.__pwned") == "undefined"
-    assert found.errors == []
-
-
-def test_long_names_are_cut_but_whole_in_the_hint(reports: Any, visit: Any) -> None:
-    found = visit(reports("hostile"))
+    _check_drawn(found)
     cell = found.page.query_selector(f'#ranking .name[title="{"x" * 200}"]')
     assert cell.bounding_box()["width"] < 300
     assert cell.inner_text() == "x" * 200
-
-
-def test_right_to_left_names_keep_their_direction(reports: Any, visit: Any) -> None:
-    found = visit(reports("hostile"))
     assert found.js("getComputedStyle(document.querySelector('bdi')).unicodeBidi").startswith("isolate")
 
 
-def test_paper_shows_every_chart_and_table(reports: Any, visit: Any) -> None:
-    found = visit(reports("panel"), dark=True)
+def test_paper_shows_every_chart_and_table(report: Any) -> None:
+    found = report("panel", dark=True)
     found.page.emulate_media(media="print")
     assert all(panel.is_visible() for panel in found.page.query_selector_all(".panel"))
     assert not found.page.is_visible(".tablist")
@@ -210,26 +195,18 @@ def test_paper_shows_every_chart_and_table(reports: Any, visit: Any) -> None:
     hidden = "[...document.querySelectorAll('table')].filter(t => !t.checkVisibility()).map(t => t.id)"
     assert found.js(hidden) == []
     assert len(found.page.pdf()) > 20_000
+    found.page.emulate_media(media="screen")  # for the other tests of this page
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["llm with key", "panel", "census"])
-def test_text_stands_out_in_both_schemes(name: str, dark: bool, reports: Any, visit: Any, contrast: str) -> None:
-    found = visit(reports(name), dark=dark)
-    assert found.js(contrast) == []
-    back = found.js("getComputedStyle(document.body).backgroundColor")
-    assert (sum(int(x) for x in back[4:-1].split(",")) < 200) == dark
-
-
-def test_without_scripts_the_numbers_are_there_and_the_page_says_what_is_missing(reports: Any, visit: Any) -> None:
-    found = visit(reports("census"), java_script_enabled=False)
+def test_without_scripts_the_numbers_are_there_and_the_page_says_what_is_missing(report: Any) -> None:
+    found = report("census", java_script_enabled=False)
     assert "charts need JavaScript" in found.page.inner_text("#evidence")
     assert found.page.is_visible("#table-scores")
     assert found.page.is_visible("#ranking")
 
 
-def test_a_link_to_a_folded_table_unfolds_it(reports: Any, visit: Any) -> None:
-    found = visit(reports("crowd"), wait=False)
+def test_a_link_to_a_folded_table_unfolds_it(report: Any) -> None:
+    found = report("crowd", width=375)
     assert not found.page.is_visible("#table-scores")
     found.page.click('a[href="#table-scores"]')
     found.page.wait_for_selector("#table-scores", state="visible")

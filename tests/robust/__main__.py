@@ -7,113 +7,222 @@ python -m robust full  [COMMAND …]                    (mounts a small tmpfs: r
 from __future__ import annotations
 
 import argparse
+import csv
+import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from robust.runs import WRITING, Started, contents, faults, left_over, make_inputs, run
+from robust.serving import small_disk
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM)
-SIZES = ("64k", "256k", "1m")  # of the disk, besides what the inputs take
+from jurors.audit import plan
+from jurors.cli import main as jurors_main
+from jurors.lab.simulate import simulate
+from jurors.results import csv_text
+from jurors.votes.read import read_votes
+from jurors.votes.write import write_votes
 
-
-def fresh(inputs: Path, folder: Path, outputs: Iterable[str]) -> Path:
-    """The inputs, and old results where the new ones will go."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(inputs, folder)
-    for name in outputs:
-        (folder / name).write_text("old\n")
-    return folder
-
-
-def undisturbed(arguments: str, outputs: tuple[str, ...], inputs: Path, work: Path) -> tuple[dict[str, bytes], float]:
-    """What the command writes, and how long it takes. `reference` adds to a table that is there already."""
-    folder = work / "whole"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(inputs, folder)
-    temporary = work / "temporary"
-    temporary.mkdir(exist_ok=True)
-    run(arguments, folder, temporary)  # once, so that what is imported late is in the cache
-    ended = run(arguments, fresh(inputs, folder, ()), temporary)
-    if ended.status not in (0, 3):
-        sys.exit(f"{arguments}: {ended.stderr}")
-    return {name: (folder / name).read_bytes() for name in outputs}, ended.seconds
-
-
-def killed(
-    arguments: str, whole: Mapping[str, bytes], inputs: Path, work: Path, number: signal.Signals, delay: float
-) -> tuple[str, list[str], list[str]]:
-    """How one run ended, what is wrong with its results, and which temporary files it left."""
-    folder, temporary = fresh(inputs, work / "run", old_results(arguments, whole)), work / "temporary"
-    before = contents(folder)
-    process = Started(arguments, folder, temporary)
-    time.sleep(delay)
-    ended = process.end(number)
-    after = contents(folder)
-    wrong = faults(before, after, whole)
-    if "Traceback" in ended.stderr:
-        wrong.append(f"traceback: {ended.stderr.strip().splitlines()[-1]}")
-    left = left_over(before, after, whole) + sorted(contents(temporary))
-    how = "finished" if ended.status in (0, 3) else "killed"
-    return how, wrong, left
+#: every command that writes; its results are called out.…
+WRITING = {
+    "grade": "grade votes.csv.gz --format csv -o out.csv",
+    "check": "check votes.csv.gz -o out.txt --json out.json --junit out.xml",
+    "label": "label votes.csv.gz --format csv -o out.csv",
+    "score": "score votes.csv.gz --key truth.csv --format json -o out.json",
+    "rank": "rank pairs.csv --format csv -o out.csv",
+    "compare": "compare votes.csv.gz --methods majority,spectral --format csv -o out.csv",
+    "agreement": "agreement votes.csv.gz --format json -o out.json",
+    "convert": "convert votes.csv.gz -o out.csv",
+    "convert parquet": "convert votes.csv.gz -o out.parquet",
+    "sketch": "sketch votes.csv.gz -o out.sketch.json",
+    "merge": "merge votes.csv.gz more.csv -o out.sketch.json",
+    "simulate": "simulate --items 40000 --jurors 5 --seed 1 -o out.csv",  # and out.truth.csv
+    "plan": "plan --format csv -o out.csv",
+    "inspect": "inspect votes.csv.gz --format json -o out.json",
+    "audit plan": "audit plan votes.csv.gz -o out.csv",  # and out.votes.csv
+    "audit result": "audit result votes.csv.gz --answers sheet.csv --format json -o out.json",
+    "compare answers": "compare votes.csv.gz --answers sheet.csv --format csv -o out.csv",
+    "bounds": "bounds more.csv --format json -o out.json",
+    "report": "report votes.csv.gz -o out.html",
+    "plot": "plot agreement votes.csv.gz -o out.svg",
+    "watch": "watch more.csv --once --state out.json",
+    "reference": "reference --fit votes.csv.gz --key truth.csv -o out.csv",
+}
+Contents = Mapping[str, bytes]
 
 
-def old_results(arguments: str, outputs: Iterable[str]) -> Iterable[str]:
-    """The results that are there before; none for `reference`, which adds to its table."""
-    return () if arguments.startswith("reference") else outputs
+def make_inputs(folder: Path, items: int) -> None:
+    """Votes (packed, so that reading needs a temporary copy), more votes, their truth, a filled sheet, and pairs."""
+    test = simulate(items, jurors=5, accuracy=[0.8] * 5, seed=1)
+    write_votes(test.votes, folder / "votes.csv.gz", layout="long")
+    write_votes(simulate(200, jurors=5, accuracy=[0.7] * 5, seed=2).votes, folder / "more.csv", layout="long")
+    truth = [test.votes.labels[code] for code in test.truth]
+    named = list(zip(test.votes.item_names(), truth, strict=True))
+    (folder / "truth.csv").write_text(csv_text(("item", "label"), named))
+    labels = {str(item): label for item, label in named}
+    head, *rows = csv.reader(plan(read_votes(folder / "votes.csv.gz"), 30).to_csv().splitlines())
+    filled = [(*row[:3], labels[row[2]], *row[4:]) for row in rows]
+    (folder / "sheet.csv").write_text(csv_text(tuple(head), filled))
+    pairs = [
+        (f"j{k % 3}", f"o{k % 7}", f"o{(k + 1 + k % 4) % 7}", ("left", "right")[k * k % 3 % 2]) for k in range(9_000)
+    ]
+    (folder / "pairs.csv").write_text(csv_text(("juror", "left", "right", "winner"), pairs))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended."""
+
+    status: int
+    stderr: str
+    seconds: float
+
+
+def run(arguments: str, folder: Path, temporary: Path, number: int = 0, delay: float = 0.0) -> Ended:
+    """The command, to its end or until a signal: in a fork of this process, which has imported all: kills hit work."""
+    log, begun = folder.parent / "stderr", time.perf_counter()
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(_run_here([*arguments.split(), "--quiet"], folder, temporary, log))
+    if number:
+        time.sleep(delay)
+        os.kill(pid, number)
+    _, status = os.waitpid(pid, 0)
+    return Ended(os.waitstatus_to_exitcode(status), log.read_text(), time.perf_counter() - begun)
+
+
+def _run_here(arguments: list[str], folder: Path, temporary: Path, log: Path) -> int:
+    """Run the command in this process, as the shell would have started it."""
+    os.environ |= {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(folder.parent / "cache"), "SOURCE_DATE_EPOCH": "0"}
+    tempfile.tempdir = None  # look again
+    os.chdir(folder)
+    for number, path in ((1, Path(os.devnull)), (2, log)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    try:
+        jurors_main(arguments, prog_name="jurors")
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+    return 1
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file there, hidden ones and those of temporary folders too."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def faults(before: Contents, after: Contents, whole: Contents) -> list[str]:
+    """What is torn, lost, or there without what belongs to it; `whole` is what the command writes undisturbed."""
+    wrong = [f"{name} lost" for name in before if name not in after]
+    wrong += [f"{name} changed" for name in before.keys() & after if name not in whole and before[name] != after[name]]
+    states = set()
+    for name, full in whole.items():
+        if name not in after:
+            states.add("absent")
+        elif after[name] == full:
+            states.add("new")
+        elif after[name] == before.get(name):
+            states.add("old")
+        else:
+            wrong.append(f"{name} torn")
+    return wrong + ([f"{'/'.join(sorted(states))} side by side"] if len(states) > 1 else [])
+
+
+@dataclass
+class Trial:
+    """A command, its inputs, and what it writes when nothing disturbs it."""
+
+    arguments: str
+    inputs: Path
+    work: Path
+
+    def __post_init__(self) -> None:
+        self.folder, self.temporary = self.work / "run", self.work / "temporary"
+        self.temporary.mkdir(exist_ok=True)
+        self.whole: dict[str, bytes] = {}
+        for _ in range(2):  # once more, when what is imported late is in the cache
+            ended = run(self.arguments, self.fresh(), self.temporary)
+        if ended.status not in (0, 3):
+            sys.exit(f"{self.arguments}: {ended.stderr}")
+        self.seconds, given = ended.seconds, contents(self.inputs)
+        self.whole = {name: written for name, written in contents(self.folder).items() if name not in given}
+        assert all(name.startswith("out.") for name in self.whole), self.whole.keys()
+
+    def fresh(self) -> Path:
+        """The inputs, and old results where the new ones will go; none for `reference`, which adds to its table."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.inputs, self.folder)
+        for name in () if self.arguments.startswith("reference") else self.whole:
+            (self.folder / name).write_text("old\n")
+        return self.folder
+
+    def left_over(self) -> list[str]:
+        """Files that are neither inputs nor results."""
+        known = {*contents(self.inputs), *self.whole}
+        return [name for name in contents(self.folder) if name not in known] + list(contents(self.temporary))
+
+    def killed(self, number: signal.Signals, times: int, dice: random.Random) -> tuple[int, list[str], str]:
+        """How often it was killed before it ended, what is wrong then, and what was left, now and after a whole run."""
+        kills, wrong, left = 0, list[str](), 0
+        for _ in range(times):
+            before = contents(self.fresh())
+            ended = run(self.arguments, self.folder, self.temporary, number, dice.uniform(0, 1.05) * self.seconds)
+            kills += ended.status not in (0, 3)
+            wrong += faults(before, contents(self.folder), self.whole)
+            if "Traceback" in ended.stderr:
+                wrong.append(f"traceback: {ended.stderr.strip().splitlines()[-1]}")
+            if over := self.left_over():
+                left += 1
+                wrong += [f"left {over[0]}"] if number != signal.SIGKILL else []
+        ended = run(self.arguments, self.folder, self.temporary)
+        is_swept = not self.left_over() and ended.status in (0, 3)
+        return kills, wrong, f"{left}, {'all gone' if is_swept else 'STILL THERE'}"
+
+    def on_full_disk(self, place: str, size: str) -> tuple[int, list[str], str]:
+        """The exit status, what is wrong, and the message, where results or temporary files lie on a full disk."""
+        with small_disk(self.work / "disk", size) as disk:
+            results = self.fresh()
+            if place == "results":  # they alone lie on it; links stay, and what they point to is written
+                for name in self.whole:
+                    if (results / name).exists():
+                        shutil.move(results / name, disk / name)
+                    (results / name).symlink_to(disk / name)
+            (disk / "filler").write_bytes(b"x" * (shutil.disk_usage(disk).free // 2))
+            before = contents(results)
+            ended = run(self.arguments, results, self.temporary if place == "results" else disk)
+            after = contents(results)
+            wrong = faults(before, after, self.whole)
+            lines = ended.stderr.strip().splitlines()
+            if ended.status not in (0, 2, 3) or len(lines) > 1 or (ended.status == 2) != (len(lines) == 1):
+                wrong.append(f"exit {ended.status}, {len(lines)} lines")
+            if ended.status == 2 and any(after.get(name) != before.get(name) for name in self.whole):
+                wrong.append("changed although it failed")
+            wrong += [f"left {path}" for path in contents(disk) if path not in (*self.whole, "filler")]
+            return ended.status, wrong, lines[-1] if lines else ""
 
 
 def kills(names: Sequence[str], times: int, inputs: Path, work: Path) -> bool:
-    """A row for each command and signal."""
+    """A row for each command and signal; a run to its end then clears away what kills left."""
     good = True
     print(f"{'command':<16} {'signal':<8} {'runs':>4} {'ended by it':>11} {'torn or lost':>12} {'left, then':>14}")
     for name in names:
-        arguments, outputs = WRITING[name]
-        whole, seconds = undisturbed(arguments, outputs, inputs, work)
-        for number in SIGNALS:
-            good &= _killed_often(name, whole, seconds, number, times, inputs, work)
+        trial = Trial(WRITING[name], inputs, work)
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            count, wrong, after = trial.killed(number, times, random.Random(name))
+            good &= not wrong and after.endswith("all gone")
+            row = f"{name:<16} {number.name:<8} {times:>4} {count:>11} {len(wrong):>12} {after:>14}"
+            print(row, *wrong[:3], flush=True)
     return good
-
-
-def _killed_often(
-    name: str, whole: Mapping[str, bytes], seconds: float, number: signal.Signals, times: int, inputs: Path, work: Path
-) -> bool:
-    """One row; a run to its end then clears away what kills left."""
-    dice, tally, wrong, left = random.Random(name), Counter[str](), list[str](), 0
-    arguments = WRITING[name][0]
-    for _ in range(times):
-        how, found, over = killed(arguments, whole, inputs, work, number, dice.uniform(0, 1.05) * seconds)
-        tally[how] += 1
-        left += bool(over)
-        wrong += found + [f"left {over[0]}" for _ in over[:1] if number != signal.SIGKILL]
-    ended = run(arguments, work / "run", work / "temporary")
-    swept = not contents(work / "temporary") and not left_over(contents(inputs), contents(work / "run"), whole)
-    after = f"{left}, {'all gone' if swept else 'STILL THERE'}"
-    print(
-        f"{name:<16} {number.name:<8} {times:>4} {tally['killed']:>11} {len(wrong):>12} {after:>14}",
-        *wrong[:3],
-        flush=True,
-    )
-    return not wrong and swept and ended.status in (0, 3)
-
-
-@contextmanager
-def small_disk(place: Path, size: str) -> Iterator[Path]:
-    """A file system of so many bytes."""
-    place.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 def full(names: Sequence[str], inputs: Path, work: Path) -> bool:
@@ -121,67 +230,30 @@ def full(names: Sequence[str], inputs: Path, work: Path) -> bool:
     good = True
     print(f"{'command':<16} {'full':<10} {'disk':>6} {'exit':>4} {'torn or lost':>12}  what it said")
     for name in names:
-        arguments, outputs = WRITING[name]
-        whole, _ = undisturbed(arguments, outputs, inputs, work)
+        trial = Trial(WRITING[name], inputs, work)
         for place in ("results", *["temporary"] * (name != "inspect")):  # which tells of what it cannot read
-            for size in SIZES:
-                status, wrong, line = _on_full_disk(arguments, whole, inputs, work, place, size)
+            for size in ("64k", "256k", "1m"):  # besides what the inputs take
+                status, wrong, line = trial.on_full_disk(place, size)
                 good &= not wrong
-                print(
-                    f"{name:<16} {place:<10} {size:>6} {status:>4} {len(wrong):>12}  {line[:110]}", *wrong, flush=True
-                )
+                row = f"{name:<16} {place:<10} {size:>6} {status:>4} {len(wrong):>12}  {line[:110]}"
+                print(row, *wrong, flush=True)
     return good
-
-
-def _on_full_disk(
-    arguments: str, whole: Mapping[str, bytes], inputs: Path, work: Path, place: str, size: str
-) -> tuple[int, list[str], str]:
-    with small_disk(work / "disk", size) as disk:
-        results, temporary = work / "run", work / "temporary"
-        fresh(inputs, results, old_results(arguments, whole))
-        if place == "results":  # the results alone lie on the small disk; links stay, and what they point to is written
-            for output in whole:
-                if (results / output).exists():
-                    shutil.move(results / output, disk / output)
-                (results / output).symlink_to(disk / output)
-        else:
-            temporary = disk
-        _fill(disk)
-        before = contents(results)
-        ended = run(arguments, results, temporary)
-        after = contents(results)
-        wrong = faults(before, after, whole)
-        lines = ended.stderr.strip().splitlines()
-        if ended.status not in (0, 2, 3) or len(lines) > 1 or (ended.status == 2) != (len(lines) == 1):
-            wrong.append(f"exit {ended.status}, {len(lines)} lines")
-        if ended.status == 2 and any(after.get(one) != before.get(one) for one in whole):
-            wrong.append("changed although it failed")
-        wrong += [f"left {path}" for path in contents(disk) if path not in (*whole, "filler")]
-        return ended.status, wrong, lines[-1] if lines else ""
-
-
-def _fill(disk: Path) -> None:
-    """Leave half of it."""
-    free = shutil.disk_usage(disk).free
-    (disk / "filler").write_bytes(b"x" * (free // 2))
 
 
 def main() -> None:
     """Print the table; exit status 1 where something was torn, lost or left."""
     parser = argparse.ArgumentParser(prog="robust")
     parser.add_argument("what", choices=["kills", "full"])
-    parser.add_argument("commands", nargs="*", metavar="COMMAND", help="as in tests/robust/runs.py")
+    parser.add_argument("commands", nargs="*", metavar="COMMAND", help=", ".join(WRITING))
     parser.add_argument("--times", type=int, default=15, help="with each signal")
     parser.add_argument("--items", type=int, default=40_000)
     options = parser.parse_intermixed_args()
     with tempfile.TemporaryDirectory(prefix="robust-") as place:
-        work = Path(place)
-        (work / "inputs").mkdir()
-        make_inputs(work / "inputs", options.items)
-        names = options.commands or list(WRITING)
-        inputs = work / "inputs"
+        work, inputs, names = Path(place), Path(place) / "inputs", options.commands or list(WRITING)
+        inputs.mkdir()
+        make_inputs(inputs, options.items)
         good = kills(names, options.times, inputs, work) if options.what == "kills" else full(names, inputs, work)
-    sys.exit(0 if good else 1)
+    sys.exit(not good)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ be those of one read of all that was acknowledged: nothing lost, nothing twice.
 from __future__ import annotations
 
 import argparse
-import http.client
-import json
 import os
 import random
 import shutil
@@ -23,11 +21,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpx
 from own_postgres import OwnPostgres, own_postgres
+from served import counted_tuples, tuples_of
 
 from jurors.serve.store import open_store
 
@@ -44,12 +44,11 @@ class Server:
             stdout=subprocess.PIPE, stderr=self._log, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None
-        self.port = int(self._process.stdout.readline().decode().rpartition(":")[2] or 0)
+        self.address = self._process.stdout.readline().decode().strip()
 
     def end(self, number: signal.Signals) -> int:
-        """Send a signal to all its processes, and wait for the first."""
-        with_workers = number == signal.SIGKILL
-        (os.killpg if with_workers else os.kill)(self._process.pid, number)
+        """Send a signal, SIGKILL to all its processes, and wait for the first."""
+        (os.killpg if number == signal.SIGKILL else os.kill)(self._process.pid, number)
         status = self._process.wait(120)
         assert self._process.stdout is not None
         self._process.stdout.close()
@@ -63,83 +62,57 @@ class Load(threading.Thread):
     def __init__(self, number: int, seed: int) -> None:
         super().__init__(daemon=True)
         self.rng, self.name = random.Random(f"{seed} {number}"), f"c{number}"
-        self.port, self.ended = 0, threading.Event()
+        self.address, self.ended = "", threading.Event()
         self.stands: dict[tuple[str, str], str] = {}  #: (item, juror) -> the label that was acknowledged last
         self.batches = self.votes = 0
         self.answers: Counter[str] = Counter()
 
     def run(self) -> None:
-        while not self.ended.is_set():
-            batch = self._batch()
-            while not self._is_taken(batch):
-                time.sleep(0.05)
-            self.stands |= {(vote["item"], vote["juror"]): vote["label"] for vote in batch}
-            self.batches += 1
-            self.votes += len(batch)
+        with httpx.Client(timeout=30) as client:
+            while not self.ended.is_set():
+                batch = self._batch()
+                while not self._is_taken(client, batch):
+                    time.sleep(0.05)
+                self.stands |= {(vote["item"], vote["juror"]): vote["label"] for vote in batch}
+                self.batches += 1
+                self.votes += len(batch)
 
     def _batch(self) -> list[dict[str, str]]:
         """Mostly new items, some repeats, some corrections."""
-        newest = len(self.stands) // 4
-        size = self.rng.choice((1, 1, 5, 50, 300))
+        newest, rng = len(self.stands) // 4, self.rng
+        numbers = [rng.randrange(max(0, newest - 50), newest + 50) for _ in range(rng.choice((1, 1, 5, 50, 300)))]
         return [
-            {
-                "item": f"{self.name} {self.rng.randrange(max(0, newest - 50), newest + 50)}",
-                "juror": self.rng.choice(JURORS), "label": self.rng.choice(LABELS),
-            }
-            for _ in range(size)
-        ]  # fmt: skip
+            {"item": f"{self.name} {number}", "juror": rng.choice(JURORS), "label": rng.choice(LABELS)}
+            for number in numbers
+        ]
 
-    def _is_taken(self, batch: list[dict[str, str]]) -> bool:
+    def _is_taken(self, client: httpx.Client, batch: list[dict[str, str]]) -> bool:
         """Whether the server said so; a batch is sent again, whole, until it does."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
-            body = json.dumps({"votes": batch})
-            connection.request("POST", "/v1/projects/p/votes", body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            document = json.loads(answer.read())
-        except (OSError, http.client.HTTPException, ValueError):
+            answer = client.post(f"{self.address}/v1/projects/p/votes", json={"votes": batch})
+            document = answer.json()
+        except (httpx.HTTPError, ValueError):
             self.answers["no answer"] += 1
             return False
-        finally:
-            connection.close()
-        if answer.status == 200:
+        if answer.status_code == 200:
             assert document == {"accepted": len(batch)}, document
             return True
         message = document["error"]["message"]
-        assert answer.status in (503, 507), (answer.status, message)
+        assert answer.status_code in (503, 507), (answer.status_code, message)
         assert "\n" not in message
-        self.answers[f"{answer.status} {message}"] += 1
+        self.answers[f"{answer.status_code} {message}"] += 1
         return False
-
-
-def tuples(standing: dict[tuple[str, str], str]) -> Counter[frozenset[tuple[str, str]]]:
-    """Decision tuples by one read."""
-    items: dict[str, set[tuple[str, str]]] = {}
-    for (item, juror), label in standing.items():
-        items.setdefault(item, set()).add((juror, label))
-    return Counter(map(frozenset, items.values()))
-
-
-def counted(place: str) -> tuple[Counter[frozenset[tuple[str, str]]], int]:
-    """Decision tuples as the store counts them, and its number of votes."""
-    store = open_store(place)
-    project = store.project("p")
-    store.aggregate_all(project.id)
-    jurors = store.names(project.id, "jurors")
-    labels = [json.loads(label) for label in store.names(project.id, "labels")]
-    counts: Counter[frozenset[tuple[str, str]]] = Counter()
-    for key, times in store.counts(project.id).items():
-        counts[frozenset((jurors[k], labels[code - 1]) for k, code in enumerate(key) if code)] += times
-    votes = store.project("p").votes
-    store.close()
-    return counts, votes
 
 
 def faults(place: str, loads: list[Load]) -> list[str]:
     """What is lost or counted twice, when every client has ended."""
-    counts, votes = counted(place)
+    store = open_store(place)
+    counts, votes = counted_tuples(store), store.project("p").votes
+    store.close()
+    answers = sum((load.answers for load in loads), Counter[str]())
+    print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}", flush=True)
     standing = {who: label for load in loads for who, label in load.stands.items()}
-    expected = tuples(standing)
+    expected = tuples_of(standing)
     wrong = [f"{load.name} is still not answered" for load in loads if load.is_alive()]
     wrong += [f"{sum((expected - counts).values())} tuples lost"] if expected - counts else []
     wrong += [f"{sum((counts - expected).values())} tuples too many"] if counts - expected else []
@@ -150,13 +123,10 @@ def faults(place: str, loads: list[Load]) -> list[str]:
 @contextmanager
 def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
     """Clients that send votes while the block runs."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-    connection.request("PUT", "/v1/projects/p", "{}", {"Content-Type": "application/json"})
-    assert connection.getresponse().status in (200, 201)
-    connection.close()
+    httpx.put(f"{server.address}/v1/projects/p", json={}, timeout=120).raise_for_status()
     loads = [Load(number, seed) for number in range(clients)]
     for load in loads:
-        load.port = server.port
+        load.address = server.address
         load.start()
     try:
         yield loads
@@ -167,13 +137,30 @@ def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
             load.join(240)
 
 
+def wait_until(is_so: Callable[[], bool], otherwise: str) -> None:
+    """Wait, but not for ever."""
+    deadline = time.monotonic() + 240
+    while not is_so():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
 def settle(loads: list[Load]) -> None:
     """Wait until every client has had an answer after what happened."""
-    before = [load.batches for load in loads]
-    deadline = time.monotonic() + 240
-    while any(load.batches <= n for load, n in zip(loads, before, strict=True)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert time.monotonic() < deadline, "no batch is taken any more"
+    before = {load: load.batches for load in loads}
+    wait_until(lambda: all(load.batches > before[load] for load in loads), "no batch is taken any more")
+
+
+def answered(loads: list[Load], status: str) -> int:
+    """How many answers had this status."""
+    answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
+    return sum(times for answer, times in answers if answer.startswith(status))
+
+
+def wait_for(loads: list[Load], status: str) -> None:
+    """Wait until one more answer has this status."""
+    before = answered(loads, status)
+    wait_until(lambda: answered(loads, status) > before, f"there was no answer {status}")
 
 
 def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> list[str]:
@@ -186,11 +173,9 @@ def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> li
             server.end(signal.SIGKILL)
             server = Server(place, work / "log", workers)
             for load in loads:
-                load.port = server.port
+                load.address = server.address
         settle(loads)
     status = server.end(signal.SIGTERM)
-    votes, unanswered = sum(load.votes for load in loads), sum(load.answers["no answer"] for load in loads)
-    print(f"{times} kills, {votes:,} votes acknowledged, {unanswered} requests unanswered", flush=True)
     return faults(place, loads) + ([f"exit status {status}"] if status else [])
 
 
@@ -200,53 +185,40 @@ def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[s
     with loaded(server, 2) as loads:
         for number in range(times):
             settle(loads)
-            before = _count(loads, "503")
             postgres.stop("fast" if number % 2 else "immediate")
-            _wait_for(loads, "503", before)
+            wait_for(loads, "503")
             postgres.start()
         settle(loads)
     server.end(signal.SIGTERM)
-    answers = sum((load.answers for load in loads), Counter[str]())
-    print(f"{times} restarts, {sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
-    clear = any(answer.startswith("503") for answer in answers)
-    return faults(place, loads) + ([] if clear else ["there was no answer 503"])
+    return faults(place, loads)
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[Path]:
+    """A file system of so many bytes."""
+    place.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
 
 
 def full(work: Path, size: str = "3m") -> list[str]:
     """Fill the disk under the store, then make room again."""
-    disk = work / "disk"
-    disk.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], check=True)
-    try:
+    with small_disk(work / "disk", size) as disk:
         filler, place = disk / "filler", str(disk / "votes.db")
         server = Server(place, work / "log")
         with loaded(server, 3) as loads:
             settle(loads)
             with suppress(OSError):  # votes may take the rest meanwhile
                 filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
-            _wait_for(loads, "507")
+            wait_for(loads, "507")
             time.sleep(1.5)  # aggregation meets the full disk, too
             filler.unlink()
             settle(loads)
         server.end(signal.SIGTERM)
-        answers = sum((load.answers for load in loads), Counter[str]())
-        print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
         return faults(place, loads)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
-def _wait_for(loads: list[Load], status: str, before: int = 0) -> None:
-    deadline = time.monotonic() + 240
-    while _count(loads, status) <= before:
-        assert time.monotonic() < deadline, f"there was no answer {status}"
-        time.sleep(0.05)
-
-
-def _count(loads: list[Load], status: str) -> int:
-    """How many answers had this status."""
-    answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
-    return sum(times for answer, times in answers if answer.startswith(status))
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""CI's share of the kills and full disks (`make robust` runs them all), and signals and streams one by one."""
+"""CI's share of the kills, full disks and restarts (`make robust` runs them all); signals and streams one by one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from own_postgres import own_postgres, programs
+from robust.serving import full, kills, restart
+
+from jurors.cli.main import main
 
 TESTS = Path(__file__).parents[1]
 VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals and pipes as Unix has them")]
+needs_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can mount a disk")
 
 
 def robust(*arguments: str) -> str:
@@ -27,10 +33,10 @@ def robust(*arguments: str) -> str:
 
 
 def test_kills_tear_nothing_and_leave_nothing_for_long() -> None:
-    assert robust("kills", "--times", "3", "--items", "3000", "label", "convert parquet", "simulate") == ""
+    assert robust("kills", "--times", "2", "--items", "3000", "label", "convert parquet", "simulate") == ""
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can mount a small disk")
+@needs_root
 def test_on_a_full_disk_nothing_is_lost() -> None:
     printed = robust("full", "--items", "20000", "simulate", "label")
     if "mount" in printed and "CalledProcessError" in printed:
@@ -38,13 +44,10 @@ def test_on_a_full_disk_nothing_is_lost() -> None:
     assert printed == ""
 
 
-def jurors(*arguments: str, shell: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def jurors(*arguments: str, shell: str = "") -> subprocess.CompletedProcess[str]:
     """The command in a shell, with streams that the shell redirects."""
-    command = f'"$0" -m jurors "$@" {shell}'
-    return subprocess.run(
-        ["sh", "-c", command, sys.executable, *arguments], env={**os.environ, **environment}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+    command = ["sh", "-c", f'"$0" -m jurors "$@" {shell}', sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -54,40 +57,34 @@ def votes(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("shell", [">/dev/full", ">&-"], ids=["full", "closed"])
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["grade", "--help"], ["convert", "FILE"]], ids=" ".join
-)
-def test_an_output_that_takes_nothing_is_one_line(arguments: list[str], shell: str, votes: Path) -> None:
-    ended = jurors(*(str(votes) if word == "FILE" else word for word in arguments), shell=shell)
+    ("arguments", "shell"),
+    [("--help", ">/dev/full"), ("--version", ">&-"), ("grade --help", ">&-"), ("convert FILE", ">/dev/full"),
+     ("convert FILE", ">&-"), ("grade -", "<&-")],
+)  # fmt: skip
+def test_an_output_that_takes_nothing_or_a_closed_input_is_one_line(arguments: str, shell: str, votes: Path) -> None:
+    ended = jurors(*arguments.replace("FILE", str(votes)).split(), shell=shell)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    assert ended.stderr.startswith("jurors: cannot write the output: ")
+    expected = "standard input: it is closed" if "<" in shell else "jurors: cannot write the output: "
+    assert expected in ended.stderr
 
 
-def test_a_closed_input_is_one_line() -> None:
-    ended = jurors("grade", "-", shell="<&-")
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    assert "standard input: it is closed" in ended.stderr
-
-
-def test_a_full_standard_error_keeps_the_exit_status(votes: Path) -> None:
-    assert jurors("grade", str(votes), "--layout", "tall", shell="2>/dev/full").returncode == 2
+def test_a_full_standard_error_keeps_the_exit_status() -> None:
     assert jurors("grade", "nowhere.csv", shell="2>/dev/full").returncode == 2
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-def test_an_output_of_few_letters_gets_the_result(encoding: str, votes: Path) -> None:
+def test_an_output_of_few_letters_gets_the_result(votes: Path) -> None:
     votes.write_text(VOTES.replace("ann", "Zoë 評価者"))
-    for arguments in (["agreement", str(votes)], ["convert", str(votes)], ["--help"]):
+    for arguments, encoding, expected in (
+        (["agreement", str(votes)], "latin-1", r"Zoë \u8a55".encode("latin-1")),
+        (["convert", str(votes)], "ascii", "Zoë 評価者".encode()),
+        (["--help"], "ascii", b""),
+    ):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
         command = [sys.executable, "-m", "jurors", *arguments]
-        ended = subprocess.run(
-            command, env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True, check=False
-        )
+        ended = subprocess.run(command, env=environment, capture_output=True, check=False)
         assert (ended.returncode, ended.stderr) == (0, b"")
-        if arguments[0] == "convert":
-            assert "Zoë 評価者" in ended.stdout.decode()
-        elif arguments[0] == "agreement" and encoding == "latin-1":
-            assert r"Zoë \u8a55" in ended.stdout.decode(encoding)
+        assert expected in ended.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=["term", "hup", "int"])
@@ -114,12 +111,33 @@ def test_a_signal_leaves_no_temporary_file(number: signal.Signals, tmp_path: Pat
 
 
 def test_names_that_are_no_text_can_be_read_and_written(tmp_path: Path) -> None:
-    folder = tmp_path / os.fsdecode(b"caf\xe9")
-    folder.mkdir()
-    (folder / os.fsdecode(b"\xff.csv")).write_text(VOTES)
-    source = str(folder / os.fsdecode(b"\xff.csv"))
-    for name in (b"out\xe9.csv", b"out\xe9.parquet", b"out\xe9.sketch.json"):
-        assert jurors("convert", source, "-o", str(folder / os.fsdecode(name))).returncode == 0
-    assert jurors("agreement", str(folder / os.fsdecode(b"out\xe9.parquet"))).returncode == 0
+    source, *written = (str(tmp_path / os.fsdecode(name)) for name in (b"\xff.csv", b"\xe9.csv", b"\xe9.parquet"))
+    Path(source).write_text(VOTES)
+    for name in written:
+        assert CliRunner().invoke(main, ["convert", source, "-o", name]).exit_code == 0
+        assert CliRunner().invoke(main, ["agreement", name]).exit_code == 0
     listed = jurors("inspect", source, "--format", "json")
     assert (listed.returncode, "\\udcff.csv" in listed.stdout) == (0, True)
+
+
+# -- a server ---------------------------------------------------------------------------------------------------------
+
+
+def test_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path) -> None:
+    assert kills(str(tmp_path / "votes.db"), tmp_path, times=2, workers=1) == []
+
+
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL's programs (initdb, postgres) are not installed here")
+def test_kills_and_restarts_of_postgresql_lose_nothing(tmp_path: Path) -> None:
+    with own_postgres() as postgres:
+        assert kills(postgres.make("killed"), tmp_path, times=2, workers=1) == []
+        assert restart(postgres, postgres.make("restarted"), tmp_path, times=1) == []
+
+
+@needs_root
+def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
+    try:
+        wrong = full(tmp_path)
+    except subprocess.CalledProcessError:
+        pytest.skip("no disk can be mounted here")
+    assert wrong == []

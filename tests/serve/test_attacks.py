@@ -12,13 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
-from served import running
+from served import error_of, running
 
 import jurors
 from jurors.serve import middleware
@@ -60,7 +61,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
     ]  # fmt: skip
     keys = {name: _key(place, scope, project) for name, scope, project in scopes}
-    with running(str(place), ServerLimits(body=20_000, jurors=40, labels=20)) as url:
+    with running(str(place), ServerLimits(votes=500, jurors=40, labels=20)) as url:
         target = Target(url, place, keys)
         assert target.ask("PUT", "/v1/projects/shop", json={}).status_code == 201
         yield target
@@ -74,27 +75,20 @@ def _key(place: Path, scope: KeyScope, project: str | None) -> str:
     return token
 
 
-def _vote(**parts: Any) -> dict[str, Any]:
-    return {"votes": [{"item": "q1", "juror": "ann", "label": "yes", **parts}]}
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/v1/projects"), ("PUT", "/v1/projects/x"), ("DELETE", "/v1/projects/shop"), ("GET", "/metrics"),
-     ("POST", "/v1/projects/shop/votes"), ("GET", "/v1/projects/shop/grade"), ("GET", "/v1/projects/shop/events")],
-    ids=["list", "make", "delete", "metrics", "vote", "grade", "events"],
-)  # fmt: skip
-def test_without_a_key(target: Target, method: str, path: str) -> None:
-    answer = target.ask(method, path, None)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "no_key")
+def test_without_a_key(target: Target) -> None:
+    routes = "GET , PUT /x, DELETE /shop, POST /shop/votes, GET /shop/grade, GET /shop/events"
+    for method, path in [route.split(" ") for route in routes.split(", ")]:
+        assert error_of(target.ask(method, f"/v1/projects{path}", None)) == (401, "no_key")
+    assert error_of(target.ask("GET", "/metrics", None)) == (401, "no_key")
 
 
 def test_a_key_of_another_project(target: Target) -> None:
     for method, path in (("GET", "grade"), ("POST", "votes"), ("GET", "labels"), ("GET", "events"), ("POST", "gold")):
         assert target.ask(method, f"/v1/projects/shop/{path}", "bank").status_code == 403
-    assert target.ask("DELETE", "/v1/projects/shop", "bank").status_code == 403
+    for method, path in (("DELETE", "/v1/projects/shop"), ("GET", "/metrics"), ("GET", "/x/y")):
+        assert error_of(target.ask(method, path, "bank")) == (403, "forbidden")
     assert target.ask("GET", "/v1/projects", "bank").json() == {"projects": []}
-    assert target.ask("POST", "/v1/projects/shop/votes", "reader", json=_vote()).status_code == 403
+    assert target.ask("POST", "/v1/projects/shop/votes", "reader", json={"votes": []}).status_code == 403
     assert target.ask("DELETE", "/v1/projects/shop", "writer").status_code == 403
 
 
@@ -107,37 +101,28 @@ def test_a_revoked_key(target: Target) -> None:
     assert target.ask("GET", "/v1/projects", token).status_code == 401
 
 
-def test_a_body_too_large(target: Target) -> None:
-    def parts() -> Iterator[bytes]:
-        for _ in range(1_000):
-            yield b"x" * 1_000
-
-    headers = {"Content-Type": "application/json"}
-    for content in (b"x" * 20_001, parts()):
-        try:
-            answer = target.ask("POST", "/v1/projects/shop/votes", content=content, headers=headers)
-            assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
-        except (httpx.WriteError, httpx.ReadError):  # it was closed before all was sent
-            pass
-    many = {"votes": [{"item": "q", "juror": f"j{k}", "label": "yes"} for k in range(41)]}
-    answer = target.ask("POST", "/v1/projects/shop/votes", json=many)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "many_jurors")
-    many = {"votes": [{"item": f"q{k}", "juror": "j", "label": f"l{k}"} for k in range(21)]}
-    answer = target.ask("POST", "/v1/projects/shop/votes", json=many)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "many_labels")
-    assert target.ask("POST", "/v1/projects/shop/votes", json=_vote(item="x" * 501)).status_code == 422
+def test_more_than_a_project_may_have(target: Target) -> None:
+    vote = {"item": "q", "juror": "ann", "label": "yes"}
+    for votes, error in (
+        ([{**vote, "juror": f"j{k}"} for k in range(41)], (409, "many_jurors")),
+        ([{**vote, "label": f"l{k}"} for k in range(21)], (409, "many_labels")),
+        ([vote] * 501, (413, "many_votes")),
+        ([{**vote, "item": "x" * 501}], (422, "bad_vote")),
+    ):
+        assert error_of(target.ask("POST", "/v1/projects/shop/votes", json={"votes": votes})) == error
 
 
 @pytest.mark.parametrize(
     "path", ["/v1/projects/..%2f..%2fetc%2fpasswd/grade", "/v1/projects/shop%2fvotes", "/assets/..%2f..%2fapp.py",
-             "/v1//projects/shop/grade", "/v1/projects/shop%00/grade", "/v1/projects/bank/../shop/grade"],
-    ids=["dots", "slash", "assets", "double", "nul", "plain"],
+             "/v1//projects/shop/grade", "/v1/projects/shop%00/grade", "/v1/projects/bank/../shop/grade", "/v1/%5c..",
+             "/v1/projects/a%0ab", "/v1/projects/%2e%2e%2fx"],
+    ids=["dots", "slash", "assets", "double", "nul", "plain", "backslash", "newline", "encoded"],
 )  # fmt: skip
 def test_paths_that_lead_elsewhere(target: Target, path: str) -> None:
-    key = target.keys["bank"].encode()
-    head = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer "
-    request = b"GET " + path.encode() + head + key + b"\r\n\r\n"
-    assert b" 400 " in target.raw(request).split(b"\r\n")[0]
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {target.keys['bank']}"
+    answer = target.raw(f"{head}\r\n\r\n".encode())
+    assert b" 400 " in answer.split(b"\r\n")[0]
+    assert b'"bad_path"' in answer
 
 
 def test_sql_and_html_in_names(target: Target) -> None:
@@ -148,8 +133,7 @@ def test_sql_and_html_in_names(target: Target) -> None:
             assert answer.status_code in (400, 404, 422), (evil, method)
             assert answer.headers["content-type"] == "application/json"
             assert "x-evil" not in answer.headers
-    rows = [{"item": item, "juror": juror, "label": label} for item in EVIL for juror in EVIL for label in EVIL[:1]]
-    rows = [{**row, "label": EVIL[k % 2]} for k, row in enumerate(rows)]
+    rows = [{"item": i, "juror": j, "label": EVIL[k % 2]} for k, (i, j) in enumerate(product(EVIL, EVIL))]
     assert target.ask("POST", "/v1/projects/shop/votes", json={"votes": rows}).json() == {"accepted": 25}
     graded = target.ask("GET", "/v1/projects/shop/grade").json()
     assert {*EVIL} <= {*graded["jurors"]}
@@ -157,14 +141,6 @@ def test_sql_and_html_in_names(target: Target) -> None:
     assert "<script>alert" not in page
     with closing(sqlite3.connect(target.store)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM items").fetchone()[0] >= 5
-
-
-def test_the_same_request_again(target: Target) -> None:
-    before = target.ask("GET", "/v1/projects/shop").json()
-    for _ in range(3):
-        assert target.ask("POST", "/v1/projects/shop/votes", json=_vote(item="again")).json() == {"accepted": 1}
-    after = target.ask("GET", "/v1/projects/shop").json()
-    assert (after["votes"], after["items"]) == (before["votes"] + 1, before["items"] + 1)
 
 
 def test_a_body_or_a_head_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,8 +163,9 @@ def test_a_body_or_a_head_that_never_ends(tmp_path: Path, monkeypatch: pytest.Mo
     "more",
     [b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", b"Content-Length: 5\r\nContent-Length: 6\r\n",
      b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", b"Transfer-Encoding: xchunked\r\n",
-     b"Content-Length: +5\r\n", b"Content-Length : 5\r\n", b"Host: y\r\n", b"Authorization: Bearer x\r\n"],
-    ids=["both", "two", "twice", "unknown", "sign", "space", "host", "key"],
+     b"Content-Length: +5\r\n", b"Content-Length : 5\r\n", b"Host: y\r\n", b"Authorization: Bearer x\r\n",
+     b"Content-Type: text/plain\r\n", b"Content-Length: 99999999\r\n"],
+    ids=["both", "two", "twice", "unknown", "sign", "space", "host", "key", "type", "larger than allowed"],
 )  # fmt: skip
 def test_headers_that_hide_a_request(target: Target, more: bytes) -> None:
     key, admin = target.keys["writer"].encode(), target.keys["admin"].encode()
@@ -196,7 +173,7 @@ def test_headers_that_hide_a_request(target: Target, more: bytes) -> None:
     head += b"Authorization: Bearer " + key
     hidden = b"GET /v1/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + admin + b"\r\n\r\n"
     answer = target.raw(head + b"\r\n" + more + b"\r\n0\r\n\r\n" + hidden)
-    assert re.match(rb"HTTP/1\.1 (400|501) ", answer), answer
+    assert re.match(rb"HTTP/1\.1 (400|413|501) ", answer), answer
     assert answer.count(b"HTTP/1.1") == 1
 
 
@@ -240,7 +217,8 @@ def test_secrets_are_in_no_log(target: Target, monkeypatch: pytest.MonkeyPatch) 
     deadline = time.monotonic() + 60
     while log.getvalue().count('"event": "request"') < 3 and time.monotonic() < deadline:  # a line follows its answer
         time.sleep(0.01)
-    logged = log.getvalue()
-    assert logged.count('"event": "request"') >= 3
-    assert token[16:] not in logged
-    assert all("path" in json.loads(line) for line in logged.splitlines() if '"request"' in line)
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    requests = [(line["path"], line["status"]) for line in lines if line["event"] == "request"]
+    assert requests[1:3] == [("/v1/projects", 401), ("/v1/projects/shop", 422)]
+    assert "?" not in requests[0][0]
+    assert token[16:] not in log.getvalue()

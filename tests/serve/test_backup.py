@@ -35,7 +35,7 @@ def source(tmp_path: Path) -> str:
 def state(place: str, name: str) -> object:
     store = open_store(place)
     counted = ProjectReader(store).latest(name)
-    items = [(one.item, one.counted, one.pane) for one in store.items(counted.project.id)]
+    items = store.items(counted.project.id)
     store.close()
     return counted.panes.to_dict(), counted.project.settings, items
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from served import running
 from starlette.testclient import TestClient
 
@@ -25,26 +27,24 @@ def described(client: TestClient) -> dict[str, Any]:
     return document
 
 
-def test_every_route_that_takes_or_gives_json_shows_how(described: dict[str, Any]) -> None:
+def test_every_route_that_takes_or_gives_json_shows_how_and_its_examples_fit_its_schema(
+    described: dict[str, Any],
+) -> None:
     for path, methods in described["paths"].items():
         for method, route in methods.items():
-            if not path.startswith("/v1"):
-                continue
-            if "requestBody" in route:
-                assert "example" in route["requestBody"]["content"]["application/json"], (method, path)
-            shown = [one.get("content", {}) for status, one in route["responses"].items() if status.startswith("2")]
-            if method != "delete" and not path.endswith(("/events", "/report")):
-                assert any("example" in one.get("application/json", {}) for one in shown), (method, path)
-
-
-def test_every_example_fits_its_own_schema(described: dict[str, Any]) -> None:
-    for methods in described["paths"].values():
-        for route in methods.values():
-            bodies = [route.get("requestBody", {}), *route["responses"].values()]
-            for content in [one.get("content", {}).get("application/json", {}) for one in bodies]:
-                if "example" in content:
-                    schema = {**content.get("schema", {}), "components": described.get("components", {})}
-                    jsonschema.validate(content["example"], schema)
+            bodies = {"sent": route["requestBody"]} if "requestBody" in route else {}
+            contents = {
+                kind: body.get("content", {}).get("application/json", {})
+                for kind, body in {**bodies, **route["responses"]}.items()
+            }
+            shown = {kind for kind, content in contents.items() if "example" in content}
+            for content in [contents[kind] for kind in shown]:
+                schema = {**content.get("schema", {}), "components": described.get("components", {})}
+                jsonschema.validate(content["example"], schema)
+            if path.startswith("/v1"):
+                assert bodies.keys() <= shown, (method, path)
+                no_json = method == "delete" or path.endswith(("/events", "/report"))
+                assert no_json or any(status.startswith("2") for status in shown), (method, path)
 
 
 def test_the_examples_of_bodies_are_accepted(client: TestClient, described: dict[str, Any]) -> None:
@@ -62,29 +62,23 @@ def test_the_page_of_the_interface_fetches_nothing(client: TestClient) -> None:
     assert "unsafe-inline" not in page.headers["content-security-policy"]
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running(str(tmp_path_factory.mktemp("server") / "votes.db")) as url:
-        yield url
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_no_request_that_the_description_allows_or_forbids_is_a_fault(address: str) -> None:
-    with jurors.Client(address) as client:
-        client.put_project("shop")
-        client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
-    described = schemathesis.openapi.from_url(f"{address}/openapi.json")
-    counted: Counter[str] = Counter()
-    for operation in [one.ok() for one in described.get_all_operations()]:
-        if operation.path.endswith(("/events", "/report")):
-            continue
-        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
-            _try(operation, mode, address, counted)
-    assert len(counted) >= 10
+def test_no_request_that_the_description_allows_or_forbids_is_a_fault(tmp_path: Path) -> None:
+    with running(str(tmp_path / "votes.db")) as address:
+        with jurors.Client(address) as client:
+            client.put_project("shop")
+            client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
+        described = schemathesis.openapi.from_url(f"{address}/openapi.json")
+        operations = [operation.ok() for operation in described.get_all_operations()]
+        tried = [operation for operation in operations if not operation.path.endswith(("/events", "/report"))]
+        assert len(tried) >= 10
+        for operation, mode in product(tried, schemathesis.GenerationMode):
+            with suppress(Unsatisfiable):  # nothing can be wrong with a route that is asked nothing
+                _try(operation, mode, address)
 
 
-def _try(operation: Any, mode: Any, address: str, counted: Counter[str]) -> None:
+def _try(operation: Any, mode: Any, address: str) -> None:
     @settings(
         max_examples=EXAMPLES, deadline=None, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck), derandomize=True,
@@ -94,13 +88,6 @@ def _try(operation: Any, mode: Any, address: str, counted: Counter[str]) -> None
         if operation.method.upper() != "DELETE" and "name" in (case.path_parameters or {}):
             case.path_parameters["name"] = "shop"
         answer = case.call(base_url=address, timeout=120)
-        counted[f"{operation.method} {operation.path}"] += 1
         assert answer.status_code < 500, answer.text
 
-    try:
-        attempt()
-    except schemathesis.errors.InvalidSchema:
-        raise
-    except Exception as error:  # nothing can be wrong with a route that is asked nothing
-        if type(error).__name__ != "Unsatisfiable":
-            raise
+    attempt()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import signal
 import socket
 import subprocess
@@ -119,13 +118,9 @@ def test_windows_history_and_thresholds(shop: TestClient) -> None:
     assert (alarms["active"], alarms["alarms"], alarms["thresholds"]["passed"]) == (0, [], True)
 
 
-def test_an_old_answer_is_given_where_it_may_be_old_and_never_otherwise(client: TestClient) -> None:
-    assert fill(client, ROWS[:400]).get(f"{SHOP}/grade").json()["items"] == 100
-    fill(client)
-    assert [client.get(f"{SHOP}/grade{age}").json()["items"] for age in ("?max_age=60", "")] == [100, 250]
-
-
-def test_a_project_that_cannot_be_graded_says_so_in_one_line(client: TestClient) -> None:
+def test_a_project_that_cannot_be_graded_says_so_and_an_old_answer_is_given_only_where_it_may_be_old(
+    client: TestClient,
+) -> None:
     client.put(SHOP, json={})
     assert error_of(client.get(f"{SHOP}/grade")) == (409, "no_items")
     fill(client, [row for row in ROWS if row["juror"] in ("j0", "j1")])
@@ -133,38 +128,33 @@ def test_a_project_that_cannot_be_graded_says_so_in_one_line(client: TestClient)
         assert error_of(client.get(f"{SHOP}/{path}")) == (409, "few_jurors")
     assert "needs at least 3 jurors" in client.get(f"{SHOP}/history").json()["windows"][0]["refused"]
     assert client.get(f"{SHOP}/alarms").status_code == 200
+    assert fill(client, ROWS[:400]).get(f"{SHOP}/grade").json()["items"] == 250
+    fill(client, [{**row, "item": f"new {row['item']}"} for row in ROWS])
+    assert [client.get(f"{SHOP}/grade{age}").json()["items"] for age in ("?max_age=60", "")] == [250, 500]
 
 
 # -- pages, charts, probes --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_the_report_is_sandboxed(shop: TestClient) -> None:
-    page = shop.get(f"{SHOP}/report")
-    assert "<title>shop" in page.text
-    assert "sandbox allow-scripts" in page.headers["content-security-policy"]
-    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["history", "accuracy", "prevalence"])
-def test_every_kind_of_chart_is_a_specification(shop: TestClient, kind: str) -> None:
-    spec = shop.get(f"{SHOP}/charts/{kind}", params={"width": 600}).raise_for_status().json()
-    assert "vega-lite" in spec["$schema"]
-
-
-@pytest.mark.slow
-def test_what_cannot_be_drawn_says_why(client: TestClient) -> None:
-    client.put(SHOP)
-    assert client.get(f"{SHOP}/charts/pie").status_code == 404
-    assert client.get("/v1/projects/none/charts/history").status_code == 404
-    bare = client.get(f"{SHOP}/charts/history")
+def test_charts_are_specifications_and_what_cannot_be_drawn_says_why(shop: TestClient) -> None:
+    for kind in ("history", "accuracy", "prevalence"):
+        spec = shop.get(f"{SHOP}/charts/{kind}", params={"width": 600}).raise_for_status().json()
+        assert "vega-lite" in spec["$schema"]
+    for path in (f"{SHOP}/charts/pie", "/v1/projects/none/charts/history"):
+        assert shop.get(path).status_code == 404
+    shop.put("/v1/projects/bare")
+    bare = shop.get("/v1/projects/bare/charts/history")
     assert bare.status_code in (409, 422)
     assert "no window has grades yet" in bare.json()["error"]["message"]
 
 
 @pytest.mark.slow
-def test_the_dashboard_and_its_files_hold_no_data_and_come_from_here(shop: TestClient) -> None:
+def test_pages_are_locked_in_and_the_dashboard_holds_no_data(shop: TestClient) -> None:
+    report = shop.get(f"{SHOP}/report")
+    assert "<title>shop" in report.text
+    for policy in ("sandbox allow-scripts", "frame-ancestors 'none'"):
+        assert policy in report.headers["content-security-policy"]
     page = shop.get("/")
     assert "shop" not in page.text
     assert "script-src 'self'" in page.headers["content-security-policy"]
@@ -190,18 +180,6 @@ def test_probes_and_metrics(client: TestClient) -> None:
 # -- alarms and events ------------------------------------------------------------------------------------------------
 
 
-def votes(items: range) -> dict[str, list[dict[str, Any]]]:
-    """By juror: right four times in five."""
-    rng = random.Random(items.start)
-    by_juror: dict[str, list[dict[str, Any]]] = {juror: [] for juror in ("ann", "bob", "cy", "dee")}
-    for item in items:
-        truth = rng.random() < 0.5
-        for juror, listed in by_juror.items():
-            label = truth if rng.random() < 0.8 else not truth
-            listed.append({"item": item, "juror": juror, "label": "yes" if label else "no"})
-    return by_juror
-
-
 def alarms_after(client: TestClient, votes: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     client.post(f"{SHOP}/votes", json={"votes": votes}).raise_for_status()
     alarms = client.get(f"{SHOP}/alarms").raise_for_status().json()["alarms"]
@@ -212,13 +190,13 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     client: TestClient,
 ) -> None:
     client.put(SHOP, json={"window": 200})
-    assert alarms_after(client, [vote for listed in votes(range(600)).values() for vote in listed]) == []
-    for listed in votes(range(600, 900)).values():  # one juror after the other
-        assert alarms_after(client, listed) == []
-    without_dee = [vote for juror, listed in votes(range(900, 1200)).items() if juror != "dee" for vote in listed]
-    assert alarms_after(client, without_dee) == []
+    rows = _rows(1200)
+    assert alarms_after(client, rows[:2400]) == []
+    for juror in ("j0", "j1", "j2", "j3"):  # one after the other
+        assert alarms_after(client, [row for row in rows[2400:3600] if row["juror"] == juror]) == []
+    assert alarms_after(client, [row for row in rows[3600:] if row["juror"] != "j3"]) == []
     client.put(SHOP, json={"settle": 0}).raise_for_status()
-    assert alarms_after(client, []) == [("juror_silent", ["dee"])]
+    assert alarms_after(client, []) == [("juror_silent", ["j3"])]
 
 
 @pytest.mark.slow

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_postgres import own_postgres, programs
+from served import counted_tuples, tuples_of
 
 from jurors.errors import OptionError
 from jurors.serve.database import MIGRATIONS
@@ -29,6 +30,11 @@ def votes(*texts: str, **more: Any) -> Any:
     return batch_of(rows)
 
 
+def counts(store: SqlStore) -> dict[bytes, int]:
+    """How many items of the only project have each decision tuple."""
+    return ProjectReader(store).latest("p").panes.counts()
+
+
 @pytest.fixture
 def store(place: str) -> Iterator[SqlStore]:
     opened = open_store(place)
@@ -41,18 +47,18 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) 
     for batch in (votes("q1 ann yes", "q1 bob no"), votes("q1 ann yes"), votes("q1 bob yes", "q2 ann no")):
         store.append([(project.id, batch)])
         store.aggregate_all(project.id)
-    assert store.counts(project.id) == {b"\1\1": 1, b"\2": 1}
+    assert counts(store) == {b"\1\1": 1, b"\2": 1}
     after = store.project("p")
     assert (after.items, after.votes, after.version) == (2, 3, 3)
-    assert [(item.item, item.counted) for item in store.items(project.id)] == [("q1", b"\1\1"), ("q2", b"\2")]
+    assert store.items(project.id) == [(0, "q1", b"\1\1"), (1, "q2", b"\2")]
 
 
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
     project, _ = store.put_project("p", {"window": "10s"})
     store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
     store.aggregate_all(project.id)
-    (item,) = store.items(project.id)
-    assert (item.pane, item.counted, item.first_time) == (1, b"\1", 12)
+    assert store.query("SELECT pane, first_time FROM items") == [(1, 12)]
+    assert counts(store) == {b"\1": 1}
 
 
 def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -> None:
@@ -77,7 +83,7 @@ def test_what_is_past_its_time_goes_and_the_counts_stay(store: SqlStore) -> None
     store.aggregate_all(project.id)
     assert store.forget(project.id, time.time() - 60) == 0
     assert store.forget(project.id, time.time() + 60) == 1
-    assert (store.items(project.id), store.counts(project.id)) == ([], {b"\1": 1})
+    assert (store.items(project.id), counts(store)) == ([], {b"\1": 1})
 
 
 def test_many_aggregate_at_once_and_each_vote_is_counted_once(store: SqlStore) -> None:
@@ -93,7 +99,7 @@ def test_many_aggregate_at_once_and_each_vote_is_counted_once(store: SqlStore) -
     store.aggregate_all(project.id)
     after = store.project("p")
     assert (after.items, after.votes) == (5, 25)
-    assert sum(store.counts(project.id).values()) == 5
+    assert sum(counts(store).values()) == 5
 
 
 def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: str) -> None:
@@ -128,21 +134,15 @@ def test_hostile_names_are_only_names(store: SqlStore) -> None:
     project, _ = store.put_project(name, {})
     store.append([(project.id, batch_of([{"item": name, "juror": '"%s?', "label": "{blob}"}]))])
     store.aggregate_all(project.id)
-    assert [item.item for item in store.items(project.id)] == [name]
+    assert [item for _, item, _ in store.items(project.id)] == [name]
     assert store.names(project.id, "jurors") == ['"%s?']
 
 
-@pytest.mark.parametrize("place", ["mysql://x/y", "nowhere/votes.db", "."], ids=["scheme", "folder", "no file"])
-def test_a_place_that_is_no_store_is_one_line(place: str) -> None:
-    with pytest.raises(OptionError, match=r"^--store"):
-        open_store(place)
-
-
-def test_a_file_of_votes_is_not_taken_for_a_store(tmp_path: Any) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,juror,label\n")
-    with pytest.raises(OptionError, match="it is no SQLite file"):
-        open_store(str(path))
+def test_a_place_that_is_no_store_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,juror,label\n")
+    for place in ("mysql://x/y", "nowhere/votes.db", ".", str(tmp_path / "votes.csv")):
+        with pytest.raises(OptionError, match=r"^--store"):
+            open_store(place)
 
 
 def test_a_password_is_never_shown() -> None:
@@ -176,16 +176,6 @@ VOTES = st.fixed_dictionaries(
 )
 
 
-def standing_votes(votes: list[dict[str, Any]], untimed: float) -> dict[tuple[str, str], Any]:
-    """The label that stands for each item and juror: the later own time, else the later arrival."""
-    standing: dict[tuple[str, str], tuple[Any, float]] = {}
-    for vote in votes:
-        place, own_time = (vote["item"], vote["juror"]), vote.get("time", untimed)
-        if place not in standing or own_time >= standing[place][1]:
-            standing[place] = vote["label"], own_time
-    return {place: label for place, (label, _) in standing.items()}
-
-
 @settings(max_examples=40)
 @given(
     batches=st.lists(st.lists(VOTES, max_size=6), max_size=6), most=st.sampled_from([1, 5, 100]),
@@ -195,32 +185,29 @@ def test_the_counts_are_those_of_one_read(
     batches: list[list[dict[str, Any]]], most: int, restart: bool, look: bool, window: int | str
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:  # quick to sync
-        place = str(Path(folder) / "votes.db")
-        store = open_store(place)
+        file = str(Path(folder) / "votes.db")
+        store = open_store(file)
         project, _ = store.put_project("p", {"window": window})
-        counts = ProjectReader(store)
+        reader = ProjectReader(store)
         for number, batch in enumerate(batches):
             store.append([(project.id, batch_of(batch))])
             if number % 2:
                 store.aggregate(project.id, most)
             if look and not restart:
-                counts.latest("p")
+                reader.latest("p")
             if restart:
                 store.close()
-                store = open_store(place)
-                counts = ProjectReader(store)
+                store = open_store(file)
         while store.aggregate(project.id, most):
             pass
-        panes = counts.latest("p").panes
-        counted: Counter[frozenset[tuple[str, Any]]] = Counter()
-        for key, times in panes.counts().items():
-            counted[frozenset((panes.jurors[k], panes.labels[code - 1]) for k, code in enumerate(key) if code)] += times
-        every = [vote for batch in batches for vote in batch]
-        standing = standing_votes(every, untimed=inf if window == "10s" else -inf)  # by time, arrival is a vote's time
-        assert counted == Counter(
-            frozenset((juror, label) for (name, juror), label in standing.items() if name == item)
-            for item in {item for item, _ in standing}
-        )
+        untimed = inf if window == "10s" else -inf  # by time, arrival is a vote's time
+        standing: dict[tuple[str, str], tuple[Any, float]] = {}  # the later own time stands, else the later arrival
+        for vote in chain.from_iterable(batches):
+            place, own_time = (vote["item"], vote["juror"]), vote.get("time", untimed)
+            if place not in standing or own_time >= standing[place][1]:
+                standing[place] = vote["label"], own_time
+        counted = counted_tuples(store)
+        assert counted == tuples_of({place: label for place, (label, _) in standing.items()})
         after = store.project("p")
         assert (after.items, after.votes) == (sum(counted.values()), len(standing))
         store.close()

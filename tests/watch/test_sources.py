@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from jurors import VotesError
 from jurors.errors import OptionError
 from jurors.options import Reading
 from jurors.votes.readers import Records
-from jurors.watch.sources import Position, Rows, Tail, source_of, votes_of
+from jurors.watch.sources import Rows, Tail, source_of, votes_of
 
 # -- growing files ------------------------------------------------------------------------------------------------
 
@@ -31,6 +32,14 @@ def tail(path: Path) -> Iterator[Tail]:
         yield opened
 
 
+@pytest.fixture
+def followed(path: Path, tail: Tail) -> Tail:
+    """Of which two lines were read."""
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    return tail
+
+
 def append(path: Path, text: str) -> None:
     with path.open("a") as file:
         file.write(text)
@@ -42,7 +51,7 @@ def read(tail: Tail, polls: int = 8) -> list[str]:
 
 def restarted(tail: Tail, polls: int = 8) -> tuple[list[str], list[str]]:
     """The lines and notices after a restart, when only the position is left."""
-    with closing(Tail(tail.path, Position(**tail.position.to_dict()))) as later:
+    with closing(Tail(tail.path, replace(tail.position))) as later:
         return read(later, polls), later.notices
 
 
@@ -59,18 +68,14 @@ def test_a_half_written_line_waits_for_its_end_and_a_whole_record_does_not(path:
     assert read(tail) == ["", "last"]
 
 
-def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, followed: Tail) -> None:
     moved = path.rename(path.with_name(path.name + ".1"))
     append(moved, "3\nhalf")  # its writer has not noticed
     append(path, "4\n")
-    assert read(tail) == ["3", "half", "4"]
+    assert read(followed) == ["3", "half", "4"]
 
 
-def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, followed: Tail) -> None:
     for k in (3, 4, 5):  # three rotations
         append(path, f"{k}\n")
         for old in (2, 1):
@@ -79,23 +84,19 @@ def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, tail:
                 numbered.rename(path.with_name(f"{path.name}.{old + 1}"))
         path.rename(path.with_name(path.name + ".1"))
     append(path, "6\n")
-    assert restarted(tail, 40)[0] == ["3", "4", "5", "6"]
+    assert restarted(followed, 40)[0] == ["3", "4", "5", "6"]
 
 
-def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, followed: Tail) -> None:
     append(path, "3\n")
     path.with_name(path.name + ".1").write_bytes(path.read_bytes())
     path.write_text("4\n")  # copied, then cut short
-    assert read(tail, 20) == ["3", "4"]
+    assert read(followed, 20) == ["3", "4"]
 
 
-def test_a_file_that_was_written_anew_is_told(path: Path, tail: Tail) -> None:
-    append(path, "1\n2\n")
-    assert read(tail) == ["1", "2"]
+def test_a_file_that_was_written_anew_is_told(path: Path, followed: Tail) -> None:
     path.write_text("7\n8\n9\n")  # longer than what was read
-    lines, (notice,) = restarted(tail)
+    lines, (notice,) = restarted(followed)
     assert lines == ["7", "8", "9"]
     assert "not there any more" in notice
 
@@ -119,7 +120,7 @@ def test_a_line_that_never_ends_is_refused(path: Path, tail: Tail, monkeypatch: 
 
 def votes(*lines: str, rows: Rows | None = None) -> list[tuple[object, object, object]]:
     rows = rows or Rows(Reading())
-    read = [rows.votes(line.encode(), is_first=not k) for k, line in enumerate(lines)]
+    read = [rows.votes(line.encode(errors="surrogateescape"), is_first=not k) for k, line in enumerate(lines)]
     return [(vote["item"], vote["juror"], vote["label"]) for batch in read for vote in batch]
 
 
@@ -148,10 +149,8 @@ def test_the_time_is_no_juror_and_goes_along() -> None:
 
 
 def test_cells_that_mean_no_vote_are_none() -> None:
-    assert votes("item,ann,bob", "q1,,no", "q2,skip,no", rows=Rows(Reading(missing=("skip",)))) == [
-        ("q1", "bob", "no"),
-        ("q2", "bob", "no"),
-    ]
+    said = votes("item,ann,bob", "q1,,no", "q2,skip,no", rows=Rows(Reading(missing=("skip",))))
+    assert said == [("q1", "bob", "no"), ("q2", "bob", "no")]
 
 
 def test_spans_are_read_line_by_line() -> None:
@@ -170,19 +169,13 @@ def test_spans_are_read_line_by_line() -> None:
         (['{"item": 1', "x"], "broken or cut short"),
         (["item,ann", 'q1,"yes"no'], "no row of a table"),
         (['{"item": [1], "juror": "a", "label": "x"}'], "expected a single value"),
+        (["item,ann", "q1,\udcff"], "not valid UTF-8"),
     ],
-    ids=["no item", "counts", "cells", "json", "quotes", "list"],
+    ids=["no item", "counts", "cells", "json", "quotes", "list", "bytes"],
 )
 def test_what_is_no_vote_is_one_line(lines: list[str], message: str) -> None:
     with pytest.raises(VotesError, match=message):
         votes(*lines)
-
-
-def test_bytes_that_are_no_text_are_refused() -> None:
-    rows = Rows(Reading())
-    rows.votes(b"item,ann,bob", is_first=True)
-    with pytest.raises(VotesError, match="not valid UTF-8"):
-        rows.votes(b"q1,\xff,no")
 
 
 def test_a_log_with_repeats_gives_one_vote_for_each_juror_and_item() -> None:

@@ -32,8 +32,6 @@ from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -62,7 +60,7 @@ def duration(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
     if match is None or not float(match[1]):
         raise OptionError(f"{text!r} is no length of time; write 90d, 12h, 30m", code="out_of_range", value=text)
-    return float(match[1]) * _UNITS[match[2]]
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}[match[2]]
 
 
 class Upkeep:
@@ -163,7 +161,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings, state = app.state.settings, app.state
     state.store = store = await to_thread.run_sync(open_store, settings.store)
     state.journal, state.validator = Journal(store), VoteValidator(store, state.limits)
-    reader = ProjectReader(store)
+    state.reader = reader = ProjectReader(store)
     state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
     try:

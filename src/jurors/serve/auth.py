@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from jurors.errors import Code
 from jurors.results import Block, Columns, Result, Table, columns_of, escape_text
@@ -51,16 +51,6 @@ class ApiKey:
         return SCOPES.index(scope) <= SCOPES.index(self.scope) and self.project in (None, project)
 
 
-class KeyStore(Protocol):
-    """Where keys are looked up."""
-
-    def key(self, id: str) -> ApiKey | None:
-        """The key of this name, revoked or not."""
-
-    def any_key(self) -> bool:
-        """Whether one was ever made: from then on one is needed, even when all are revoked."""
-
-
 def make_key(scope: KeyScope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
     """A new key.
 
@@ -83,12 +73,14 @@ def make_key(scope: KeyScope, project: str | None = None, note: str = "") -> tup
 
 
 def check_key(
-    store: KeyStore, header: str | None, scope: KeyScope, project: str | None, *, any: bool = False
+    find: Callable[[str], ApiKey | None], header: str | None, scope: KeyScope, project: str | None, *, any: bool = False
 ) -> ApiKey:
     """The key of an Authorization header, where it allows a request; else ApiError, the same whatever is wrong with it.
 
     Parameters
     ----------
+    find
+        Looks a key up by its name, revoked or not.
     header
         The value of the header, None where there is none.
     scope, project
@@ -111,7 +103,7 @@ def check_key(
     scheme, _, token = header.partition(" ")
     token = token.strip()
     match = _TOKEN.fullmatch(token) if scheme.lower() == "bearer" else None
-    key = None if match is None else store.key(match[1])
+    key = None if match is None else find(match[1])
     stored = _NO_HASH if key is None or key.revoked is not None else key.hash
     is_same = hmac.compare_digest(_hash(token), stored)
     if key is None or not is_same:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +33,18 @@ class _Table:
 
     name: str
     serial: str | None  #: a column that the database numbers
-    in_project: bool  #: whether its rows belong to a project, and go with it
+    owner: str | None  #: the column of the project to which a row belongs, and with which it goes
 
 
 def _tables() -> list[_Table]:
     """Every table, those that others refer to first."""
-    made = [re.match(r"CREATE TABLE (\w+)", statement) for migration in MIGRATIONS for statement in migration]
-    texts = {match[1]: match.string for match in made if match}
-    serials = {name: re.search(r"(\w+) \{serial\}", text) for name, text in texts.items()}
-    return [
-        _Table(name, serial[1] if (serial := serials[name]) else None, "REFERENCES projects" in text)
-        for name, text in texts.items()
-    ]
+    tables = []
+    for statement in chain.from_iterable(MIGRATIONS):
+        if made := re.match(r"CREATE TABLE (\w+)", statement):
+            serial = re.search(r"(\w+) \{serial\}", statement)
+            owner = "id" if made[1] == "projects" else "project" if "REFERENCES projects" in statement else None
+            tables.append(_Table(made[1], serial and serial[1], owner))
+    return tables
 
 
 def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
@@ -71,29 +72,16 @@ def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
 def _documents(session: Session, selected: dict[str, int], *, is_complete: bool) -> Iterator[dict[str, Any]]:
     yield {"format": _FORMAT, "version": len(MIGRATIONS), "projects": list(selected)}
     for table in _tables():
-        if table.name == "projects":
-            for number in selected.values():
-                yield from _rows(session, table, f"SELECT * FROM projects WHERE id = {int(number)}")
-        elif table.in_project:
-            order = f" ORDER BY {table.serial}" if table.serial else ""
-            for number in selected.values():
-                yield from _rows(session, table, f"SELECT * FROM {table.name} WHERE project = {int(number)}{order}")
-        elif is_complete:
-            yield from _rows(session, table, f"SELECT * FROM {table.name}")
-
-
-def _rows(session: Session, table: _Table, sql: str) -> Iterator[dict[str, Any]]:
-    columns, parts = session.parts(sql, _ROWS)
-    for part in parts:
-        rows = [
-            [{"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value for value in row]
-            for row in part
-        ]
-        yield {"table": table.name, "columns": columns, "rows": rows}
-
-
-def _in(value: Any) -> Any:
-    return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+        order = f" ORDER BY {table.serial}" if table.serial else ""
+        owners = [f" WHERE {table.owner} = {int(number)}{order}" for number in selected.values()]
+        for condition in owners if table.owner else [""] * is_complete:
+            columns, parts = session.parts(f"SELECT * FROM {table.name}{condition}", _ROWS)
+            for part in parts:
+                rows = [
+                    [{"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value for value in row]
+                    for row in part
+                ]
+                yield {"table": table.name, "columns": columns, "rows": rows}
 
 
 # -- restoring --------------------------------------------------------------------------------------------------------
@@ -131,7 +119,7 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
                 table = tables[document["table"]]
                 if table.name == "projects":
                     _restore_projects(session, document, selected, numbers)
-                elif table.in_project or project is None:
+                elif table.owner or project is None:
                     _restore_rows(session, table, document, numbers)
         return selected
     except VotesError as error:
@@ -143,40 +131,40 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
 
 
 def _restore_projects(session: Session, document: dict[str, Any], selected: list[str], numbers: dict[int, int]) -> None:
-    columns = document["columns"]
-    place, name = columns.index("id"), columns.index("name")
-    for row in document["rows"]:
-        if row[name] not in selected:
+    for values in document["rows"]:
+        row = dict(zip(document["columns"], values, strict=True))
+        number, name = row.pop("id"), row["name"]
+        if name not in selected:
             continue
-        if session.one("SELECT id FROM projects WHERE name = ?", row[name]) is not None:
-            message = f"there is a project {row[name]!r} already; delete it first, or restore into another store"
-            raise ApiError(409, "input", message, name=row[name])
-        stored = [column for column in columns if column != "id"]
-        marks = ", ".join("?" * len(stored))
-        sql = f"INSERT INTO projects ({', '.join(map(_checked_column, stored))}) VALUES ({marks}) RETURNING id"
-        made = session.one(sql, *(_in(value) for k, value in enumerate(row) if k != place))
-        numbers[row[place]] = (made or (0,))[0]
+        if session.one("SELECT id FROM projects WHERE name = ?", name) is not None:
+            message = f"there is a project {name!r} already; delete it first, or restore into another store"
+            raise ApiError(409, "input", message, name=name)
+        made = session.one(f"{_insertion('projects', list(row))} RETURNING id", *row.values())
+        numbers[number] = (made or (0,))[0]
 
 
 def _restore_rows(session: Session, table: _Table, document: dict[str, Any], numbers: dict[int, int]) -> None:
     columns = document["columns"]
     stored = [k for k, column in enumerate(columns) if column != table.serial]
-    owner = columns.index("project") if table.in_project else -1
+    owner = columns.index(table.owner) if table.owner else -1
     rows = [
-        [numbers[row[k]] if k == owner else _in(row[k]) for k in stored]
+        [
+            numbers[row[k]] if k == owner else bytes.fromhex(row[k]["hex"]) if isinstance(row[k], dict) else row[k]
+            for k in stored
+        ]
         for row in document["rows"]
         if owner < 0 or row[owner] in numbers
     ]
-    names, marks = ", ".join(_checked_column(columns[k]) for k in stored), ", ".join("?" * len(stored))
-    clash = "" if table.in_project else " ON CONFLICT DO NOTHING"
-    session.many(f"INSERT INTO {table.name} ({names}) VALUES ({marks}){clash}", rows)
+    clash = "" if table.owner else " ON CONFLICT DO NOTHING"
+    session.many(_insertion(table.name, [columns[k] for k in stored]) + clash, rows)
 
 
-def _checked_column(column: str) -> str:
-    """The name of a column, safe in SQL: a backup may come from anywhere."""
-    if not re.fullmatch(r"[a-z_]+", column):
-        raise VotesError(f"{column!r:.40} is no column; {_AGAIN}", code="damaged")
-    return column
+def _insertion(table: str, columns: list[str]) -> str:
+    """The statement that inserts a row; names of columns are checked: a backup may come from anywhere."""
+    for column in columns:
+        if not re.fullmatch(r"[a-z_]+", column):
+            raise VotesError(f"{column!r:.40} is no column; {_AGAIN}", code="damaged")
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 def _read_documents(path: Path) -> Iterator[dict[str, Any]]:

@@ -105,20 +105,15 @@ class Database(ABC):
 
     def _begin(self, begin: str) -> Any:
         """A connection in a new transaction; a pooled one may have died with its server: then another is tried."""
-        connection = self._acquire()
-        try:
-            connection.execute(begin)
-            return connection
-        except Exception as error:
-            self._release(connection, is_sound=False)
-            if self.fault(error) is None:
-                raise
-        connection = self._acquire(is_retry=True)
-        try:
-            connection.execute(begin)
-        except BaseException:
-            self._release(connection, is_sound=False)
-            raise
+        for is_retry in (False, True):
+            connection = self._acquire(is_retry=is_retry)
+            try:
+                connection.execute(begin)
+                break
+            except BaseException as error:
+                self._release(connection, is_sound=False)
+                if is_retry or not isinstance(error, Exception) or self.fault(error) is None:
+                    raise
         return connection
 
     @abstractmethod
@@ -396,9 +391,6 @@ def add_names(session: Session, project: int, kind: Names, new: Iterable[str]) -
     return codes | {name: code for _, code, name in rows}
 
 
-WINDOW = 1_000  #: items, where a project's settings name no window
-
-
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project: a stream of votes of its own, its settings, and how much of it is aggregated."""
@@ -434,18 +426,7 @@ def window_of(settings: Mapping[str, Any]) -> Window:
     Window
         How the stream is cut.
     """
-    return Window.of(settings.get("window") or WINDOW)
+    return Window.of(settings.get("window") or 1_000)
 
 
 COLUMNS = "id, name, settings, created, version, updated, items, votes, numbered, late"
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """An item as it is counted: its decision tuple as bytes, one per juror, 0 for no vote."""
-
-    number: int  #: by arrival, from 0: pages of items go by it
-    item: str
-    pane: int
-    counted: bytes
-    first_time: float | None

@@ -32,7 +32,7 @@ from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import NoProject
-from jurors.serve.store import DriftStore, GoldStore, SqlStore
+from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
@@ -108,8 +108,7 @@ class ProjectReader:
     """
 
     def __init__(self, store: SqlStore) -> None:
-        self.store = store
-        self._gold, self._lock = GoldStore(store), Lock()
+        self.store, self._lock = store, Lock()
         self._latest: dict[int, tuple[int, Panes]] = {}  # project -> version, panes
 
     def latest(self, name: str) -> ProjectCounts:
@@ -125,7 +124,7 @@ class ProjectReader:
         with self._lock:
             if self._latest.get(project.id, (-1, None))[0] <= project.version:
                 self._latest[project.id] = project.version, panes
-        return ProjectCounts(project, panes, self._gold.counts(project.id))
+        return ProjectCounts(project, panes, self.store.gold_counts(project.id))
 
 
 def _read_panes(session: Session, project: Project, version: int, before: Panes | None) -> Panes:
@@ -156,15 +155,43 @@ def _read_panes(session: Session, project: Project, version: int, before: Panes 
     return panes
 
 
-# -- labels and review ------------------------------------------------------------------------------------------------
+# -- grades -----------------------------------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
 
 
 @dataclass
-class Labelled:
-    """Labels of items: a row for each decision tuple, separate for items with gold, each with its label."""
+class Graded:
+    """What is known of a project in one state of its votes; each part is computed when it is first needed."""
 
     counts: ProjectCounts
-    evaluate: Callable[[], Evaluation]
+    window: str | None = None
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """As `jurors.grade` gives it for the same votes."""
+        if self.window is not None:
+            result = grade(self.counts.sketch_of(self.counts.select_window(self.window)))
+        elif self.counts.gold:
+            result = grade(self.votes, gold=self.gold)
+        else:
+            result = grade(self.counts.panes.to_sketch())
+        notes = self.counts.notes()
+        return replace(result, notes=(*result.notes, *notes)) if notes else result
+
+    @cached_property
+    def json(self) -> bytes:
+        """The document of `jurors grade --format json`."""
+        return f"{self.evaluation.to_json()}\n".encode()
+
+    @cached_property
+    def brief(self) -> bytes:
+        """The same without the partition, which names every decision tuple."""
+        document = {name: part for name, part in self.evaluation.to_dict().items() if name != "partition"}
+        return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+
+    # Labels of items: a row for each decision tuple, separate for items with gold, each with its label.
 
     @cached_property
     def rows(self) -> list[tuple[bytes, str | None, int]]:
@@ -192,28 +219,22 @@ class Labelled:
         """The label of each row."""
         if self.counts.gold:
             return label(self.votes, gold=self.gold)
-        return label(self.votes, evaluation=self.evaluate())
+        return label(self.votes, evaluation=self.evaluation)
 
     @cached_property
-    def _row_labels(self) -> list[dict[str, Any]]:
-        """The label of each row and the probability that it is right, None where that is not known."""
-        labelling = self.labelling
-        pairs = zip(labelling.label.tolist(), labelling.probability.tolist(), strict=True)
-        return [{"label": label, "probability": chance if chance == chance else None} for label, chance in pairs]
-
-    @cached_property
-    def _row_of(self) -> dict[tuple[bytes, str | None], int]:
-        return {(key, text): row for row, (key, text, _) in enumerate(self.rows)}
+    def _row_labels(self) -> dict[tuple[bytes, str | None], dict[str, Any]]:
+        """The label of each row (key, gold) and the probability that it is right, None where that is not known."""
+        labels, chances = self.labelling.label.tolist(), self.labelling.probability.tolist()
+        return {
+            (key, text): {"label": label, "probability": chance if chance == chance else None}
+            for (key, text, _), label, chance in zip(self.rows, labels, chances, strict=True)
+        }
 
     def of_items(self, items: Iterable[tuple[str, bytes]], gold: dict[str, str]) -> list[dict[str, Any]]:
         """The label of each item (name, key), by its key and its gold label, if any."""
-        labels = []
-        for item, key in items:
-            row = self._row_of.get((key, gold.get(item)), self._row_of.get((key, None)))
-            labels.append(
-                {"item": item, **({"label": None, "probability": None} if row is None else self._row_labels[row])}
-            )
-        return labels
+        unknown, labels = {"label": None, "probability": None}, self._row_labels
+        named = ((item, labels.get((key, gold.get(item))) or labels.get((key, None), unknown)) for item, key in items)
+        return [{"item": item, **label} for item, label in named]
 
     def for_review(self, limit: int, store: SqlStore) -> list[dict[str, Any]]:
         """The items to label first: label, probability, and the votes."""
@@ -223,62 +244,15 @@ class Labelled:
         chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
         rows = at[np.argsort(chances, kind="stable")[:limit]]
         needed = Counter(self.rows[row][0] for row in rows.tolist())
-        unlabelled = GoldStore(store).open_items(self.counts.project.id, needed)
+        unlabelled = store.open_items(self.counts.project.id, needed)
         listed = []
         for row in rows.tolist():
             key = self.rows[row][0]
             if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
             item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
-            listed.append({"item": item, **self._row_labels[row], "votes": votes})
+            listed.append({"item": item, **self._row_labels[key, None], "votes": votes})
         return listed
-
-
-# -- grades -----------------------------------------------------------------------------------------------------------
-
-
-T = TypeVar("T")
-
-
-@dataclass
-class Graded:
-    """What is known of a project in one state of its votes; each part is computed when it is first needed."""
-
-    counts: ProjectCounts
-    window: str | None = None
-
-    @property
-    def version(self) -> int:
-        """Of the project, when it was read."""
-        return self.counts.project.version
-
-    @cached_property
-    def evaluation(self) -> Evaluation:
-        """As `jurors.grade` gives it for the same votes."""
-        if self.window is not None:
-            result = grade(self.counts.sketch_of(self.counts.select_window(self.window)))
-        elif self.counts.gold:
-            result = grade(self.labelled.votes, gold=self.labelled.gold)
-        else:
-            result = grade(self.counts.panes.to_sketch())
-        notes = self.counts.notes()
-        return replace(result, notes=(*result.notes, *notes)) if notes else result
-
-    @cached_property
-    def json(self) -> bytes:
-        """The document of `jurors grade --format json`."""
-        return f"{self.evaluation.to_json()}\n".encode()
-
-    @cached_property
-    def brief(self) -> bytes:
-        """The same without the partition, which names every decision tuple."""
-        document = {name: part for name, part in self.evaluation.to_dict().items() if name != "partition"}
-        return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
-
-    @cached_property
-    def labelled(self) -> Labelled:
-        """A label for each decision tuple."""
-        return Labelled(self.counts, lambda: self.evaluation)
 
 
 class VersionedCache(Generic[T]):
@@ -293,6 +267,10 @@ class VersionedCache(Generic[T]):
         """The result that was current at most so many seconds ago."""
         stored = self._stored.get(name)
         return stored[2] if stored is not None and time.monotonic() - stored[1] <= seconds else None
+
+    def has(self, name: Any, version: int) -> bool:
+        """Whether the result for this version is stored."""
+        return name in self._stored and self._stored[name][0] == version
 
     def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
@@ -342,35 +320,29 @@ class ProjectGrades:
         from jurors.reporting.page import report_html
 
         graded = self.of(name)
-        labelled, title = graded.labelled, graded.counts.project.name
+        project = graded.counts.project
 
         def compute() -> bytes:
             if graded.counts.gold:
-                return report_html(labelled.votes, gold=labelled.gold, title=title).encode()
-            return report_html(graded.counts.panes.to_sketch(), title=title).encode()
+                return report_html(graded.votes, gold=graded.gold, title=project.name).encode()
+            return report_html(graded.counts.panes.to_sketch(), title=project.name).encode()
 
-        return self._pages.get(name, hash((graded.counts.project.id, graded.version)), compute)
+        return self._pages.get(name, hash((project.id, project.version)), compute)
 
 
 class GradeHistory:
     """The grades of a project's windows: each is graded once, and again only if its counts changed."""
 
     SECONDS = 5.0  #: for grading in one request: windows that are left say so, and the next request goes on
-    MOST_WINDOWS = 5_000  #: in memory
 
     def __init__(self, reader: ProjectReader) -> None:
-        self._reader, self._lock = reader, Lock()
-        self._stored: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
-
-    def history(self, name: str, limit: int) -> History:
-        """The newest `limit` windows, the oldest of them first."""
-        return self._history(self._reader.latest(name), limit)
+        self._reader = reader
+        self._windows: VersionedCache[WindowGrades] = VersionedCache(5_000)
 
     def document(self, name: str, limit: int) -> dict[str, Any]:
-        """The same as JSON, with the times of each window's votes: when cast, or else when they arrived."""
+        """The history as JSON, with the times of each window's votes: when cast, or else when they arrived."""
         counts = self._reader.latest(name)
-        history = self._history(counts, limit)
-        windows = []
+        history, windows = self.history(counts, limit), []
         for window in history.windows:
             panes = counts.panes_of(window.span)
             first = min((pane.first_time for pane in panes if pane.first_time is not None), default=None)
@@ -378,7 +350,8 @@ class GradeHistory:
             windows.append({**window.to_dict(), "first_time": first, "last_time": last})
         return {"window": history.window, "by_time": history.by_time, "windows": windows}
 
-    def _history(self, counts: ProjectCounts, limit: int) -> History:
+    def history(self, counts: ProjectCounts, limit: int) -> History:
+        """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
         newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
         return History(str(counts.window), counts.window.by_time, newest[::-1])
@@ -386,23 +359,12 @@ class GradeHistory:
     def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
         place = (counts.project.id, span.number)
-        with self._lock:  # one thread grades, the others find the result
-            if place in self._stored and self._stored[place][0] == state:
-                return self._stored[place][1]
-            if time.monotonic() > until:
-                return WindowGrades(span, refused="not graded yet; ask again")
-            grades = graded_window(span, counts.sketch_of(span), {})
-            self._stored[place] = state, grades
-            if len(self._stored) > self.MOST_WINDOWS:
-                self._stored.popitem(last=False)
-            return grades
+        if time.monotonic() > until and not self._windows.has(place, state):
+            return WindowGrades(span, refused="not graded yet; ask again")
+        return self._windows.get(place, state, lambda: graded_window(span, counts.sketch_of(span), {}))
 
 
 # -- alarms -----------------------------------------------------------------------------------------------------------
-
-
-PENDING_SECONDS = 60.0  #: without a new vote until an item counts as it is, where the project's settings say nothing
-_NEWEST = 100_000  #: items among which pending ones are searched
 
 
 def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, bytes]] | None:
@@ -415,13 +377,13 @@ def pending_items(store: SqlStore, counts: ProjectCounts) -> Counter[tuple[int, 
         waits for no other. None where the counts are outdated by now.
     """
     project = counts.project
-    seconds = project.settings.get("settle", PENDING_SECONDS)
+    seconds = project.settings.get("settle", 60.0)  # without a new vote until an item counts as it is
     sql = "SELECT pane, counted, COUNT(*) FROM items WHERE project = ? AND number >= ? AND updated > ? GROUP BY 1, 2"
     with store.reading() as session:
         row = session.one("SELECT version FROM projects WHERE id = ?", project.id)
         if row is None or row[0] != project.version:
             return None
-        rows = session.rows(sql, project.id, project.numbered - _NEWEST, time.time() - seconds) if seconds else []
+        rows = session.rows(sql, project.id, project.numbered - 100_000, time.time() - seconds) if seconds else []
     keys = ((pane, bytes(key), times) for pane, key, times in rows)
     return Counter({(pane, key): times for pane, key, times in keys if votes_in(key) < len(counts.panes.jurors)})
 
@@ -430,13 +392,13 @@ class AlarmWatch:
     """Drift alarms of a store's projects; each aggregation is examined once, by whichever worker comes first."""
 
     def __init__(self, reader: ProjectReader) -> None:
-        self._reader, self._store, self._states = reader, reader.store, DriftStore(reader.store)
+        self._reader, self._store = reader, reader.store
 
     def update(self, name: str) -> Drift:
         """The detector after all that was counted since the last call, except pending items."""
         counts = self._reader.latest(name)
         project = counts.project
-        before = self._states.state(project.id)
+        before = self._store.drift_state(project.id)
         version = None if before is None else before[0]
         drift = Drift() if before is None else Drift.from_dict(before[1])
         if version is None or version < project.version:
@@ -445,13 +407,13 @@ class AlarmWatch:
                 return self.update(name)
             drift.update(counts.panes.without(pending))
             examined = project.version - bool(pending)  # what was left out is examined when it is complete
-            if not self._states.put(project.id, version, examined, drift.to_dict(), _documents(drift)):
+            if not self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift)):
                 return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 
     def update_all(self, is_ending: Callable[[], bool]) -> None:
         """Update every project that was aggregated since its last update; deleted ones are skipped."""
-        examined = self._states.versions()
+        examined = self._store.drift_versions()
         for project in self._store.projects():
             if not is_ending() and project.items and examined.get(project.id, -1) < project.version:
                 with suppress(NoProject):
@@ -469,14 +431,6 @@ class AlarmWatch:
                 verdict = {"refused": " ".join(str(error).split())}
         alarms = _documents(drift)[::-1]
         return {"alpha": drift.alpha, "active": len(drift.active), "alarms": alarms, "thresholds": verdict}
-
-    def stored_alarms(self, project: int) -> list[dict[str, Any]]:
-        """The alarms as of the last update, the oldest first."""
-        return self._states.alarms(project)
-
-    def active(self) -> dict[int, int]:
-        """Project -> how many alarms are active, as of the last update."""
-        return self._states.active()
 
 
 def _documents(drift: Drift) -> list[dict[str, Any]]:

@@ -30,9 +30,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jurors.errors import Code, JurorsError, OptionError
-from jurors.serve.auth import ApiKey, KeyScope, KeyStore, Rate, ServerLimits, check_key
+from jurors.serve.auth import ApiKey, KeyScope, Rate, ServerLimits, check_key
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import ServerMetrics, log_event
+from jurors.serve.store import StoredKeys
 
 # Without keys the address is the credential: whoever reaches loopback may do everything. A page in a browser reaches
 # it, too, so a request must name a loopback host (against DNS rebinding) and come from no other origin.
@@ -189,7 +190,6 @@ HEADERS = {
 }
 _HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
 _ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
-_KEY_CHECK_SECONDS = 1.0  #: between two checks whether a key was made
 _AMBIGUOUS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
 
 
@@ -203,7 +203,7 @@ class ServerMiddleware:
     """
 
     app: ASGIApp
-    keys: KeyStore
+    keys: StoredKeys
     routes: Sequence[Route]
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
@@ -252,7 +252,7 @@ class ServerMiddleware:
         """The key, where one is needed. Without keys the address is what is trusted, so it must be right."""
         address = str((scope.get("client") or ("",))[0])
         access = required_access(self.routes, scope)
-        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > _KEY_CHECK_SECONDS:
+        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > 1.0:
             # A key that is made while the server runs closes it within a second.
             self.needs_key = await asyncio.to_thread(self.keys.any_key)
             self._checked = time.monotonic()
@@ -270,7 +270,7 @@ class ServerMiddleware:
             return None
         header, project, any_project = headers.get(b"authorization"), access.project, access.any_project
         try:
-            key = await asyncio.to_thread(check_key, self.keys, header, access.scope, project, any=any_project)
+            key = await asyncio.to_thread(check_key, self.keys.key, header, access.scope, project, any=any_project)
         except ApiError:
             self._limit_rate(address)
             raise

@@ -22,7 +22,6 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from jurors.serve.auth import without_secrets
-from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
 
 
@@ -56,8 +55,6 @@ def configure_logging() -> None:
 
 
 _MOST_PROJECTS = 100
-_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-_WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers share their numbers
 
 
 class ServerMetrics:
@@ -69,7 +66,7 @@ class ServerMetrics:
         self._registry = CollectorRegistry()
         self._seconds = Histogram(
             "jurors_request_duration_seconds", "Time to answer", ("method", "route"), registry=self._registry,
-            buckets=_BUCKETS,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
         )  # fmt: skip
         self._requests = Counter(
             "jurors_requests", "Requests answered", ("method", "route", "status"), registry=self._registry
@@ -81,11 +78,11 @@ class ServerMetrics:
         self._seconds.labels(known, route).observe(seconds)
         self._requests.labels(known, route, f"{status // 100}xx").inc()
 
-    def text(self, store: SqlStore, watch: AlarmWatch) -> bytes:
+    def text(self, store: SqlStore) -> bytes:
         """All metrics, as Prometheus reads them."""
         registry = CollectorRegistry()
-        registry.register(_Stored(store, watch))
-        if os.environ.get(_WORKERS):
+        registry.register(_Stored(store))
+        if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # the library's own: where workers share their numbers
             multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
             return generate_latest(registry)
         return generate_latest(self._registry) + generate_latest(registry)
@@ -94,12 +91,12 @@ class ServerMetrics:
 class _Stored:
     """What the store holds, read when it is collected."""
 
-    def __init__(self, store: SqlStore, watch: AlarmWatch) -> None:
-        self._store, self._watch = store, watch
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
 
     def collect(self) -> Iterator[Metric]:
         projects = sorted(self._store.projects(), key=lambda project: -project.votes)
-        active = self._watch.active()
+        active = self._store.active_alarms()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Alarms that ring", labels=["project"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from contextlib import closing
+from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -31,39 +31,16 @@ DASHBOARD_POLICY = (
 )
 
 
-@dataclass(frozen=True)
-class Asset:
-    """A file of the page."""
+@cache
+def _chart_runtime() -> bytes:
+    """The script that draws charts, packed, as the report carries it: made once and stored in the user's cache."""
+    from jurors.reporting.page import RuntimeMaker
 
-    body: bytes
-    kind: str
-    is_packed: bool = False  #: by gzip
-
-
-@lru_cache(maxsize=1)
-def dashboard_page() -> bytes:
-    """The document of the dashboard, without data."""
-    return Template(_template("dashboard.html")).substitute(version=VERSION).encode()
+    with closing(RuntimeMaker()) as maker:
+        return base64.b64decode(maker.result().packed)
 
 
-@lru_cache(maxsize=8)
-def dashboard_file(name: str) -> Asset | None:
-    """A file of the dashboard by its name; None where there is none."""
-    if name == "dashboard.css":
-        return Asset((COLOURS + _template(name)).encode(), "text/css; charset=utf-8")
-    if name == "dashboard.js":
-        return Asset(_template(name).encode(), "text/javascript; charset=utf-8")
-    if name != "vega.js":
-        return None
-    from jurors.reporting.page import RuntimeMaker  # as the report carries it, made once and stored in the user's cache
-
-    maker = RuntimeMaker()
-    try:
-        return Asset(base64.b64decode(maker.result().packed), "text/javascript; charset=utf-8", is_packed=True)
-    finally:
-        maker.close()
-
-
+@cache
 def _template(name: str) -> str:
     return (files("jurors.serve") / "templates" / name).read_text(encoding="utf-8")
 
@@ -74,17 +51,21 @@ dashboard_router = APIRouter(include_in_schema=False)
 @dashboard_router.get("/", dependencies=[OPEN])
 def dashboard() -> HTMLResponse:
     """The page."""
-    return HTMLResponse(dashboard_page(), headers={"Content-Security-Policy": DASHBOARD_POLICY})
+    page = Template(_template("dashboard.html")).substitute(version=VERSION)
+    return HTMLResponse(page, headers={"Content-Security-Policy": DASHBOARD_POLICY})
 
 
 @dashboard_router.get("/assets/{name}", dependencies=[OPEN])
 def file(name: str) -> Response:
     """One of the page's files."""
-    asset = dashboard_file(name)
-    if asset is None:
+    headers = {"Cache-Control": "no-cache"}
+    if name == "dashboard.css":
+        return Response(COLOURS + _template(name), media_type="text/css", headers=headers)
+    if name == "dashboard.js":
+        return Response(_template(name), media_type="text/javascript", headers=headers)
+    if name != "vega.js":
         raise ApiError(404, "no_file", f"the dashboard has no file {name!r:.60}")
-    packed = {"Content-Encoding": "gzip"} if asset.is_packed else {}
-    return Response(asset.body, media_type=asset.kind, headers={"Cache-Control": "no-cache", **packed})
+    return Response(_chart_runtime(), media_type="text/javascript", headers={**headers, "Content-Encoding": "gzip"})
 
 
 api_page_router = APIRouter(include_in_schema=False)

@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from jurors.errors import Code, JurorsError
-from jurors.serve.auth import without_secrets
 from jurors.serve.errors import ApiError, error_document, status_of
 from jurors.serve.observability import log_event
 
@@ -46,45 +45,51 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
         """An error of ours: the log has it, the caller learns no more than its kind."""
-        log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
+        log_event("fault", "error", path=request.url.path, error=f"{type(error).__name__}: {error}")
         return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
 
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
-ACCEPTED = {"accepted": 2}
+GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
-SUMMARY: dict[str, Any] = {
+_SUMMARY = {
     "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,
     "updated": 1735689600.0,
 }  # fmt: skip
-GOLD = {"accepted": 1}
-GRADE = {
-    "schema": 1, "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"], "method": "algebraic",
-    "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
-}  # fmt: skip
-LABELS = {
-    "schema": 1, "method": "algebraic", "labels": ["no", "yes"], "wrong_labels": 0.125, "next": None,
-    "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
-}  # fmt: skip
-ALARMS: dict[str, Any] = {"schema": 1, "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None}
-HISTORY = {
-    "schema": 1, "window": "1000", "by_time": False,
-    "windows": [{
-        "number": 0, "start": 0, "end": 1000, "items": 300, "votes": 900, "complete": False,
-        "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9}, "interval": {"score": {"ann": [0.85, 0.94]}},
-        "alarms": [], "refused": None, "first_time": None, "last_time": None,
-    }],
-}  # fmt: skip
-REVIEW = {
-    "schema": 1, "labels": ["no", "yes"], "gold": 0,
-    "items": [{
-        "item": "q7", "label": "yes", "probability": 0.52,
-        "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
-    }],
-}  # fmt: skip
-CHART = {
-    "data": {"values": [{"juror": "ann", "score": 0.9}]},
-    "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
+#: what routes answer
+_EXAMPLES: dict[str, Any] = {
+    "projects": {"projects": [_SUMMARY]},
+    "project": {**_SUMMARY, "settings": PROJECT},
+    "votes": {"accepted": 2},
+    "gold": {"accepted": 1},
+    "grade": {
+        "schema": "jurors.grade/2", "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"], "method": "algebraic",
+        "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
+    },
+    "labels": {
+        "schema": "jurors.label/2", "method": "algebraic", "labels": ["no", "yes"], "wrong_labels": 0.125, "next": None,
+        "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
+    },
+    "alarms": {"schema": "jurors.alarms/2", "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None},
+    "history": {
+        "schema": "jurors.history/2", "window": "1000", "by_time": False,
+        "windows": [{
+            "number": 0, "start": 0, "end": 1000, "items": 300, "votes": 900, "complete": False,
+            "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9}, "interval": {"score": {"ann": [0.85, 0.94]}},
+            "alarms": [], "refused": None, "first_time": None, "last_time": None,
+        }],
+    },
+    "review": {
+        "schema": "jurors.review/2", "labels": ["no", "yes"], "gold": 0,
+        "items": [{
+            "item": "q7", "label": "yes", "probability": 0.52,
+            "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
+        }],
+    },
+    "chart": {
+        "data": {"values": [{"juror": "ann", "score": 0.9}]},
+        "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
+    },
 }  # fmt: skip
 ERRORS = {
     400: ("option", "there is no window 'x'; there are 'last', 'now' and numbers of /history"),
@@ -101,25 +106,30 @@ _ERROR_SCHEMA = {
 }  # fmt: skip
 
 
-def documented_responses(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route for OpenAPI: an example of its success, and of each error status.
+def documented_responses(example: str | None, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route for OpenAPI: an example of its success, by name, and of each error status.
 
     Returns
     -------
     dict
         Status -> description and example.
     """
-    answers: dict[int | str, dict[str, Any]] = {
-        code: _answer(
-            f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}
-        )
-        for code in (*statuses, *((422,) if 422 not in statuses else ()))
-    }
+    answers: dict[int | str, dict[str, Any]] = {}
+    for refused in dict.fromkeys((*statuses, 422)):
+        code, message = ERRORS[refused]
+        content = {"example": {"error": {"code": code, "message": message}}, "schema": _ERROR_SCHEMA}
+        answers[refused] = {"description": f"Refused: {code}", "content": {"application/json": content}}
     if example is not None:
-        answers[status] = _answer("Well", example, schema=None)
+        answers[status] = {"description": "Well", "content": {"application/json": {"example": _EXAMPLES[example]}}}
     return answers
 
 
-def _answer(description: str, example: Any, schema: Any = _ERROR_SCHEMA) -> dict[str, Any]:
-    content = {"example": example} | ({} if schema is None else {"schema": schema})
-    return {"description": description, "content": {"application/json": content}}
+def documented_body(example: Any) -> dict[str, Any]:
+    """The body of a route for OpenAPI, by an example.
+
+    Returns
+    -------
+    dict
+        What FastAPI's `openapi_extra` takes.
+    """
+    return {"requestBody": {"content": {"application/json": {"example": example}}}}

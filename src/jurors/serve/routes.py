@@ -20,23 +20,12 @@ from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, window_of
 from jurors.serve.errors import ApiError, NoProject
-from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
+from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
-from jurors.serve.responses import (
-    ALARMS,
-    CHART,
-    GOLD,
-    GRADE,
-    HISTORY,
-    LABELS,
-    PROJECT,
-    REVIEW,
-    SUMMARY,
-    documented_responses,
-)
-from jurors.serve.store import GoldStore, SqlStore, batch_of, is_text, label_text
+from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_responses
+from jurors.serve.store import SqlStore, batch_of, is_text, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
 
@@ -81,9 +70,6 @@ class GradeQuery(BaseModel):
     )  # fmt: skip
 
 
-_BODY = {"requestBody": {"content": {"application/json": {"example": PROJECT}}}}
-
-
 def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any]:
     """A project as lists show it."""
     jurors, labels = (store.names(project.id, kind) for kind in ("jurors", "labels"))
@@ -93,7 +79,7 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
     }  # fmt: skip
 
 
-@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses({"projects": [SUMMARY]}))
+@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses("projects"))
 def projects(request: Request) -> dict[str, Any]:
     """All projects; with a key for one project, that one."""
     store: SqlStore = request.app.state.store
@@ -101,15 +87,15 @@ def projects(request: Request) -> dict[str, Any]:
         store.aggregate_all(waiting)
     key: ApiKey | None = request.state.key
     listed = [project for project in store.projects() if key is None or key.project in (None, project.name)]
-    active = request.app.state.alarms.active()
+    active = store.active_alarms()
     return {"projects": [summary(store, project, active.get(project.id, 0)) for project in listed]}
 
 
 @projects_router.put(
     "/{name}",
     dependencies=[ADMIN],
-    responses=documented_responses({**SUMMARY, "settings": PROJECT}, 409, 422, status=201),
-    openapi_extra=_BODY,
+    responses=documented_responses("project", 409, 422, status=201),
+    openapi_extra=documented_body(PROJECT),
 )
 def put_project(
     name: str, request: Request, response: Response, body: Annotated[GradeQuery | None, Body(title="Asked")] = None
@@ -136,15 +122,13 @@ def put_project(
     return {**summary(store, project), "settings": project.settings}
 
 
-@projects_router.get(
-    "/{name}", dependencies=[READ], responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404)
-)
+@projects_router.get("/{name}", dependencies=[READ], responses=documented_responses("project", 404))
 def project(name: str, request: Request) -> dict[str, Any]:
     """One project, with its settings."""
     store: SqlStore = request.app.state.store
     store.aggregate_all(store.project(name).id)
     project = store.project(name)
-    alarms = request.app.state.alarms.active().get(project.id, 0)
+    alarms = store.active_alarms().get(project.id, 0)
     return {**summary(store, project, alarms), "settings": project.settings}
 
 
@@ -153,8 +137,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
 )
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
-    store: SqlStore = request.app.state.store
-    store.delete_project(name)
+    request.app.state.store.delete_project(name)
 
 
 # -- what is known of a project --------------------------------------------------------------------------------------
@@ -165,10 +148,9 @@ MaxAge = Annotated[
     float, Query(ge=0, le=86_400, description="Seconds that an answer may be old: then it costs nothing.")
 ]
 _JSON = "application/json"
-_LARGEST_CURSOR = 2**62
 
 
-@results_router.get("/grade", dependencies=[READ], responses=documented_responses(GRADE, 400, 404, 409))
+@results_router.get("/grade", dependencies=[READ], responses=documented_responses("grade", 400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -180,56 +162,54 @@ def grade(
 
     It reflects every vote that was acknowledged before, unless `max_age` allows an older one.
     """
-    grades: ProjectGrades = request.app.state.grades
-    graded = grades.of(name, window, max_age)
-    tag = f'"{graded.counts.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
+    graded: Graded = request.app.state.grades.of(name, window, max_age)
+    project = graded.counts.project
+    tag = f'"{project.id}-{project.version}-{window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag})
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", dependencies=[READ], responses=documented_responses(LABELS, 400, 404, 409))
+@results_router.get("/labels", dependencies=[READ], responses=documented_responses("labels", 400, 404, 409))
 def labels(
     name: str,
     request: Request,
-    after: Annotated[int, Query(ge=-1, le=_LARGEST_CURSOR, description="`next` of the page before.")] = -1,
+    after: Annotated[int, Query(ge=-1, le=2**62, description="`next` of the page before.")] = -1,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Items per page.")] = 1_000,
     format: Annotated[str, Query(pattern="^(json|csv)$", description="json or csv.")] = "json",
 ) -> Response:
     """The best label of each item, by arrival, with the probability that it is right; a page of them."""
-    grades: ProjectGrades = request.app.state.grades
     store: SqlStore = request.app.state.store
-    graded = grades.of(name)
-    labelling, project = graded.labelled.labelling, graded.counts.project
+    graded: Graded = request.app.state.grades.of(name)
+    labelling, project = graded.labelling, graded.counts.project
     page = store.items(project.id, after, limit)
-    gold = GoldStore(store).of(project.id, [row.item for row in page])
-    items = graded.labelled.of_items([(row.item, bytes(row.counted)) for row in page], gold)
+    gold = store.gold(project.id, [item for _, item, _ in page])
+    items = graded.of_items([(item, key) for _, item, key in page], gold)
     if format == "csv":
         text = csv_text(("item", "label", "probability"), [tuple(item.values()) for item in items])
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
-        "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
-        "wrong_labels": labelling.wrong_labels, "next": page[-1].number if len(page) == limit else None,
+        "schema": f"jurors.label/{DOCUMENT}", "method": labelling.method, "labels": labelling.labels, "items": items,
+        "wrong_labels": labelling.wrong_labels, "next": page[-1][0] if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
 
 
-@results_router.get("/alarms", dependencies=[READ], responses=documented_responses(ALARMS, 404))
+@results_router.get("/alarms", dependencies=[READ], responses=documented_responses("alarms", 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
-    watch: AlarmWatch = request.app.state.alarms
-    return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
+    state = request.app.state
+    return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
 
 
-@results_router.get("/history", dependencies=[READ], responses=documented_responses(HISTORY, 404))
+@results_router.get("/history", dependencies=[READ], responses=documented_responses("history", 404))
 def history(
     name: str,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
 ) -> Response:
     """The grades of window after window. Those that there was no time to grade say so; ask again."""
-    past: GradeHistory = request.app.state.history
-    return _document({"schema": DOCUMENT, **past.document(name, limit)})
+    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.history.document(name, limit)})
 
 
 @results_router.get(
@@ -237,8 +217,7 @@ def history(
 )
 def report(name: str, request: Request) -> Response:
     """The page of `jurors report`: verdict, evidence, numbers."""
-    grades: ProjectGrades = request.app.state.grades
-    page = grades.page(name)
+    page: bytes = request.app.state.grades.page(name)
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
 
 
@@ -270,33 +249,25 @@ class GoldLabel(BaseModel):
 class Gold(BaseModel):
     """Some of them."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"gold": [{"item": "q1", "label": "yes"}]}]}
-    )
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [GOLD]})
 
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
-_REVIEWING_BODY = {
-    "requestBody": {"content": {"application/json": {"example": {"gold": [{"item": "q1", "label": "yes"}]}}}}
-}
-
-
-@review_router.get("/review", dependencies=[READ], responses=documented_responses(REVIEW, 404, 409))
+@review_router.get("/review", dependencies=[READ], responses=documented_responses("review", 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
     """The items where a person's label would teach most, why, and who said what; those with gold are done."""
-    grades: ProjectGrades = request.app.state.grades
-    graded = grades.of(name)
-    items = graded.labelled.for_review(limit, request.app.state.store)
-    labels = graded.labelled.labelling.labels
-    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counts.gold.values()), "items": items}
-    return _document(document)
+    graded: Graded = request.app.state.grades.of(name)
+    items, gold = graded.for_review(limit, request.app.state.store), sum(graded.counts.gold.values())
+    return _document(
+        {"schema": f"jurors.review/{DOCUMENT}", "labels": graded.labelling.labels, "gold": gold, "items": items}
+    )
 
 
 @review_router.post(
-    "/gold", dependencies=[WRITE], responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY
+    "/gold", dependencies=[WRITE], responses=documented_responses("gold", 404, 422), openapi_extra=documented_body(GOLD)
 )
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
@@ -314,7 +285,7 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
         if not item or len(item) > longest or "\0" in item or not is_text(item):
             raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
         labels[item] = text
-    GoldStore(store).put(project.id, labels)
+    store.put_gold(project.id, labels)
     return {"accepted": len(body.gold)}
 
 
@@ -322,8 +293,6 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
 
 events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
-_POLL_SECONDS = 1.0
-_KEEPALIVE = 15  #: polls without an event until a comment shows that the connection lives
 _MOST_LISTENERS = 100  #: per process
 
 
@@ -345,17 +314,17 @@ async def events(name: str, request: Request) -> StreamingResponse:
 async def _events(name: str, state: Any) -> AsyncIterator[str]:
     state.listeners += 1
     try:
-        before = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+        before = await to_thread.run_sync(_state_of, state.store, name)
         yield _event("votes", before["votes"])
         quiet = 0
         while not ENDING.is_set():
-            await asyncio.sleep(_POLL_SECONDS)
-            now = await to_thread.run_sync(_state_of, state.store, state.alarms, name)
+            await asyncio.sleep(1.0)
+            now = await to_thread.run_sync(_state_of, state.store, name)
             events = _changes(before, now)
             for kind, data in events:
                 yield _event(kind, data)
             quiet = 0 if events else quiet + 1
-            if quiet >= _KEEPALIVE:
+            if quiet >= 15:  # a comment shows that the connection lives
                 quiet = 0
                 yield ": still here\n\n"
             before = now
@@ -365,10 +334,10 @@ async def _events(name: str, state: Any) -> AsyncIterator[str]:
         state.listeners -= 1
 
 
-def _state_of(store: SqlStore, watch: AlarmWatch, name: str) -> dict[str, Any]:
+def _state_of(store: SqlStore, name: str) -> dict[str, Any]:
     project = store.project(name)
     votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
-    return {"votes": votes, "alarms": watch.stored_alarms(project.id)}
+    return {"votes": votes, "alarms": store.alarms(project.id)}
 
 
 def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -409,20 +378,17 @@ def readyz(request: Request) -> dict[str, Any]:
 def metrics(request: Request) -> Response:
     """What Prometheus collects."""
     state = request.app.state
-    return Response(state.metrics.text(state.store, state.alarms), media_type=ServerMetrics.media_type)
+    return Response(state.metrics.text(state.store), media_type=ServerMetrics.media_type)
 
 
 # -- charts of a project, as Vega-Lite -------------------------------------------------------------------------------
 
 charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
-_MAX_AGE = 2.0  #: seconds that the grades of a chart may be old
-_WINDOWS = 60  #: in the chart of scores over time
-_AXES = 150  #: points beside the axes of a chart, for names and a legend
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses(CHART, 404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses("chart", 404, 409))
 def chart(
     name: str,
     kind: str,
@@ -438,23 +404,17 @@ def chart(
     state = request.app.state
     drawing: Any
     if kind == "history":
-        past = state.history.history(name, _WINDOWS)
+        past = state.history.history(state.reader.latest(name), limit=60)
         drawing = history(past, [alarm.to_dict() for alarm in state.alarms.update(name).alarms], width=width)
     else:
         draw = accuracy if kind == "accuracy" else prevalence
-        drawing = draw(state.grades.of(name, max_age=_MAX_AGE).evaluation, width=min(420.0, width - _AXES))
+        inner = min(420.0, width - 150)  # without names and a legend beside the axes
+        drawing = draw(state.grades.of(name, max_age=2.0).evaluation, width=inner)
     body = json.dumps(drawing.to_dict(), ensure_ascii=False, allow_nan=False)
     return Response(body.encode("utf-8", "replace"), media_type=_JSON)
 
 
 ROUTERS = (
-    projects_router,
-    votes_router,
-    results_router,
-    review_router,
-    events_router,
-    probes_router,
-    dashboard_router,
-    charts_router,
-    api_page_router,
-)
+    projects_router, votes_router, results_router, review_router, events_router, probes_router, dashboard_router,
+    charts_router, api_page_router,
+)  # fmt: skip

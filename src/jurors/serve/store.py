@@ -29,7 +29,6 @@ from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
     Database,
-    ItemRow,
     Names,
     PostgreSQL,
     Project,
@@ -87,14 +86,14 @@ def batch_of(votes: Any) -> PostedBatch:
     try:
         items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
         spare = max(map(len, votes)) > len(_KNOWN) - 1
-        times = [vote.get("time") for vote in votes] if spare else None
+        times = [vote.get("time") for vote in votes] if spare else []
     except (TypeError, KeyError, AttributeError):
         _refuse_vote(votes)
     if spare and not all(vote.keys() <= _KNOWN for vote in votes):
         _refuse_vote(votes)
-    return PostedBatch(
-        _names(items, "item"), _names(jurors, "juror"), _label_texts(labels), None if times is None else _times(times)
-    )
+    columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
+    seconds = [_seconds(time, place) for place, time in enumerate(times)]
+    return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
 
 
 def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
@@ -183,12 +182,6 @@ def label_text(label: Any) -> str:
     return json.dumps(int(label) if is_whole else label, ensure_ascii=False)
 
 
-def _times(values: Sequence[Any]) -> Sequence[float | None] | None:
-    if all(value is None for value in values):
-        return None
-    return [_seconds(value, place) for place, value in enumerate(values)]
-
-
 def _seconds(value: Any, place: int) -> float | None:
     """Seconds since 1970 from a number or from ISO 8601, which is UTC where it names no zone."""
     if value is None:
@@ -275,8 +268,7 @@ class SqlStore:
             if self.database.lock_schema:
                 session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
-            row = session.one("SELECT MAX(version) FROM schema_version")
-            version = (row and row[0]) or 0
+            version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if version > len(MIGRATIONS):
                 message = f"{self.database.shown} was written by a newer jurors (tables {version}); update this one"
                 raise ApiError(503, "store_down", message)
@@ -300,23 +292,21 @@ class SqlStore:
         """
         window_of(settings)
         with self.writing() as session:
-            row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
-            made = None if row else session.one(_MAKE, name, json.dumps(settings), time.time())
-            if row is None and made is None:  # another process created it meanwhile
-                row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
-            if row is None:
-                project_id = (made or (0,))[0]
-            else:
-                before = _project(row)
-                project_id, settings = before.id, _merged(before.settings, settings)
+            before = self.project_in(session, name)
+            made = None if before else session.one(_MAKE, name, json.dumps(settings), time.time())
+            if before is None and made is None:  # another process created it meanwhile
+                before = self.project_in(session, name)
+            project_id = before.id if before else (made or (0,))[0]
+            if before:
+                settings = _merged(before.settings, settings)
                 if before.numbered and window_of(settings) != before.window:
                     message = f"the window of {name!r} is {before.window} and cannot change; make another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
             self._lock(session, project_id)
             add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
-            again = session.one(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
-        return _project(again or row or ()), row is None
+            (row,) = session.rows(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
+        return _project(row), before is None
 
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
@@ -380,18 +370,10 @@ class SqlStore:
 
     # -- items and counts ---------------------------------------------------------------------------------------
 
-    def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[ItemRow]:
-        """A page of items, by arrival, after the one of number `after`."""
-        rows = self.query(
-            "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
-            " ORDER BY number LIMIT ?", project, after, limit,
-        )  # fmt: skip
-        return [ItemRow(*row) for row in rows]
-
-    def counts(self, project: int) -> dict[bytes, int]:
-        """How many items have each decision tuple, over all panes."""
-        rows = self.query("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
-        return {bytes(key): int(times) for key, times in rows}
+    def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[tuple[int, str, bytes]]:
+        """A page of items, by arrival, after the one of number `after`: number, name and decision tuple of each."""
+        sql = "SELECT number, item, counted FROM items WHERE project = ? AND number > ? ORDER BY number LIMIT ?"
+        return [(number, item, bytes(key)) for number, item, key in self.query(sql, project, after, limit)]
 
     def forget(self, project: int, before: float, most: int = 10_000) -> int:
         """Delete up to `most` items, with their votes, that did not change since; counts stay. Returns how many."""
@@ -404,6 +386,82 @@ class SqlStore:
             session.many("DELETE FROM items WHERE project = ? AND item = ?", [(project, name) for name in names])
             session.run("UPDATE projects SET closed = closed + ? WHERE id = ?", len(names), project)
         return len(names)
+
+    # -- gold labels that people gave items in review -----------------------------------------------------------
+
+    def put_gold(self, project: int, labels: Mapping[str, str]) -> None:
+        """Store gold labels (item -> label as JSON), of which the later stands; the project's version grows."""
+        now = time.time()
+        with self.writing() as session:
+            session.many(
+                "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
+                [(project, item, label, now) for item, label in labels.items()],
+            )
+            session.run("UPDATE projects SET version = version + 1 WHERE id = ?", project)
+
+    def gold(self, project: int, items: Iterable[str]) -> dict[str, str]:
+        """Item -> label as JSON, for those of the items that have one."""
+        with self.reading() as session:
+            sql = "SELECT item, label FROM gold WHERE project = ? AND item IN ({names})"
+            return dict(session.rows_in(sql, project, list(items)))
+
+    def gold_counts(self, project: int) -> Counter[tuple[bytes, str]]:
+        """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
+        rows = self.query(
+            "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
+            " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
+        )  # fmt: skip
+        return Counter({(bytes(key), label): int(times) for key, label, times in rows})
+
+    def open_items(self, project: int, needed: Mapping[bytes, int]) -> dict[bytes, list[str]]:
+        """Items without a gold label, the oldest first: as many of each decision tuple as are needed."""
+        sql = (
+            "SELECT counted, item FROM (SELECT counted, item, number,"
+            " ROW_NUMBER() OVER (PARTITION BY counted ORDER BY number) AS nth FROM items"
+            " WHERE project = ? AND counted IN ({names}) AND NOT EXISTS"
+            " (SELECT 1 FROM gold WHERE gold.project = items.project AND gold.item = items.item)) AS numbered"
+            f" WHERE nth <= {max(needed.values(), default=0)} ORDER BY number"
+        )
+        items: dict[bytes, list[str]] = {key: [] for key in needed}
+        with self.reading() as session:
+            for key, item in session.rows_in(sql, project, list(needed)):
+                items[bytes(key)].append(item)
+        return items
+
+    # -- drift detection: its state between two updates, and the alarms that it raised ----------------------------
+
+    def drift_state(self, project: int) -> tuple[int, dict[str, Any]] | None:
+        """The version of the last update, and the state that the next one needs."""
+        rows = self.query("SELECT version, state FROM drift WHERE project = ?", project)
+        return (rows[0][0], json.loads(rows[0][1])) if rows else None
+
+    def put_drift(
+        self, project: int, before: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
+    ) -> bool:
+        """Store a state, unless another process did meanwhile; returns whether it is stored.
+
+        `before` is the version of the state that the update began with, None where there was none.
+        """
+        row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
+        if before is not None:
+            sql = "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
+            return bool(self.execute(sql, *row, project, before))
+        columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
+        return bool(self.execute(f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING", *row, project))
+
+    def alarms(self, project: int) -> list[dict[str, Any]]:
+        """The alarms as of the last update, the oldest first."""
+        rows = self.query("SELECT alarms FROM drift WHERE project = ?", project)
+        return list(json.loads(rows[0][0])) if rows else []
+
+    def drift_versions(self) -> dict[int, int]:
+        """Project -> the version of its last update."""
+        return dict(self.query("SELECT project, version FROM drift"))
+
+    def active_alarms(self) -> dict[int, int]:
+        """Project -> how many alarms are active."""
+        return dict(self.query("SELECT project, active FROM drift"))
 
 
 def _project(row: Sequence[Any]) -> Project:
@@ -483,96 +541,6 @@ def _database(place: str) -> Database:
             kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
             raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
     return SQLite(str(path), place)
-
-
-class DriftStore:
-    """The state of each project's drift detector between two updates, and the alarms that it raised."""
-
-    def __init__(self, store: SqlStore) -> None:
-        self._store = store
-
-    def state(self, project: int) -> tuple[int, dict[str, Any]] | None:
-        """The version of the last update, and the state that the next one needs."""
-        rows = self._store.query("SELECT version, state FROM drift WHERE project = ?", project)
-        return (rows[0][0], json.loads(rows[0][1])) if rows else None
-
-    def put(
-        self, project: int, before: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
-    ) -> bool:
-        """Store a state, unless another process did meanwhile; returns whether it is stored.
-
-        `before` is the version of the state that the update began with, None where there was none.
-        """
-        row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
-        if before is not None:
-            sql = "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
-            return bool(self._store.execute(sql, *row, project, before))
-        columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
-        return bool(self._store.execute(f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING", *row, project))
-
-    def alarms(self, project: int) -> list[dict[str, Any]]:
-        """The alarms as of the last update, the oldest first."""
-        rows = self._store.query("SELECT alarms FROM drift WHERE project = ?", project)
-        return list(json.loads(rows[0][0])) if rows else []
-
-    def versions(self) -> dict[int, int]:
-        """Project -> the version of its last update."""
-        return dict(self._store.query("SELECT project, version FROM drift"))
-
-    def active(self) -> dict[int, int]:
-        """Project -> how many alarms are active."""
-        return dict(self._store.query("SELECT project, active FROM drift"))
-
-
-class GoldStore:
-    """Gold labels that people gave items in review.
-
-    Of two labels of an item the one that arrived later stands. They have no times of their own, so SQL's upsert is the
-    whole rule here.
-    """
-
-    def __init__(self, store: SqlStore) -> None:
-        self._store = store
-
-    def put(self, project: int, labels: Mapping[str, str]) -> None:
-        """Store labels (item -> label as JSON); the project's version grows, so that results are computed anew."""
-        now = time.time()
-        with self._store.writing() as session:
-            session.many(
-                "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
-                [(project, item, label, now) for item, label in labels.items()],
-            )
-            session.run("UPDATE projects SET version = version + 1 WHERE id = ?", project)
-
-    def of(self, project: int, items: Iterable[str]) -> dict[str, str]:
-        """Item -> label as JSON, for those of the items that have one."""
-        with self._store.reading() as session:
-            sql = "SELECT item, label FROM gold WHERE project = ? AND item IN ({names})"
-            return dict(session.rows_in(sql, project, list(items)))
-
-    def counts(self, project: int) -> Counter[tuple[bytes, str]]:
-        """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
-        rows = self._store.query(
-            "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
-            " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
-        )  # fmt: skip
-        return Counter({(bytes(key), label): int(times) for key, label, times in rows})
-
-    def open_items(self, project: int, needed: Mapping[bytes, int]) -> dict[bytes, list[str]]:
-        """Items without a gold label, the oldest first: as many of each decision tuple as are needed."""
-        sql = (
-            "SELECT counted, item FROM (SELECT counted, item, number,"
-            " ROW_NUMBER() OVER (PARTITION BY counted ORDER BY number) AS nth FROM items"
-            " WHERE project = ? AND counted IN ({names}) AND NOT EXISTS"
-            " (SELECT 1 FROM gold WHERE gold.project = items.project AND gold.item = items.item)) AS numbered"
-            f" WHERE nth <= {max(needed.values(), default=0)} ORDER BY number"
-        )
-        items: dict[bytes, list[str]] = {key: [] for key in needed}
-        with self._store.reading() as session:
-            for key, item in session.rows_in(sql, project, list(needed)):
-                items[bytes(key)].append(item)
-        return items
 
 
 _COLUMNS = "id, hash, scope, project, note, created, revoked"

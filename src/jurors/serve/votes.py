@@ -26,10 +26,9 @@ from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.middleware import WRITE
-from jurors.serve.responses import ACCEPTED, VOTES, documented_responses
+from jurors.serve.responses import VOTES, documented_responses
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
-_MOST_WAITING = 10_000
 _MOST_VOTES = 20_000  #: in one commit
 
 _Waiting = tuple[int, PostedBatch, "Future[None]"]
@@ -40,7 +39,7 @@ class Journal:
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
-        self._queue: Queue[_Waiting | None] = Queue(_MOST_WAITING)
+        self._queue: Queue[_Waiting | None] = Queue(10_000)
         self._thread = Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 
@@ -105,10 +104,6 @@ class _KnownNames:
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
 
-    def includes(self, batch: PostedBatch) -> bool:
-        """Whether no name in the batch is new."""
-        return self.jurors.issuperset(batch.jurors) and self.labels.issuperset(batch.labels)
-
 
 class VoteValidator:
     """Which votes a project accepts: only the labels that it names, if any, and no more jurors and labels than allowed.
@@ -126,7 +121,7 @@ class VoteValidator:
             message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        if known is None or not known.includes(batch):
+        if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
             known = await to_thread.run_sync(self._read, name, batch)
         return known.project
 
@@ -229,7 +224,7 @@ Inspect AI as JSON"""
 
 
 @votes_router.post(
-    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422)
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses("votes", 400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""

@@ -103,7 +103,6 @@ def _now() -> str:
 _SECONDS = 10.0  # that an address may take
 _RUN_SECONDS = 60.0  # that a program may take
 _TRIES = 12
-_LONGEST_BACKOFF = 600.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -256,7 +255,7 @@ class NotificationQueue:
                 self.receivers[notification.to](notification.event)
             except (OSError, ValueError) as error:
                 notification.tries += 1
-                notification.due = monotonic() + min(2.0**notification.tries, _LONGEST_BACKOFF)
+                notification.due = monotonic() + min(2.0**notification.tries, 600.0)
                 if notification.tries in (1, _TRIES):
                     event, why = notification.event, str(error) or type(error).__name__
                     left = "given up" if notification.tries >= _TRIES else "will be tried again"

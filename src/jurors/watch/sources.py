@@ -16,8 +16,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -50,10 +50,6 @@ class Position:
         """Whether this is the file, or a copy of it, that was read so far."""
         size = os.fstat(file.fileno()).st_size
         return size >= self.offset and _fingerprint(file, self.offset) == self.head
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-serialisable state."""
-        return asdict(self)
 
 
 def _fingerprint(file: BinaryIO, taken: int) -> str:
@@ -182,7 +178,6 @@ def _is_record(line: bytes) -> bool:
 
 Vote: TypeAlias = dict[str, Any]
 
-_LONGEST_ROW = 1 << 20  # characters of a row whose cells have line ends in them
 _SPANS = (("resourceSpans",), ("resourceLogs",), ("annotator_kind", "result"), ("context", "attributes"))
 
 
@@ -240,13 +235,13 @@ class Rows:
             _, _, question = (self.options.tool or "").partition(":")
             return votes_of(openinference.records_from([record], question or None))
         names = [name for name, _ in record.entries()]
-        return self._from_cells(names, {k: record[names[k]].single() for k in self._columns(names)})
+        return self._from_cells(names, lambda k: record[names[k]].single())
 
     def _from_row(self, text: str, *, is_first: bool) -> list[Vote]:
         text = self.pending + text
         self.pending = ""
         if text.count('"') % 2:
-            if len(text) > _LONGEST_ROW:
+            if len(text) > 1 << 20:  # characters of a row whose cells have line ends in them
                 raise VotesError(f"a quotation mark is never closed: {text[:40]!r} …; write the row again")
             self.pending = text
             return []
@@ -258,7 +253,7 @@ class Rows:
         cells = self._split(text)
         if len(cells) != len(self.header):
             raise VotesError(f"{len(cells)} cells where the first line has {len(self.header)}: {text.strip()[:60]!r}")
-        return self._from_cells(self.header, {k: cells[k] for k in self._columns(self.header)})
+        return self._from_cells(self.header, cells.__getitem__)
 
     def _split(self, text: str) -> list[str]:
         try:
@@ -289,17 +284,13 @@ class Rows:
             self._layouts[key] = layout, place
         return self._layouts[key]
 
-    def _columns(self, names: Sequence[str]) -> list[int]:
-        """The columns that are read."""
+    def _from_cells(self, names: Sequence[str], cell: Callable[[int], Any]) -> list[Vote]:
         layout, time = self._layout(names)
-        return [*layout.used, *(() if time is None else (time,))]
-
-    def _from_cells(self, names: Sequence[str], cells: Mapping[int, Any]) -> list[Vote]:
-        layout, time = self._layout(names)
+        cells = {k: cell(k) for k in (*layout.used, *(() if time is None else (time,)))}  # the columns that are read
         when = {} if time is None else {"time": cells[time]}
         item = cells[layout.item] if layout.item is not None else None
         if layout.kind == "long":
-            return [{"item": item, "juror": cells[layout.juror], "label": self._label(cells[layout.label]), **when}]  # type: ignore[index]
+            return [{"item": item, "juror": cells[layout.juror], "label": self._label(cells[layout.label]), **when}]
         labels = [(names[k], self._label(cells[k])) for k in layout.votes]
         return [{"item": item, "juror": juror, "label": label, **when} for juror, label in labels if label is not None]
 
@@ -379,6 +370,8 @@ class SourceProblem:
 class VoteSource:
     """What a watcher reads; `to_dict` is stored in snapshots."""
 
+    options: Reading
+    time: str | None = None  #: the column of times, where the user names it
     problems: list[SourceProblem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)  #: what happened to files, for people
     is_done: bool = False  #: whether nothing more can come
@@ -413,8 +406,6 @@ class GrowingFile(VoteSource):
     """One file of lines."""
 
     path: Path
-    options: Reading
-    time: str | None = None
 
     def __post_init__(self) -> None:
         self._tail = Tail(self.path, notices=self.notices)
@@ -426,14 +417,14 @@ class GrowingFile(VoteSource):
         if ended and not self.path.exists() and not self._tail.position.offset:
             raise VotesError("there is no such file", code="no_file").in_file(str(self.path))
         while True:
-            before = self._tail.position.to_dict()
+            before = replace(self._tail.position)
             for is_first, line in self._tail.lines():
                 place = f"before byte {self._tail.position.offset:,}"
                 batch += self._votes(self._rows, line, str(self.path), place, is_first=is_first)
                 if len(batch) >= _BATCH:
                     yield batch
                     batch = []
-            if self._tail.position.to_dict() == before:
+            if self._tail.position == before:
                 break
         if ended and self._tail.has_rest:
             self.notices.append(f"{self.path}: the last line is not ended; it is read when it is")
@@ -445,7 +436,7 @@ class GrowingFile(VoteSource):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        return {**self._tail.position.to_dict(), **self._rows.to_dict()}
+        return {**asdict(self._tail.position), **self._rows.to_dict()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Restore what `to_dict` returned."""
@@ -456,10 +447,6 @@ class GrowingFile(VoteSource):
 @dataclass
 class StandardInput(VoteSource):
     """Lines from a pipe; they come once and cannot be read again, so a snapshot stores only the counts."""
-
-    options: Reading
-    time: str | None = None
-    stream: BinaryIO | None = None
 
     def __post_init__(self) -> None:
         self._rows = Rows(self.options, self.time)
@@ -489,17 +476,17 @@ class StandardInput(VoteSource):
         yield batch
 
     def _read(self) -> None:
-        for line in _raw_lines(self.stream or sys.stdin.buffer):
+        for line in _raw_lines():
             self._lines.put(line)
         self._lines.put(b"")
 
 
-def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines of a pipe without Python's buffer, whose lock a thread would hold while the process ends."""
+def _raw_lines() -> Iterator[bytes]:
+    """Lines of standard input without Python's buffer, whose lock a thread would hold while the process ends."""
     try:
-        descriptor = stream.fileno()
+        descriptor = sys.stdin.buffer.fileno()
     except OSError:  # no file behind it
-        yield from stream
+        yield from sys.stdin.buffer
         return
     rest = b""
     while piece := os.read(descriptor, 1 << 16):
@@ -518,8 +505,6 @@ class Folder(VoteSource):
     """
 
     path: Path
-    options: Reading
-    time: str | None = None
 
     def __post_init__(self) -> None:
         self._growing: dict[str, GrowingFile] = {}
@@ -535,10 +520,6 @@ class Folder(VoteSource):
                 file = self._follow(name, path)
                 yield from file.batches(ended=ended)
                 file.close()  # a folder may hold more files than may be open
-                self.problems += file.problems
-                self.notices += file.notices
-                file.problems.clear()
-                file.notices.clear()
 
     def _files(self) -> list[tuple[str, Path]]:
         if not self.path.is_dir():
@@ -566,7 +547,8 @@ class Folder(VoteSource):
 
     def _follow(self, name: str, path: Path) -> GrowingFile:
         if name not in self._growing:
-            self._growing[name] = GrowingFile(path, self.options, self.time)
+            shared: dict[str, Any] = {"problems": self.problems, "notices": self.notices}  # the folder's own lists
+            self._growing[name] = GrowingFile(path, options=self.options, time=self.time, **shared)
         return self._growing[name]
 
     def _log_votes(self, name: str, path: Path, *, ended: bool) -> list[Vote]:
@@ -644,6 +626,6 @@ def source_of(files: Sequence[str], options: Reading, time: str | None = None) -
     if is_served(files[0]) or split_inside(files[0])[1] or named_format(files[0]) == "xlsx":
         raise VotesError("workbooks and databases do not grow line by line; `jurors grade` reads them as they are")
     if files[0] == "-":
-        return StandardInput(options, time)
+        return StandardInput(options=options, time=time)
     path = Path(files[0])
-    return Folder(path, options, time) if path.is_dir() else GrowingFile(path, options, time)
+    return (Folder if path.is_dir() else GrowingFile)(path, options=options, time=time)

@@ -60,7 +60,6 @@ class Watcher:
 
     def __post_init__(self) -> None:
         self.alarms = AlarmState(self.name)
-        self.resumed = False
         self._graded: tuple[int, int] | None = None  # items and votes
         self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no vote has come yet")
         self._next_save = 0.0  # by the monotonic clock
@@ -150,7 +149,7 @@ class Watcher:
         if self.state is None or not self.state.exists():
             return
         read_snapshot(self.state, self._restore)
-        self.resumed, self._changed = True, False
+        self._changed = False
 
     def _restore(self, document: dict[str, Any]) -> None:
         watch = document["watch"]

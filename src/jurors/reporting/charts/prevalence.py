@@ -208,9 +208,7 @@ def bounds(
     if not isinstance(result, Mapping):
         check_result(result, (Bounds, Evaluation), "bounds")
     if not {"correlation", "outcome", "statistic", "juror", "label", "low", "high"} <= set(result):
-        raise SketchError(
-            "a curve of bounds has the columns of theory.correlation_curve, this mapping has others"
-        )
+        raise SketchError("a curve of bounds has the columns of theory.correlation_curve, this mapping has others")
     return _curve(result, jurors, most, (width, height))
 
 
