@@ -73,16 +73,6 @@ def test_separate_draws_have_no_correlation_in_expectation_and_shared_ones_have_
         assert np.abs(evaluated.truth.accuracy.mean(axis=0) - whole.truth.accuracy[0]).max() < 0.003
 
 
-def test_a_shared_draw_is_a_draw_of_records() -> None:
-    # The same mean and spread of every count as when records are shuffled and the first ones taken.
-    rng = np.random.default_rng(2)
-    records = np.repeat(np.arange(8), POOL[0])
-    by_hand = np.array([np.bincount(rng.permutation(records)[:400], minlength=8) for _ in range(2_000)])
-    drawn = draw_tests(POOL, (400, 0), 2_000, rng, draw="shared")[:, 0]
-    assert np.abs(drawn.mean(axis=0) - by_hand.mean(axis=0)).max() < 1.5
-    assert np.abs(drawn.std(axis=0) / by_hand.std(axis=0) - 1).max() < 0.1
-
-
 def test_counts_come_from_votes_and_truth() -> None:
     votes = np.array([[False, True, True], [False, True, True], [True, False, False]])
     counts = count_by_true_label(votes, np.array([True, True, False]))

@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +21,6 @@ from reproduce import guide
 from reproduce.__main__ import main as reproduce
 from reproduce.acs import data as training
 from reproduce.acs.data import load_census, second_label_votes, training_records
-from reproduce.acs.figures import accuracy_figure, prevalence_figure
 from reproduce.acs.report import against_majority, drowned_settings
 from reproduce.acs.run import Experiment, ExperimentSettings, experiment_acs, read_sketches
 from reproduce.acs.trials import evaluate_groups
@@ -172,28 +168,6 @@ def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
     assert len(calls) == 20
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_from_the_shell_ends_a_real_training(tmp_path: Path) -> None:
-    path = write_census(tmp_path / "census.parquet", 60_000)
-    # Says when it trains, and trains for hours: a signal that comes earlier or later would test something else.
-    script = (
-        "import sys; from sklearn.neural_network import MLPClassifier as M; from reproduce.__main__ import main\n"
-        "fit, hours = M.fit, {'max_iter': 10**6, 'n_iter_no_change': 10**6}\n"
-        "M.fit = lambda m, *a: (print('training', flush=True), fit(m.set_params(**hours), *a))[1]\n"
-        f"main(['--data', {str(path)!r}, '--tests', '3', '-o', {str(tmp_path / 'out')!r}])"
-    )
-    run = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
-    )
-    assert run.stdout is not None
-    assert run.stdout.readline() == "training\n"
-    time.sleep(0.2)
-    run.send_signal(signal.SIGINT)
-    _, stderr = run.communicate(timeout=300)
-    assert (run.returncode, len(stderr.splitlines())) == (130, 1), stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_spoilt_file_is_made_again(census: Path, kept: tuple[Path, Experiment], tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(kept[0], folder)
@@ -236,29 +210,10 @@ def test_the_report_has_the_numbers_of_the_tests_and_begins_with_the_verdict(kep
     assert row["labelling_errors"]["majority"] == pytest.approx(tests.errors["majority"].mean())
     assert row["correlation"]["largest"] == pytest.approx(tests.largest_correlation.mean())
     assert len(kept[1].to_frame()) == 2 * 4 * 7 * 2
-    text = " ".join(str(kept[1]).split())
+    assert "AE against MV: closer" in " ".join(str(kept[1]).split())
     errors = [r["prevalence_of_a"] for r in document["results"]]
     closer = sum(e["algebraic"]["typical"] < e["majority"]["typical"] for e in errors)
     assert against_majority(document["results"]).startswith(f"closer to the prevalence in {closer} of 8 settings")
-    words = ("6,000 persons", "no stand-ins", "AE against MV: closer", "AGEP, SEX, RAC1P are hidden", "Draw: shared",
-             "30 tests of 400 records", "seed 0", "NN(SCHL,MIG,DREM)")  # fmt: skip
-    places = [text.find(part) for part in words]
-    assert -1 not in places
-    assert places == sorted(places)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "words"), [(0.3, "they do not drown"), (1.0, "In 8 of 8 settings error correlations")]
-)
-def test_correlations_below_the_signal_are_not_said_to_drown_it(
-    kept: tuple[Path, Experiment], ratio: float, words: str
-) -> None:
-    results = [
-        r | {"correlation": r["correlation"] | {"added_over_signal": ratio}} for r in kept[1].to_dict()["results"]
-    ]
-    drowned = drowned_settings(results)
-    assert words in drowned
-    assert ("by luck only" in drowned) == (ratio >= 1)
 
 
 def test_a_group_whose_errors_go_together_carries_a_warning_where_no_number_is_impossible() -> None:
@@ -308,15 +263,12 @@ def test_the_command_writes_page_reports_sketches_and_figures(
     assert {name for name in linked if not (tmp_path / name).is_file()} == set()
     for draw, words in (("shared", "the same records for all jurors"), ("separate", "independent by construction")):
         folder = tmp_path / "census" / draw
-        assert words in page
         document = json.loads((folder / "report.json").read_text())
         assert document["settings"]["prevalences"] == ["1/4", "4/10"]
         assert words in (folder / "report.md").read_text()
-        assert jurors.read_votes(folder / "pa0p25byTrueLabelTestSketches.json").total == 30 * 400
         for name in ("prevalence", "accuracy", "labels", "correlation"):
             assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
             assert words in (folder / f"{name}.svg").read_text()
-            assert (folder / f"{name}.html").stat().st_size > 100_000
     assert not list(tmp_path.rglob(".*"))
     monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path / "census")])
     guide.main()
@@ -340,24 +292,6 @@ def test_without_a_census_file_the_rest_is_made_and_two_lines_say_how_to_get_one
 
 def test_table_1_is_the_papers_to_the_last_number() -> None:
     assert computed_table_1() == TABLE_1
-
-
-def test_the_guide_says_which_report_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["guide", str(tmp_path)])
-    with pytest.raises(SystemExit, match=r"cannot read .*report\.json"):
-        guide.main()
-
-
-def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as_marks(
-    kept: tuple[Path, Experiment],
-) -> None:
-    document = kept[1].to_dict()
-    line, _, points = accuracy_figure(document).to_dict()["spec"]["layer"]
-    assert (line["encoding"]["x"]["field"], line["encoding"]["y"]["field"]) == ("truth", "truth")
-    assert line["encoding"]["y"]["scale"] == points["encoding"]["y"]["scale"]
-    for figure in (accuracy_figure, prevalence_figure):
-        marks = figure(document).to_dict()["spec"]["layer"][-1]
-        assert marks["mark"]["opacity"] == marks["encoding"]["color"]["legend"]["symbolOpacity"] == 1
 
 
 def test_stand_ins_are_named_and_used(tmp_path: Path) -> None:
@@ -404,13 +338,10 @@ def test_folktables_files_become_its_employment_task(tmp_path: Path) -> None:
     [
         (["--tests", "0"], "needs one test or more, got 0"),
         (["--prevalence", "some"], "--prevalence some is no share; write 1/10, 0.1 or 10%"),
-        (["--prevalence", "1/0"], "is no share"),
-        (["--prevalence", "1"], "a prevalence lies between 0 and 1, both excluded; got 1"),
         (["--prevalence", "2"], "both excluded; got 2"),
         (["--prevalence", "1/3"], "1/3 of 20,000 records is no whole number; take a multiple of 3 records"),
         (["--items", "0"], "a test needs one record or more, got 0"),
         (["--train", "20000"], "need 40,000 of each label"),
-        (["--train", "0"], "need 0 of each label"),
         (["--train", "300", "--prevalence", "9/10", "--items", "4000"], "needs 3,600 persons who are not employed"),
         (["--min-age", "120"], "of 0 persons, 0 are employed; need both"),
         (["--seed", "-1"], "a seed is not negative"),
@@ -423,6 +354,8 @@ def test_wrong_settings_get_one_line(census: Path, tmp_path: Path, flags: list[s
 def test_wrong_data_get_one_line(tmp_path: Path) -> None:
     assert "there is no file or folder" in _refused(tmp_path / "out", "--data", tmp_path / "nowhere")
     assert "fits no census data" in _refused(tmp_path / "out", "--data", tmp_path)
+    with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
+        ExperimentSettings(draw="both")  # type: ignore[arg-type]
     (tmp_path / "votes.txt").write_text("x")
     assert "is no Parquet file" in _refused(tmp_path / "out", "--data", tmp_path / "votes.txt")
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
@@ -439,11 +372,6 @@ def test_wrong_data_get_one_line(tmp_path: Path) -> None:
     assert "holds 2019/1-Year, not 2018/1-Year/psam_p*.csv" in _refused(
         tmp_path / "out", "--data", tmp_path / "downloads"
     )
-
-
-def test_an_unknown_draw_is_refused() -> None:
-    with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
-        ExperimentSettings(draw="both")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,6 @@ def test_the_better_of_two_jurors_is_found_and_the_lead_holds_the_truth() -> Non
     assert list(compare(VOTES, ANSWERS, between=["cy", "ann"]).leads) == [("cy", "ann")]
 
 
-def test_pairs_beat_two_intervals_that_hold_together() -> None:
-    low, high = compare(VOTES, ANSWERS, between=["ann", "cy"]).leads["ann", "cy"].interval
-    audit = result(VOTES, ANSWERS, level=0.975)
-    ends = [audit.of("score", name).interval for name in ("ann", "cy")]
-    assert high - low < (ends[0][1] - ends[1][0]) - (ends[0][0] - ends[1][1])
-
-
 def test_pass_rates_of_systems_hold_the_truth_and_groups_add_up_to_all() -> None:
     groups = ["old" if k < 60 else "new" for k in range(160)]
     found = systems(VOTES, groups, ANSWERS)

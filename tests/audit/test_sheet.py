@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from jurors.audit import plan
-from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, checksum, replay_draws
+from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, replay_draws
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.votes.table import Votes
 
@@ -110,13 +110,6 @@ def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, obj
 def test_a_table_with_other_columns_is_no_sheet() -> None:
     with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
         as_sheet(pd.DataFrame({"item": [1], "label": [2]}))
-
-
-def test_a_sheet_of_other_votes_is_refused() -> None:
-    other = VOTES.relabel({"a": "A"})
-    assert checksum(other) != checksum(VOTES)
-    with pytest.raises(VotesError, match="drawn from other votes"):
-        plan(other, 3, after=plan(VOTES, 3))
 
 
 def test_counts_and_nothing_are_refused() -> None:

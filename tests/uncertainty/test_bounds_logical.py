@@ -16,7 +16,7 @@ from strategies import examples
 from jurors import Sketch, SketchError
 from jurors.errors import OptionError, VotesError
 from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
-from jurors.uncertainty.bounds_trio import Bounds, Specification, _share
+from jurors.uncertainty.bounds_trio import Bounds, Specification
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7
@@ -83,6 +83,15 @@ def numbers(bounds: Bounds) -> np.ndarray[Any, Any]:
     return np.array([row[3:] for row in bounds.rows()[1]], dtype=float)
 
 
+def check_within(narrow: Bounds, wide: Bounds) -> None:
+    if narrow.is_possible:
+        assert wide.is_possible
+        inner, outer = numbers(narrow), numbers(wide)
+        there = ~np.isnan(inner[:, 0])
+        assert (outer[there, 0] <= inner[there, 0] + TIES).all()
+        assert (outer[there, 1] >= inner[there, 1] - TIES).all()
+
+
 # -- against all answer keys ----------------------------------------------------------------------------
 
 
@@ -101,26 +110,7 @@ def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specifica
 @examples(15)
 @given(cases())
 def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]) -> None:
-    sketch, asked = case
-    loose, exact = logical_bounds(sketch, asked), logical_bounds(sketch, asked, exact=True)
-    if not exact.is_possible:
-        return
-    assert loose.is_possible
-    wide, narrow = numbers(loose), numbers(exact)
-    there = ~np.isnan(narrow[:, 0])
-    assert (wide[there, 0] <= narrow[there, 0] + TIES).all()
-    assert (wide[there, 1] >= narrow[there, 1] - TIES).all()
-
-
-@pytest.mark.slow
-def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
-    sketch = simulated(items=2000, jurors=3)
-    loose, exact = logical_bounds(sketch, 0.7), logical_bounds(sketch, 0.7, exact=True)
-    assert exact.details["whole_items"] == ["prevalence", "accuracy"]
-    assert loose.prevalence is not None
-    assert exact.prevalence is not None
-    for a in sketch.labels:
-        assert np.abs(np.subtract(loose.prevalence[a], exact.prevalence[a])).max() <= 1 / sketch.items
+    check_within(logical_bounds(*case, exact=True), logical_bounds(*case))
 
 
 @examples(15)
@@ -129,13 +119,7 @@ def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specificatio
     sketch, asked = case
     assume(Fraction(asked.floor) <= Fraction(9, 10))
     higher = Specification(Fraction(asked.floor) + Fraction(1, 10), asked.labels, asked.jurors, asked.prevalence)
-    low, high = logical_bounds(sketch, asked), logical_bounds(sketch, higher)
-    if high.is_possible:
-        assert low.is_possible
-        before, after = numbers(low), numbers(high)
-        there = ~np.isnan(after[:, 0])
-        assert (before[there, 0] <= after[there, 0] + TIES).all()
-        assert (before[there, 1] >= after[there, 1] - TIES).all()
+    check_within(logical_bounds(sketch, higher), logical_bounds(sketch, asked))
 
 
 # -- closed forms ---------------------------------------------------------------------------------------
@@ -161,44 +145,6 @@ def single_juror_bounds(sketch: Sketch, asked: Specification) -> list[tuple[Frac
     ]
 
 
-def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[float, float]:
-    """A juror's accuracy on a label of `size` items, from its votes for it, for others, and the items it left out."""
-    if size < 1 or not votes + others:
-        return math.nan, math.nan
-    least, most = max(Fraction(0), size - others - unseen), min(size, Fraction(votes))
-    wrong_most, wrong_least = min(Fraction(others), size), max(Fraction(0), size - votes - unseen)
-    low = float(least / (least + wrong_most)) if others else 1.0
-    return low, float(most / (most + wrong_least)) if votes else 0.0
-
-
-@pytest.mark.slow
-def test_the_single_juror_alarm_is_its_closed_form_on_300_random_cases() -> None:
-    rng = np.random.default_rng(0)
-    alarms = 0
-    for _ in range(300):
-        x = Fraction(int(rng.integers(50, 100)), 100)
-        items = int(rng.integers(5, 200))
-        said = sorted(rng.integers(0, items + 1, size=2).tolist())  # how often each juror says A, on any items
-        votes = np.array([rng.permutation(np.arange(items) >= n) for n in said], dtype=int).T
-        sketch = Sketch.from_counts(tally(votes), jurors=("few", "many"), labels=("A", "B"))
-        phi = [Fraction(n, items) for n in said]
-        low, high = max(Fraction(0), *((p - (1 - x)) / x for p in phi)), min(Fraction(1), *(p / x for p in phi))
-        assert single_juror_bounds(sketch, Specification(floor=x))[0] == (low, high)
-        keys = AnswerKeys.from_sketch(sketch, Specification(floor=x))
-        fewest, most = (least_of_label_a(keys.take([1]), 1), -least_of_label_a(keys.take([0]), -1))
-        assert (fewest / items, most / items) == pytest.approx((float(low), float(high)), abs=1e-9)
-        if low > high:
-            alarms += 1
-            assert keys.contradiction() is not None
-    assert alarms > 90
-
-
-def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
-    cost = np.zeros((len(keys.codes), keys.labels))
-    cost[:, 0] = sign
-    return keys.minimum(cost).bound
-
-
 @examples(40)
 @given(cases())
 def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case: tuple[Sketch, Specification]) -> None:
@@ -211,22 +157,6 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
     if bounds.prevalence is not None:
         for ends, exact in zip(bounds.prevalence.values(), closed, strict=True):
             assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
-
-
-@pytest.mark.slow
-@examples(12)
-@given(small_tests(missing=True), st.data())
-def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
-    label = data.draw(st.sampled_from(sketch.labels))
-    share = Fraction(data.draw(st.integers(1, sketch.items)), sketch.items)
-    for i, juror in enumerate(sketch.jurors):
-        column = sketch.tuples.codes[:, i]
-        unseen = int(sketch.counts[column < 0].sum())
-        votes = int(sketch.counts[column == sketch.labels.index(label)].sum())
-        closed = accuracy_at(share * sketch.items, votes, sketch.items - unseen - votes, unseen)
-        bounds = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
-        assert bounds.accuracy is not None
-        assert bounds.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
 
 
 @examples(30)
@@ -296,21 +226,6 @@ def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Spec
         assert logical_bounds(alone, Specification(jurors=fewer, prevalence=asked.prevalence)).is_possible
 
 
-def test_ten_jurors_and_two_of_them_contradict_each_other() -> None:
-    sketch = simulated(items=3000, jurors=8)
-    counts: dict[tuple[Any, ...], int] = {}
-    for t, n in sketch.to_counts().items():
-        turned = (*t, "A", "B")  # one says A of everything, the other B
-        counts[turned] = counts.get(turned, 0) + n
-    bounds = logical_bounds(
-        Sketch.from_counts(counts, jurors=[*sketch.jurors, "yes", "no"]), "A>=0.3,B>=0.3,yes:B>=0.6,no:A>=0.6"
-    )
-    assert bounds.alarms[0].jurors == ("yes", "no")
-    assert "yes on B" in bounds.alarms[0].message
-    assert "No answer key agrees" in str(bounds)
-    assert bounds.to_dict()["possible"] is False
-
-
 def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
     sketch = Sketch.from_counts({"AB": 1, "AA": 1}, jurors=("ann", "bob"))
     asked = Specification.parse("prevalence:A=0.75")
@@ -341,9 +256,11 @@ def test_jurors_who_never_disagree_may_all_be_perfect() -> None:
 
 
 def test_the_alarm_of_one_floor_for_everybody_says_how_high_it_may_be() -> None:
-    sketch = simulated(items=2000, jurors=3)
+    sketch = Sketch.from_counts({"AA": 40, "AB": 10, "BA": 5, "BB": 45}, jurors=("ann", "bob"))
     bounds = logical_bounds(sketch, 0.99)
+    assert bounds.alarms[0].jurors == ("ann", "bob")
     assert bounds.alarms[0].value == pytest.approx(highest_floor(sketch))
+    assert bounds.to_dict()["possible"] is False
 
 
 # -- names -----------------------------------------------------------------------------------------------------
@@ -407,10 +324,8 @@ def test_a_specification_that_cannot_be_meant_is_refused_with_a_way_out(text: st
         logical_bounds(sketch, text)
 
 
-@pytest.mark.slow
 def test_too_many_tuples_are_refused_with_a_way_out() -> None:
-    votes = np.random.default_rng(0).integers(0, 2, size=(30_000, 24))
-    sketch = Sketch.from_counts(tally(votes), labels=("A", "B"))
+    sketch = Sketch.from_table(np.ones((2,) * 15, dtype=int), labels=("A", "B"))
     with pytest.raises(SketchError, match=r"too many for logical bounds.*take fewer jurors"):
         logical_bounds(sketch, 0.6)
 
@@ -427,39 +342,3 @@ def test_a_label_that_cannot_occur_has_no_accuracy() -> None:
     assert bounds.accuracy is not None
     assert all(map(math.isnan, bounds.accuracy["bob"]["B"]))
     assert bounds.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
-
-
-def test_doubling_every_count_hardly_moves_the_bounds() -> None:
-    sketch = simulated(items=300, jurors=3)
-    doubled = sketch + sketch
-    keys = AnswerKeys.from_sketch(doubled, Specification())
-    assert keys.items == 600
-    np.testing.assert_allclose(numbers(logical_bounds(doubled, 0.7)), numbers(logical_bounds(sketch, 0.7)), atol=0.01)
-
-
-def simulated(*, items: int, jurors: int, labels: str = "AB") -> Sketch:
-    rng = np.random.default_rng(7)
-    truth = rng.integers(0, len(labels), size=items)
-    right = rng.random((items, jurors)) < np.linspace(0.75, 0.9, jurors)
-    wrong = (truth[:, None] + rng.integers(1, len(labels), size=(items, jurors))) % len(labels)
-    votes = np.where(right, truth[:, None], wrong)
-    return Sketch.from_counts(tally(votes, labels), jurors=[f"juror {k}" for k in range(jurors)], labels=tuple(labels))
-
-
-def tally(votes: np.ndarray[Any, Any], labels: str = "AB") -> dict[tuple[str, ...], int]:
-    tuples, counts = np.unique(votes, axis=0, return_counts=True)
-    return {tuple(labels[k] for k in t): int(n) for t, n in zip(tuples, counts, strict=True)}
-
-
-@pytest.mark.parametrize(
-    ("text", "share"), [("0", 0), ("1", 1), ("100%", 1), ("0.6", Fraction(3, 5)), (" 60 % ", Fraction(3, 5))],
-    ids=["nothing", "all", "all in percent", "decimal", "percent"],
-)  # fmt: skip
-def test_a_share_is_exact(text: str, share: Fraction) -> None:
-    assert _share(text) == share
-
-
-@pytest.mark.parametrize("text", ["1.001", "-0.001", "101%", "2"], ids=["above", "below", "percent", "two"])
-def test_a_share_outside_is_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="lies between 0 and 1"):
-        _share(text)

@@ -15,16 +15,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
-from jurors import Sketch, Solution, Votes, encode
+from jurors import Sketch, Solution, encode
 from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
-from jurors.uncertainty import bounds_robust as robust_panel
-from jurors.uncertainty.bounds_robust import MOST_TRIOS, correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_search import Hull, Separated
+from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
+from jurors.uncertainty.bounds_search import Separated
 from jurors.uncertainty.bounds_trio import (
     Bounds,
     ExactTrio,
@@ -66,12 +65,9 @@ class Keyed:
         self.correlations = [abs(x) for x in sizes if x is not None]
         self.epsilon = rounded_up(max(self.correlations))
 
-    def holds(self, bounds: Bounds) -> bool:
-        """Whether every true statistic, a ratio of whole numbers, lies between its two floats: exactly."""
-        return holds(bounds, self.solution)
-
 
 def holds(bounds: Bounds, truth: Solution) -> bool:
+    """Whether every true statistic, a ratio of whole numbers, lies between its two floats: exactly."""
     pairs = [(truth.prevalence[a], shares(bounds)[a]) for a in "AB"]
     for juror, row in truth.accuracy.items():
         pairs += [(row[a], rights(bounds)[juror][a]) for a in "AB"]
@@ -125,7 +121,7 @@ def rough_trio(rng: np.random.Generator) -> Integers:
 
 
 @cache
-def trios(number: int = 1_000) -> list[Keyed]:
+def trios(number: int = 400) -> list[Keyed]:
     rng = np.random.default_rng(5)
     return [Keyed((border_trio if k % 2 else rough_trio)(rng)) for k in range(number)]
 
@@ -158,22 +154,18 @@ def outcomes(bounds: Bounds) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_truth_is_inside_in_every_one_of_a_thousand_correlated_trios() -> None:
-    assert all(keyed.holds(bounds) for keyed, bounds in bounded_trios())
-    assert sum(not bounds.alarms for _, bounds in bounded_trios()) > 800  # and hardly any of them by saying nothing
-
-
-@pytest.mark.slow
-def test_half_of_them_lie_on_the_border() -> None:
-    assert sum(len(set(keyed.correlations)) == 1 for keyed in trios()) >= 500
+def test_the_truth_is_inside_in_every_one_of_400_correlated_trios() -> None:
+    assert all(holds(bounds, keyed.solution) for keyed, bounds in bounded_trios())
+    assert sum(not bounds.alarms for _, bounds in bounded_trios()) > 320  # and hardly any of them by saying nothing
+    assert sum(len(set(keyed.correlations)) == 1 for keyed in trios()) >= 200  # half of them lie on the border
 
 
 @pytest.mark.slow
 def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
     narrower = []
-    for keyed in trios()[:14]:
+    for keyed in trios()[:8]:
         closed, tight = (robust_bounds(keyed.sketch, keyed.epsilon, tight=t) for t in (False, True))
-        assert keyed.holds(tight)
+        assert holds(tight, keyed.solution)
         assert is_within(tight, closed, slack=0)
         narrower.append(sum(row[4] - row[3] for row in tight.rows()[1]) < sum(r[4] - r[3] for r in closed.rows()[1]))
     assert np.mean(narrower) > 0.9
@@ -182,8 +174,8 @@ def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
 @pytest.mark.slow
 def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> None:
     open_ = [keyed for keyed, bounds in bounded_trios() if "epsilon_too_large" in outcomes(bounds)]
-    for keyed in open_[:8]:
-        assert keyed.holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True))
+    for keyed in open_[:4]:
+        assert holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True), keyed.solution)
 
 
 @pytest.mark.slow
@@ -191,7 +183,7 @@ def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
     """Points (P_A, d) by another road: `severity` tells the least correlation that makes each explain the counts."""
     rng = np.random.default_rng(8)
     checked = 0
-    for keyed in trios()[1:16:2]:
+    for keyed in trios()[1:8:2]:
         m, epsilon = table_moments(keyed.sketch.table()), 3 * keyed.epsilon
         base = keyed.solution.to_float()
         p = float(base.prevalence["A"])
@@ -208,7 +200,7 @@ def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
             for k, row in enumerate(rights(bounds).values()):
                 on_b = m.single[k] + share[ok, 0] * share[ok, k + 1]
                 assert ((row["B"][0] - 1e-9 <= on_b) & (on_b <= row["B"][1] + 1e-9)).all()
-    assert checked > 500
+    assert checked > 250
 
 
 def _places(near: Any, single: Any) -> tuple[Any, Any]:
@@ -224,7 +216,9 @@ def _places(near: Any, single: Any) -> tuple[Any, Any]:
 @pytest.mark.slow
 def test_a_smaller_correlation_than_the_real_one_may_lose_the_truth() -> None:
     """The bounds say something: they are not wide enough to hold everything."""
-    lost = [not k.holds(b) for k in trios()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible]
+    lost = [
+        not holds(b, k.solution) for k in trios()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible
+    ]
     assert any(lost)
 
 
@@ -262,9 +256,9 @@ def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float,
 # -- names do not matter ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("index", range(0, 60, 3))
+@pytest.mark.parametrize("index", range(6))
 def test_swapping_the_labels_swaps_the_bounds(index: int) -> None:
-    keyed = trios(60)[index]
+    keyed = trios(6)[index]
     swapped = sketch_of(keyed.sketch.table()[::-1, ::-1, ::-1])
     one, other = (robust_bounds(sketch, keyed.epsilon) for sketch in (keyed.sketch, swapped))
     assert shares(one)["A"] == pytest.approx(shares(other)["B"], abs=1e-12)
@@ -282,13 +276,6 @@ def test_the_order_of_the_jurors_does_not_matter(order: tuple[str, ...]) -> None
         for juror in order:
             for label in "AB":
                 assert rights(one)[juror][label] == pytest.approx(rights(other)[juror][label], abs=1e-12)
-
-
-def test_a_juror_who_is_turned_around_has_complementary_bounds() -> None:
-    straight, turned = robust_bounds(sketch_of(CENSUS), 0.001), robust_bounds(sketch_of(CENSUS[:, :, ::-1]), 0.001)
-    low, high = rights(straight)["k"]["A"]
-    assert rights(turned)["k"]["A"] == pytest.approx((1 - high, 1 - low))
-    assert rights(turned)["i"]["A"] == pytest.approx(rights(straight)["i"]["A"])
 
 
 @pytest.mark.slow
@@ -386,10 +373,10 @@ def panel(seed: int, turned: int = 0, items: int = 60_000) -> Keyed:
 @pytest.mark.slow
 @pytest.mark.parametrize("turned", [0, 1, 2])
 def test_five_jurors_hold_the_truth_and_are_narrower_than_three(turned: int) -> None:
-    for seed in range(6):
+    for seed in range(3):
         keyed = panel(seed, turned)
         bounds = robust_bounds(keyed.sketch, keyed.epsilon)
-        assert keyed.holds(bounds)
+        assert holds(bounds, keyed.solution)
         assert bounds.details["trios"] == 10
         three = robust_bounds(keyed.sketch.take(keyed.sketch.jurors[2:]), keyed.epsilon)
         assert shares(three)["A"][0] <= shares(bounds)["A"][0] <= shares(bounds)["A"][1]
@@ -403,12 +390,12 @@ def test_trios_that_contradict_each_other_are_not_explainable() -> None:
 
 @pytest.mark.slow
 def test_tight_panels_report_progress_and_stay_inside() -> None:
-    keyed = panel(3)
-    shares: list[float] = []
-    tight = robust_bounds(keyed.sketch.take(keyed.sketch.jurors[:4]), keyed.epsilon, tight=True, progress=shares.append)
-    assert is_within(tight, robust_bounds(keyed.sketch.take(keyed.sketch.jurors[:4]), keyed.epsilon), slack=0)
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    keyed, done = panel(3), list[float]()
+    four = keyed.sketch.take(keyed.sketch.jurors[:4])
+    tight = robust_bounds(four, keyed.epsilon, tight=True, progress=done.append)
+    assert is_within(tight, robust_bounds(four, keyed.epsilon), slack=0)
+    assert done == sorted(done)
+    assert done[-1] == 1.0
 
 
 def test_a_juror_whom_nothing_ties_to_the_others_stays_unbounded() -> None:
@@ -429,25 +416,14 @@ def test_missing_votes_leave_each_trio_its_own_items() -> None:
     assert robust_bounds(holes, 0.01).items == 102
 
 
-@pytest.mark.slow
-def test_large_panels_use_a_seeded_draw_of_trios() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.random(300) < 0.5
-    votes = np.where(rng.random((300, 26)) < 0.9, truth[:, None], ~truth[:, None])
-    counts = {tuple("AB"[int(v)] for v in row): 1 for row in votes}
-    bounds = robust_bounds(Sketch.from_counts(counts), 0.03)
-    assert (bounds.details["trios"], bounds.details["all_trios"], bounds.details["seed"]) == (MOST_TRIOS, 2_600, 0)
-    assert bounds.to_dict()["details"] == robust_bounds(Sketch.from_counts(counts), 0.03).to_dict()["details"]
+def test_large_panels_use_a_seeded_draw_of_trios(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.uncertainty.bounds_robust.MOST_TRIOS", 9)
+    first, again = (robust_bounds(panel(0).sketch, 0.03) for _ in range(2))
+    assert (first.details["trios"], first.details["all_trios"], first.details["seed"]) == (9, 10, 0)
+    assert first.to_dict() == again.to_dict()
 
 
 # -- the curve, and the first order ------------------------------------------------------------------------------
-
-
-def test_sensitivities_of_table_1() -> None:
-    kappa = sensitivities(sketch_of(CENSUS))
-    assert round(kappa.prevalence) == 57
-    assert [round(kappa.accuracy[j]["A"], -1 if j != "j" else 0) for j in "ijk"] == [110, 87, 140]
-    assert [round(kappa.accuracy[j]["B"]) for j in "ijk"] == [13, 11, 15]
 
 
 def test_a_tiny_correlation_widens_the_tight_bounds_by_the_first_order() -> None:
@@ -475,44 +451,6 @@ def test_the_curve_widens_until_it_says_nothing() -> None:
     assert widths[-1] == 1.0
     assert curve["outcome"][shown][-1] == "epsilon_too_large"
     assert len(data_frame(curve)) == 25 * 8
-
-
-def test_the_curve_is_empty_where_nothing_explains_the_counts() -> None:
-    curve = correlation_curve(sketch_of([5, 30, 30, 30, 30, 30, 30, 5]), [0.001])
-    assert np.isnan(curve["width"]).all()
-    assert set(curve["outcome"]) == {"sign_contradiction"}
-
-
-UNSETTLED = [4935, 8365, 7365, 5335, 8915, 4785, 15785, 4515]
-"""Two jurors are as good as the third is bad, so either solution may be the truth."""
-
-
-def searches(monkeypatch: pytest.MonkeyPatch, sketch: Sketch, epsilon: float) -> tuple[Bounds, list[list[int]]]:
-    """The bounds, and the signs of each search; the searches find nothing new."""
-    signs: list[list[int]] = []
-
-    def look(problem: Separated, _: Any, **__: Any) -> Hull:
-        signs.append(problem.signs.tolist())
-        return Hull((np.zeros(7), np.ones(7)), 7, True)
-
-    monkeypatch.setattr(robust_panel, "search_hull", look)
-    return robust_bounds(sketch, epsilon, tight=True), signs
-
-
-def test_three_jurors_are_searched_on_each_side_that_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds, signs = searches(monkeypatch, sketch_of(CENSUS), 0.001)
-    assert signs == [[1, 1, 1]]
-    assert bounds.rows() == robust_bounds(sketch_of(CENSUS), 0.001).rows()
-    bounds, signs = searches(monkeypatch, sketch_of(UNSETTLED), 0.003)
-    assert signs == [[1, 1, -1], [-1, -1, 1]]
-    assert bounds.details["mirror_kept"]
-
-
-def test_of_more_jurors_each_trio_is_searched_once_for_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    truth, rng = np.random.default_rng(3).integers(2, size=4_000), np.random.default_rng(4)
-    votes = np.where(rng.random((4_000, 4)) < 0.8, truth[:, None], 1 - truth[:, None])
-    sketch = Sketch.from_votes(Votes.from_matrix(np.array(["A", "B"])[votes]))
-    assert searches(monkeypatch, sketch, 0.01)[1] == [[0, 0, 0]] * 4
 
 
 def point_boxes(counts: Integers, epsilon: float, side: int) -> tuple[Separated, Any, Any]:
@@ -543,31 +481,6 @@ def test_narrowing_loses_no_evaluation(epsilon: float, side: int) -> None:
         assert (box.most >= values - 1e-9).all()
 
 
-@pytest.mark.parametrize("epsilon", [0.0005, 0.002])
-def test_a_box_that_is_a_point_has_its_statistics(epsilon: float) -> None:
-    problem, points, values = point_boxes(CENSUS, epsilon, 1)
-    box = problem.narrow(points, points)
-    np.testing.assert_allclose(box.least, values, atol=1e-6)
-    np.testing.assert_allclose(box.most, values, atol=1e-6)
-
-
-def test_a_box_that_holds_no_evaluation_is_cut_off() -> None:
-    problem, _, _ = point_boxes(CENSUS, 0.0005, 1)
-    low, high = problem.start
-    points = low + (high - low) * np.random.default_rng(2).random((5_000, 4))
-    points[:, 0] = np.where(np.arange(5_000) % 2, low[0] * 0.8, high[0] * 1.25)  # far fewer and far more of one label
-    assert not problem.statistics(points)[0].any()
-    assert not problem.narrow(points, points).alive.any()
-
-
-def test_the_curve_as_data_is_its_columns() -> None:
-    curve = correlation_curve(sketch_of(CENSUS), [0.0, 0.001])
-    known = curve.to_dict()
-    assert list(known)[1:] == list(curve)
-    assert known["correlation"] == [0.0] * 8 + [0.001] * 8
-    assert known["statistic"][:2] == ["prevalence", "prevalence"]
-
-
 @given(juries())
 @examples(25)
 def test_independent_jurors_need_no_correlation(truth: Solution) -> None:
@@ -582,11 +495,3 @@ def test_it_never_exceeds_the_largest_moment_and_different_seeds_agree() -> None
         least = [smallest_correlation(sketch, seed=seed) for seed in (0, 1)]
         assert max(least) <= max(np.abs(m.pair).max(), abs(float(m.trio))) + 1e-9
         assert least[0] == pytest.approx(least[1], abs=2e-4)
-
-
-def test_it_is_below_the_correlation_that_really_made_the_counts() -> None:
-    # B items are independent; on A items jurors 1 and 2 avoid each other as far as they can.
-    counts = {"AAA": 0, "ABA": 40, "BAA": 40, "BBA": 0, "AAB": 0, "ABB": 10, "BAB": 10, "BBB": 1}
-    counts = {k: v + 5 for k, v in counts.items()}
-    least = smallest_correlation(Sketch.from_counts(counts, jurors="ijk"))
-    assert 0 < least <= 0.25

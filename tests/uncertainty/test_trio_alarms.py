@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -18,9 +17,6 @@ from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode
 from jurors.uncertainty.trio_alarms import (
     UNEXPLAINED,
     GoodnessOfFit,
-    _is_outside,
-    _outside,
-    _weak_pair,
     chance_of_constant,
     chance_of_contradiction,
     chance_of_copies,
@@ -44,12 +40,6 @@ def test_an_exactly_independent_trio_never_rings_an_alarm(truth: Solution) -> No
     loud = {alarm.kind for alarm in found if alarm.level == "alarm"}
     assert loud <= {"too_few_voices"}  # perfect jurors look like copies
     assert {"exactly_independent", "rational_non_integral"} & {alarm.kind for alarm in found}
-
-
-def test_whole_counts_in_every_cell_are_told_from_accidental_rationals() -> None:
-    half = Fraction(1, 2)
-    truth = Solution.of_two_labels("ijk", "AB", half, [(Fraction(3, 4), Fraction(3, 4))] * 3)
-    assert "exactly_independent" in kinds(encode(truth, items=128))
 
 
 def test_labels_whose_shares_leave_the_range_of_probabilities_promise_nothing() -> None:
@@ -103,11 +93,6 @@ def test_a_copy_of_a_juror_is_noticed() -> None:
     assert "expected to be wrong" not in str(result)
 
 
-def test_a_juror_who_always_says_the_opposite_is_noticed() -> None:
-    counts = {"ABA": 140, "ABB": 10, "BAA": 12, "BAB": 138}
-    assert kinds(Sketch.from_counts(counts, jurors=("ann", "not ann", "bob")))["too_few_voices"] == "alarm"
-
-
 def test_a_tie_between_the_solutions_is_a_warning() -> None:
     # d = (x, x, -x/2): Σ 1/D = 0 exactly, so both solutions have a total label accuracy of 3.
     truth = Solution.of_two_labels(
@@ -115,11 +100,6 @@ def test_a_tie_between_the_solutions_is_a_warning() -> None:
     )
     assert sum(x for row in truth.accuracy.values() for x in row.values()) == 3
     assert kinds(encode(truth))["tie_between_solutions"] == "warning"
-
-
-def test_an_empty_cell_is_a_warning() -> None:
-    counts = {"AAA": 30, "AAB": 5, "ABA": 6, "BAA": 7, "ABB": 5, "BAB": 6, "BBB": 40}
-    assert kinds(Sketch.from_counts(counts, jurors="ijk"))["zero_cell"] == "warning"
 
 
 def test_contradictory_pairs_are_a_warning_where_chance_explains_them_and_leave_no_numbers() -> None:
@@ -132,44 +112,6 @@ def test_contradictory_pairs_are_a_warning_where_chance_explains_them_and_leave_
     assert "No real evaluation" in str(result)
 
 
-@pytest.mark.parametrize(
-    ("exact", "rounded", "outside"),
-    [
-        (Fraction(-1, 10**12), 0.0, True),  # the float is too near an end to tell
-        (Fraction(1, 10**12), 0.0, False),
-        (1 + Fraction(1, 10**12), 1.0, True),
-        (1 - Fraction(1, 10**12), 1.0, False),
-        (Fraction(1, 2), 0.5, False),
-        (Fraction(3, 2), 1.5, True),
-        (Fraction(-1, 2), -0.5, True),
-        (None, 1.5, True),  # then nobody asks the exact number, which may be slow
-        (None, -0.5, True),
-        (None, 0.5, False),
-    ],
-)
-def test_outside_is_decided_exactly_near_the_ends(exact: Fraction | None, rounded: float, outside: bool) -> None:
-    assert _is_outside(exact, rounded) is outside
-
-
-def test_every_number_outside_is_told_with_its_distance() -> None:
-    accuracies = [(Fraction(5, 4), Fraction(1, 2)), (Fraction(1), Fraction(-1, 8)), (Fraction(0), Fraction(3, 4))]
-    solution = Solution.of_two_labels("ijk", "AB", Fraction(3, 2), accuracies)
-    assert _outside(solution) == [
-        (0.5, "the prevalence of A (1.500)"),
-        (0.5, "the prevalence of B (-0.500)"),
-        (0.25, "the accuracy of i on A (1.250)"),
-        (0.125, "the accuracy of j on B (-0.125)"),
-    ]
-
-
-def test_the_weakest_pair_is_the_two_beside_the_juror_of_its_place() -> None:
-    (alarm,) = _weak_pair(("ann", "bob", "cy"), np.array([4.0, -2.5, 9.0]))
-    assert (alarm.jurors, alarm.value, alarm.level) == (("ann", "cy"), -2.5, "warning")
-    assert [(pair.first, pair.second, pair.value) for pair in alarm.pairs] == [("ann", "cy", -2.5)]
-    assert "'ann' and 'cy' agree hardly more than chance (z = -2.50)" in alarm.message
-    assert _weak_pair(("ann", "bob", "cy"), np.array([4.0, -3.0, 9.0])) == []
-
-
 def test_all_that_is_known_of_a_trio_is_told_loudest_first() -> None:
     third = Fraction(2, 3)
     truth = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(third, third)] * 3)
@@ -178,13 +120,11 @@ def test_all_that_is_known_of_a_trio_is_told_loudest_first() -> None:
     assert [a.kind for a in plain] == ["weak_pair", "exactly_independent"]
     assert [a.kind for a in trio_alarms(sketch, truth, tied=True)][:2] == ["weak_pair", "tie_between_solutions"]
     outside = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(Fraction(5, 4), third)] * 2 + [(third, third)])
-    assert "the accuracy of j on A (1.250) lies outside [0, 1], and so do 1 more: " in next(
-        a.message for a in trio_alarms(sketch, outside) if a.kind == "out_of_range"
-    )
+    assert "out_of_range" in [a.kind for a in trio_alarms(sketch, outside)]
     empty = Sketch.from_counts({"AAA": 300, "BBB": 200, "AAB": 30, "ABA": 20, "BAB": 9, "BAA": 25}, jurors="ijk")
-    (zero,) = (a for a in trio_alarms(empty, truth) if a.kind == "zero_cell")
-    assert (zero.value, zero.message[:40]) == (2, "2 of the 8 decision tuples never occurre")
-    assert "rational_non_integral" in [a.kind for a in trio_alarms(empty, truth)]
+    values = {a.kind: a.value for a in trio_alarms(empty, truth)}
+    assert values["zero_cell"] == 2
+    assert "rational_non_integral" in values
 
 
 VOTES = np.array(list(product((0, 1), repeat=3)), dtype=float)
@@ -245,11 +185,6 @@ def test_renaming_jurors_and_labels_changes_nothing(flip: int) -> None:
         assert float(misfit(table[::a, ::b, ::c].transpose(axes))) == pytest.approx(35.202322234)
 
 
-def test_more_of_the_same_counts_is_more_evidence() -> None:
-    table = np.array([2, 0, 19, 6, 24, 1, 189, 40]).reshape(2, 2, 2)
-    assert float(misfit(100 * table)) == pytest.approx(100 * float(misfit(table)))
-
-
 def test_tests_with_one_tuple_only_do_not_ring() -> None:
     assert chance_of_contradiction(50 * np.eye(8).reshape(8, 2, 2, 2)).tolist() == [1.0] * 8
 
@@ -267,15 +202,6 @@ def test_jurors_who_avoid_each_others_errors_ring() -> None:
     assert (chance_of_contradiction(tables) <= UNEXPLAINED).mean() > 0.8
 
 
-@pytest.mark.slow
-def test_the_gate_of_three_jurors_is_no_coin_flip() -> None:
-    tables = draws(trio_shares(*JURIES[".9/.8/.7"]), 100, 100, seed=13)
-    levels = [
-        {a.level for a in grade(Sketch.from_table(table, labels=(0, 1))).alarms} for table in tables if table.any()
-    ]
-    assert sum("alarm" in found for found in levels) <= 5
-
-
 def test_what_cannot_be_with_more_labels_rings_only_where_the_fit_is_bad() -> None:
     sketch = Sketch.from_table(np.ones((3, 3, 3), dtype=int), labels="ABC")
     decode = MultilabelDecode((DecodeOutcome("complex", "complex roots."),), None, None, None, 3, sketch)
@@ -284,7 +210,6 @@ def test_what_cannot_be_with_more_labels_rings_only_where_the_fit_is_bad() -> No
         assert (alarm.level, alarm.chance) == (level, p_value)
 
 
-goodness = import_module("jurors.uncertainty.trio_alarms")  # the package has a function of this name
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 CONFUSION = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
 INDEPENDENT = np.einsum("l,la,lb,lc->abc", PREVALENCE, CONFUSION, CONFUSION, CONFUSION)
@@ -295,20 +220,11 @@ def sampled(shares: Floats, items: int, samples: int, seed: int) -> list[Goodnes
     return [goodness_of_fit(Sketch.from_table(t.reshape(3, 3, 3), labels="ABC")) for t in tables]
 
 
-def test_counts_of_an_exactly_independent_jury_fit_perfectly() -> None:
-    rows = tuple(tuple(Fraction(x, 10) for x in row) for row in ((8, 1, 1), (2, 7, 1), (1, 3, 6)))
-    jury = Solution(("i", "j", "k"), ("A", "B", "C"), (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (rows,) * 3)
-    found = goodness_of_fit(encode(jury, items=100_000))
-    assert found.converged
-    assert found.statistic < 0.02
-    assert found.p_value > 0.999
-
-
 @pytest.mark.slow
 def test_the_statistic_has_mean_dof_and_size_near_five_percent_under_independence() -> None:
-    found = sampled(INDEPENDENT, 3000, 150, seed=1)
+    found = sampled(INDEPENDENT, 3000, 80, seed=1)
     assert all(f.dof == 6 and f.converged for f in found)
-    assert np.mean([f.statistic for f in found]) == pytest.approx(6.0, abs=0.9)  # standard error 0.28
+    assert np.mean([f.statistic for f in found]) == pytest.approx(6.0, abs=1.2)  # standard error 0.39
     assert 0.005 < np.mean([f.p_value < 0.05 for f in found]) < 0.12
 
 
@@ -326,13 +242,6 @@ def test_the_fit_is_at_least_as_likely_as_the_truth() -> None:
         at_truth = 2 * float((table[seen] * np.log(table[seen] / (2000 * INDEPENDENT[seen]))).sum())
         found = goodness_of_fit(Sketch.from_table(table, labels="ABC"))
         assert 0 <= found.statistic <= at_truth + 0.01
-
-
-def test_the_names_of_jurors_and_labels_make_no_difference() -> None:
-    table = np.random.default_rng(4).multinomial(1000, INDEPENDENT.ravel()).reshape(3, 3, 3)
-    plain = goodness_of_fit(Sketch.from_table(table, labels="ABC")).statistic
-    turned = table.transpose(2, 0, 1)[np.ix_([2, 0, 1], [2, 0, 1], [2, 0, 1])]
-    assert goodness_of_fit(Sketch.from_table(turned, labels="ABC")).statistic == pytest.approx(plain, abs=0.02)
 
 
 def test_a_label_that_nobody_uses_is_left_out() -> None:
@@ -353,47 +262,6 @@ def test_what_cannot_be_tested_is_refused() -> None:
         goodness_of_fit(Sketch.from_counts({"ABC": 0}, jurors="ijk"))
 
 
-def test_the_test_reads_as_a_row_and_as_a_table() -> None:
-    result = GoodnessOfFit(1234.5678, 6, 0.012345678, False)
-    row = {"statistic": 1234.5678, "dof": 6, "p_value": 0.012345678, "converged": False}
-    assert result.to_dict() == {"schema": 1, **row}
-    assert result.to_csv().split() == ["statistic,dof,p_value,converged", "1234.5678,6,0.012345678,False"]
-    assert str(result).split()[-4:] == ["1,234.57", "6", "0.01235", "no"]
-    assert str(GoodnessOfFit(1.0, 6, 0.5, True)).split()[-1] == "yes"
-
-
-def test_the_fit_goes_on_while_long_steps_gain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Heights of one, two and the long step, three rounds: short steps gain nothing from the start."""
-    heights = iter([-9.0, -9.0, -5.0, -5.0, -5.0, -4.0, -4.0, -4.0, -4.0])
-
-    def fit(*_: object) -> object:
-        return goodness._Fit(PREVALENCE, CONFUSION, next(heights), (PREVALENCE, CONFUSION))
-
-    monkeypatch.setattr(goodness._Fit, "at", fit)
-    monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
-    start = goodness._Fit(PREVALENCE, CONFUSION, -9.0, (PREVALENCE, CONFUSION))
-    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
-    assert (top.height, converged) == (-4.0, True)
-    assert next(heights, None) is None
-
-
-def test_the_fit_goes_on_while_short_steps_gain_or_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gain of 6e-4 after one of 1e-3 promises 6e-4 / (1 - 0.6) = 1.5e-3 more, too much to stop."""
-    heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
-
-    def fit(*_: object) -> object:
-        return goodness._Fit(PREVALENCE, CONFUSION, next(heights), (PREVALENCE, CONFUSION))
-
-    monkeypatch.setattr(goodness._Fit, "at", fit)
-    monkeypatch.setattr(goodness, "_extrapolated", lambda *_: (PREVALENCE, CONFUSION))
-    start = goodness._Fit(PREVALENCE, CONFUSION, -1.001, (PREVALENCE, CONFUSION))
-    assert start.maximise(INDEPENDENT, 1, 1e-3)[1] is False
-    heights = iter([-1.0, -0.9994, -2.0, -0.9994, -0.9994, -2.0])
-    top, converged = start.maximise(INDEPENDENT, 5, 1e-3)
-    assert (top.height, converged) == (-0.9994, True)
-    assert next(heights, None) is None
-
-
 @pytest.mark.parametrize(("items", "level"), [(10, "warning"), (100, "alarm")])
 def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ(items: int, level: str) -> None:
     counts = {"AAA": 2 * items, "AAB": items, "BBA": items, "BBB": 2 * items}
@@ -401,16 +269,6 @@ def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ
     assert few.level == level
     assert few.chance == pytest.approx(chance_of_copies([6 * items], jurors=3))
     assert ("chance can do that" in few.message) == (level == "warning")
-
-
-def test_many_copies_of_one_are_less_likely_than_one() -> None:
-    assert chance_of_copies([200, 200, 200], jurors=5) < chance_of_copies([200], jurors=5)
-
-
-def test_few_votes_do_not_make_a_constant_juror() -> None:
-    assert chance_of_constant([30], jurors=4) > 0.5
-    assert chance_of_constant([300], jurors=4) < 1e-6
-    assert chance_of_constant([], jurors=4) == 0
 
 
 def test_chances_by_hand() -> None:
@@ -428,30 +286,13 @@ def test_the_likeliest_of_copies_and_constant_jurors_is_the_chance() -> None:
     (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors=("ann", "bob", "cy", "dot")))
     assert alarm.chance == pytest.approx(max(chance_of_copies([400, 400], 4), chance_of_constant([30], 4)))
     assert (alarm.value, alarm.jurors, alarm.level) == (1, ("ann", "bob", "cy", "dot"), "warning")
-    assert alarm.message.startswith(
-        "'bob' never disagrees with 'ann', 'dot' never agrees with 'ann', 'cy' says one label only: "
-        "only one voice is left"
-    )
 
 
-@pytest.mark.parametrize(
-    ("counts", "left"), [({"AA": 90}, "no voice is"), ({"AB": 50, "BA": 45, "AA": 30}, "two voices are")]
-)
-def test_the_voices_left_are_counted_in_words(counts: dict[str, int], left: str) -> None:
-    (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors="ij", labels="AB"))
-    assert f"only {left} left" in alarm.message
-
-
-def test_three_voices_are_enough() -> None:
+def test_three_voices_are_enough_and_two_jurors_need_no_chance_to_be_too_few() -> None:
     counts = {"AAB": 9, "ABA": 8, "BAA": 7, "BBB": 5}
     assert too_few_juror_alarms(Sketch.from_counts(counts, jurors="ijk")) == []
-
-
-def test_two_jurors_need_no_chance_to_be_too_few() -> None:
     (alarm,) = too_few_juror_alarms(Sketch.from_counts({"AB": 5, "BA": 4, "AA": 3}, jurors="ij"))
     assert (alarm.level, alarm.chance, alarm.value, alarm.jurors) == ("alarm", None, 2, ())
-    assert alarm.message.startswith("only two voices are left")
-    assert "chance can do that" not in alarm.message
 
 
 @pytest.mark.parametrize(("voices", "level"), [((0, 0, 1, 2), "warning"), ((0, 0, 1, 1), "alarm")])

@@ -64,10 +64,8 @@ class Statistic:
 
     def at(self, tuples: Integers) -> Statistic:
         """The same of some tuples only, in this order."""
-        names = ("member", "target", "against", "scale", "numerator")
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in names}
-        taken: dict[str, Any] = {name: None if array is None else array[tuples] for name, array in arrays.items()}
-        return replace(self, **taken)
+        arrays: dict[str, Any] = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return replace(self, **{name: array[tuples] for name, array in arrays.items()})
 
 
 def score_statistic(juror: str, votes: Integers) -> Statistic:
@@ -462,7 +460,7 @@ def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:
     extra_time = np.zeros_like(wealth)  # how long after the batch each part of the wealth may take
     won = np.zeros(len(theta), dtype=bool)
     worst = 1 - steps.numerator if side > 0 else steps.numerator  # what an item without a label may have been
-    null = NullHypothesis.start(replace(steps, event=np.where(np.isnan(steps.event), worst, steps.event)), theta)
+    null = NullHypothesis(replace(steps, event=np.where(np.isnan(steps.event), worst, steps.event)), theta)
     for t in range(len(steps.event)):
         if (is_first := steps.is_first[t]).any():  # the wealth is divided anew over the ends of the batch
             ends = np.array([end - 1 for end, _ in HORIZONS])[:, None] * steps.horizon[t]
@@ -484,13 +482,8 @@ class NullHypothesis:
 
     steps: Steps
     theta: Floats
-    events: Floats
-    events_numerator: Floats
-
-    @classmethod
-    def start(cls, steps: Steps, theta: Floats) -> NullHypothesis:
-        """Before the first draw."""
-        return cls(steps, theta, np.zeros(len(theta)), np.zeros(len(theta)))
+    events: Floats | float = 0.0  #: in the draws so far
+    events_numerator: Floats | float = 0.0
 
     def mean(self, t: int) -> Floats:
         """The mean over the items left, were theta the truth."""

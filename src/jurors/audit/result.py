@@ -355,24 +355,20 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
     'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 labels more'
     """
     (low, high), estimate = share.interval, share.estimate
-    is_precision = goal.sign == "±"
-    if is_precision:
-        reached, refuted = (high - low) / 2 <= goal.value, False
-    elif goal.sign == "<=":
+    half, needed, refuted = (high - low) / 2, goal.value, False
+    reached = half <= goal.value
+    if goal.sign == "<=":
         reached, refuted = high <= goal.value, low > goal.value
-    else:
+    elif goal.sign == ">=":
         reached, refuted = low >= goal.value, high < goal.value
     between = f"{percent(share.estimate)}, between {percent(low)} and {percent(high)}"
     if reached:
         return GoalReached(goal, "pass", f"{between}; reached")
     if refuted:
         return GoalReached(goal, "fail", f"{between}; it cannot be reached, however many labels follow")
-    if is_precision or estimate is None:
-        half, needed = (high - low) / 2, goal.value
-    elif goal.sign == "<=":
-        half, needed = high - estimate, goal.value - estimate
-    else:
-        half, needed = estimate - low, estimate - goal.value
+    if estimate is not None and goal.sign != "±":
+        end, side = (high, 1) if goal.sign == "<=" else (low, -1)
+        half, needed = side * (end - estimate), side * (goal.value - estimate)
     if needed <= 0 or labelled >= items:
         is_over = labelled >= items
         hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
@@ -454,14 +450,8 @@ class Audit(Result):
             cut = scores if len(scores) <= 2 * top else [*scores[:top], *scores[-top:]]
             shown = [*first[: 2 * top], *cut, *(others if len(others) <= 2 * top else ())]
         rows = [
-            (
-                name,
-                percent(value),
-                percent_range((low, high)),
-                percent(real),
-                "" if real_low is None or real_high is None else percent_range((real_low, real_high)),
-            )
-            for name, value, low, high, real, real_low, real_high in map(self._row, shown)
+            (name, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
+            for name, x, low, high, real, a, b in map(self._row, shown)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
@@ -570,14 +560,10 @@ def _calibrated(audited: AuditedVotes, evaluation: Evaluation | None) -> Shares 
     real = None if evaluation is None else evaluation.calibrated
     if real is None:
         return None
-    shares: dict[tuple[Any, ...], Share] = {}
-    for juror, score in real.score.items():
-        shares["score", juror] = Share(score, real.interval_of("score", juror))
-    for juror, by_label in real.accuracy.items():
-        for label, share in by_label.items():
-            shares["accuracy", juror, label] = Share(share, real.interval_of("accuracy", juror, label))
-    for label, share in real.prevalence.items():
-        shares["prevalence", label] = Share(share, real.interval_of("prevalence", label))
+    named: dict[tuple[Any, ...], Any] = {("score", juror): score for juror, score in real.score.items()}
+    named |= {("accuracy", j, label): share for j, row in real.accuracy.items() for label, share in row.items()}
+    named |= {("prevalence", label): share for label, share in real.prevalence.items()}
+    shares = {name: Share(share, real.interval_of(*name)) for name, share in named.items()}
     if real.wrong_labels_of is not None:
         wrong = real.wrong_labels_of(list(audited.labellings.values()))
         shares |= {("wrong_labels", name): Share(*each) for name, each in zip(audited.labellings, wrong, strict=True)}

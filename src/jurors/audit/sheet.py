@@ -67,28 +67,6 @@ class Sheet(Result):
 
     _is_bare = True
 
-    @classmethod
-    def of_votes(
-        cls, votes: Votes, rows: Sequence[int], chances: Sequence[float], *, first: int, checksum: str, blind: bool
-    ) -> Sheet:
-        """The sheet of these rows, drawn in this order, whose first has this place in the whole draw."""
-        last = first + len(rows) - 1
-        return cls(
-            draw=tuple(range(first, last + 1)),
-            of=(last,) * len(rows),
-            items=tuple(votes.item_names()[list(rows)].tolist()),
-            labels=(None,) * len(rows),
-            chance=tuple(chances),
-            checksum=checksum,
-            votes=votes_on(votes, rows),
-            blind=blind,
-            choices=votes.labels,
-        )
-
-    def showing(self, texts: ItemTexts) -> Sheet:
-        """The same with what shows the items; VotesError where one of them has no text."""
-        return replace(self, texts=texts.of(self.items, taken=COLUMNS))
-
     def to_page(self, title: str | None = None) -> str:
         """One self-contained HTML page to label on; `title` is the question to the person."""
         from jurors.audit.export import label_page
@@ -480,10 +458,14 @@ def plan(
         check_same_votes(earlier, votes)
         drawn = replay_draws(earlier, votes, draw)
     rows, chances = _draw(draw, drawn, n, seed)
-    sheet = Sheet.of_votes(votes, rows, chances, first=len(drawn) + 1, checksum=checksum(votes), blind=blind)
-    if texts is None:
-        return sheet
-    return sheet.showing(texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts))
+    items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
+    if texts is not None:
+        shown = texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
+    return Sheet(
+        draw=tuple(range(len(drawn) + 1, last + 1)), of=(last,) * len(rows), items=items, labels=(None,) * len(rows),
+        chance=tuple(chances), checksum=checksum(votes), votes=votes_on(votes, rows),
+        texts=None if texts is None else shown.of(items, taken=COLUMNS), blind=blind, choices=votes.labels,
+    )  # fmt: skip
 
 
 def auditable_votes(votes: Votes) -> Votes:

@@ -150,12 +150,9 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = np.asarray(y)
         for k, ((name, estimator), part) in enumerate(zip(members, self.parts_, strict=True)):
             fresh = clone(estimator)
-            open_seeds = {
-                parameter: self.seed + k
-                for parameter, value in fresh.get_params(deep=True).items()
-                if value is None and parameter.rpartition("__")[2] == "random_state"
-            }
-            fresh = fresh.set_params(**open_seeds) if open_seeds else fresh
+            parameters = fresh.get_params(deep=True).items()
+            no_seed = [name for name, x in parameters if x is None and name.rpartition("__")[2] == "random_state"]
+            fresh.set_params(**dict.fromkeys(no_seed, self.seed + k))
             with _interruptible():
                 fresh.fit(table.take(self.features_[k], part), labels[part])
             self.estimators_.append(fresh)
@@ -388,11 +385,7 @@ class IndependenceSearch(Result):
         return {name: [getattr(trial, name) for trial in self.trials] for name in names}
 
     def _blocks(self) -> list[Block]:
-        return [self.table(), *self.notes()]
-
-    def notes(self) -> list[str]:
-        """List what to know before the best jury is used."""
-        return [] if math.isfinite(self.best.ratio) else [_NO_SIGNAL]
+        return [self.table(), *([] if math.isfinite(self.best.ratio) else [_NO_SIGNAL])]
 
 
 def find_independent_jury(

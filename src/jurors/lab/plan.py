@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -81,12 +81,28 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
             f"{jurors} jurors with {labels} labels have {unknowns:,} unknown rates, too many to plan for (at most "
             f"{_MAX_UNKNOWNS:,}); plan fewer jurors or labels"
         )
-    codes, weights = _tuples(prevalence, confusion, missing, seed)
-    if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
-        raise SketchError(f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing")
+    # all decision tuples if they are few, else drawn ones
+    are_few = (labels + bool(missing)) ** jurors <= _MAX_TUPLES
+    if are_few:
+        states = (labels + bool(missing),) * jurors
+        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
+        codes[codes == labels] = -1
+    else:
+        rng = np.random.default_rng(seed)
+        truth = rng.choice(labels, size=_DRAWN, p=prevalence)
+        ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
+        codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
+        codes[rng.random(codes.shape) < missing] = -1
+        if missing and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
+            what = f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing"
+            raise SketchError(what)
     joint = np.tile(prevalence, (len(codes), 1))
-    for i in range(jurors):
-        joint *= _likelihood(confusion[i], codes[:, i])
+    for i in range(jurors):  # how likely each true label makes a juror's votes; 1 where it did not vote
+        joint *= np.where((codes[:, i] >= 0)[:, None], confusion[i][:, codes[:, i]].T, 1.0)
+    weights = np.full(len(codes), 1 / _DRAWN)
+    if are_few:
+        weights = joint.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
+        codes, joint, weights = (part[weights > 0] for part in (codes, joint, weights))
     posterior = joint / joint.sum(axis=1, keepdims=True)
     scores, places = _scores(prevalence, confusion, codes, posterior)
     information = scores.T @ (scores * weights[:, None])
@@ -100,37 +116,6 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     first = list(range(labels - 1))
     shares = [_spread(covariance, [k]) for k in first]
     return ItemErrors(np.array([*shares, _spread(covariance, first)]), accuracy)
-
-
-def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[Integers, Floats]:
-    """List decision tuples and their chances: all of them, or drawn ones."""
-    jurors, labels = confusion.shape[:2]
-    if _are_few(confusion, missing):
-        states = (labels + bool(missing),) * jurors
-        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
-        codes[codes == labels] = -1
-        chance = np.tile(prevalence, (len(codes), 1))
-        for i in range(jurors):
-            chance *= _likelihood(confusion[i], codes[:, i])
-        weights = chance.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
-        return codes[weights > 0], weights[weights > 0]
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(labels, size=_DRAWN, p=prevalence)
-    ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
-    codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
-    codes[rng.random(codes.shape) < missing] = -1
-    return codes, np.full(_DRAWN, 1 / _DRAWN)
-
-
-def _are_few(confusion: Floats, missing: float) -> bool:
-    """Whether all decision tuples can be listed."""
-    jurors, labels = confusion.shape[:2]
-    return bool((labels + bool(missing)) ** jurors <= _MAX_TUPLES)
-
-
-def _likelihood(table: Floats, codes: Integers) -> Floats:
-    """(T, R): how likely each true label makes a juror's votes; 1 where it did not vote."""
-    return np.where((codes >= 0)[:, None], table[:, codes].T, 1.0)
 
 
 def _scores(
@@ -193,22 +178,6 @@ def gold_to_halve(votes: Votes, level: float) -> tuple[float | None, int | None]
     return now, None
 
 
-def gold_table(rows: Sequence[tuple[int, float | None, int | None]], level: float) -> Table:
-    """Tabulate `gold_to_halve` of juries of several sizes.
-
-    Returns
-    -------
-    Table
-    """
-    cells = tuple(
-        (jurors, "–" if width is None else f"± {width:.2f}", "–" if gold is None else f"about {gold}")
-        for jurors, width, gold in rows
-    )
-    columns = ("jurors", "a score is known to", "gold items to halve that")
-    title = f"as real juries go, {level * 100:.10g}% intervals, however many items"
-    return Table(columns, cells, title=title, right=(0, 1, 2))
-
-
 # -- how much error correlation is tolerated --
 
 _EXPECTED = 10**12  # items of the expected sketch from which bounds are read: rounding to whole items must not matter
@@ -269,8 +238,8 @@ class PlanRow:
     weakest: tuple[str, Label]  #: the juror and label that need most items
     correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
     breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None if not computed
-    real_width: float | None = None  #: ± of a typical score as real juries go, without gold and however many items
-    gold_to_halve: int | None = None  #: gold items that would halve it; None if unknown
+    real_width: float | None  #: ± of a typical score as real juries go, without gold and however many items
+    gold_to_halve: int | None  #: gold items that would halve it; None if unknown
 
 
 @dataclass(frozen=True)
@@ -308,7 +277,14 @@ class Plan(Result):
 
     def gold_table(self) -> Table:
         """Tabulate how far scores would be known as real juries go, and what gold would improve."""
-        return gold_table([(row.jurors, row.real_width, row.gold_to_halve) for row in self.rows], self.level)
+        rows = [(row.jurors, row.real_width, row.gold_to_halve) for row in self.rows]
+        cells = tuple(
+            (jurors, "–" if width is None else f"± {width:.2f}", "–" if gold is None else f"about {gold}")
+            for jurors, width, gold in rows
+        )
+        columns = ("jurors", "a score is known to", "gold items to halve that")
+        title = f"as real juries go, {self.level * 100:.10g}% intervals, however many items"
+        return Table(columns, cells, title=title, right=(0, 1, 2))
 
     def _document(self) -> dict[str, Any]:
         rows = [
@@ -379,7 +355,11 @@ def plan(
     >>> row.items, row.weakest
     (6275, ('1', 'A'))
     """
-    sizes = _sizes(jurors)
+    sizes = [jurors] if isinstance(jurors, int) else list(dict.fromkeys(jurors))
+    if not all(isinstance(size, (int, np.integer)) for size in sizes):
+        raise OptionError(f"jurors must be one number of jurors or several, got {jurors!r}")
+    if not sizes or min(sizes) < 3:
+        raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
     if not 0 < width < 0.5:
         raise OptionError(f"width must lie between 0 and 0.5, got {width}")
     if not 0 < level < 1:
@@ -391,7 +371,8 @@ def plan(
         raise SketchError("nobody votes where every vote is missing; give missing below 1")
     rows, curves = [], []
     for size in sizes:
-        model = jury_model(jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size))
+        jury = {"jurors": size, "labels": labels, "prevalence": prevalence, "accuracy": _repeated(accuracy, size)}
+        model = jury_model(**jury)
         if not min(model.prevalence) > 0:
             raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
         if len(model.labels) == 2 and sum(table[0][0] + table[1][1] - 1 for table in model.confusion) < 0:
@@ -400,14 +381,16 @@ def plan(
                 "would be graded as that; plan for accuracies above 1/2 in the mean"
             )
         expected = ExpectedWidths(model, missing_rate, level, target, seed)
-        row = _row(model, expected, width)
-        votes = simulate(
-            DRAWN, jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size),
-            missing=missing, seed=seed,
-        ).votes  # fmt: skip
-        real, gold = gold_to_halve(votes, level)
-        rows.append(replace(row, real_width=real, gold_to_halve=gold))
-        curves.append((size, *_curve(expected, rows[-1].items, width)))
+        items = _least_items(expected, 1, width)
+        halves = expected.at(items or 10**6)[1]
+        most = halves >= halves.max() * 0.999  # of equals, the first
+        juror, label = np.unravel_index(int(np.argmax(most)), halves.shape)
+        safe, useless = tolerated_correlations(model, width)
+        for_prevalence = _least_items(expected, 0, width)
+        real, gold = gold_to_halve(simulate(DRAWN, **jury, missing=missing, seed=seed).votes, level)
+        weakest = model.jurors[juror], model.labels[label]
+        rows.append(PlanRow(len(model.jurors), items, for_prevalence, weakest, safe, useless, real, gold))
+        curves.append((size, *_curve(expected, items)))
     return Plan(width, level, target, tuple(labels), tuple(rows), tuple(curves))
 
 
@@ -467,39 +450,18 @@ class ExpectedWidths:
         return np.where(np.isfinite(error), (high - low) / 2, np.inf)
 
 
-def _sizes(jurors: int | Sequence[int]) -> list[int]:
-    sizes = [jurors] if isinstance(jurors, int) else list(dict.fromkeys(jurors))
-    if not all(isinstance(size, (int, np.integer)) for size in sizes):
-        raise OptionError(f"jurors must be one number of jurors or several, got {jurors!r}")
-    if not sizes or min(sizes) < 3:
-        raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
-    return sizes
-
-
 def _repeated(accuracy: Any, size: int) -> Any:
     if isinstance(accuracy, (str, int, float)) or not hasattr(accuracy, "__len__") or isinstance(accuracy, dict):
         return accuracy
     return [accuracy[k % len(accuracy)] for k in range(size)]
 
 
-def _row(model: JuryModel, expected: ExpectedWidths, width: float) -> PlanRow:
-    items = _least_items(lambda q: float(expected.at(q)[1].max()), width)
-    halves = expected.at(items or 10**6)[1]
-    most = halves >= halves.max() * 0.999  # of equals, the first
-    juror, label = np.unravel_index(int(np.argmax(most)), halves.shape)
-    safe, useless = tolerated_correlations(model, width)
-    return PlanRow(
-        jurors=len(model.jurors),
-        items=items,
-        items_for_prevalence=_least_items(lambda q: float(expected.at(q)[0].max()), width),
-        weakest=(model.jurors[juror], model.labels[label]),
-        correlation=safe,
-        breaking_point=useless,
-    )
+def _least_items(expected: ExpectedWidths, which: int, width: float) -> int | None:
+    """Find the smallest test with half widths (0: of prevalences, 1: of accuracies) of at most `width`, if any."""
 
+    def half_width(items: int) -> float:
+        return float(expected.at(items)[which].max())
 
-def _least_items(half_width: Callable[[int], float], width: float) -> int | None:
-    """Find the smallest test with half widths of at most `width`; None if none is large enough."""
     high = FEWEST_ITEMS
     if half_width(high) <= width:
         return high
@@ -514,7 +476,7 @@ def _least_items(half_width: Callable[[int], float], width: float) -> int | None
     return high
 
 
-def _curve(expected: ExpectedWidths, items: int | None, width: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
+def _curve(expected: ExpectedWidths, items: int | None) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Compute how the weakest accuracy's ± shrinks, from a thirtieth of the items needed to thirty times as many."""
     middle = math.log10(items or 10_000)
     tests = sorted({max(FEWEST_ITEMS, round(10**x)) for x in np.linspace(middle - 1.5, middle + 1.5, 31)})

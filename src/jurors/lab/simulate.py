@@ -485,21 +485,13 @@ def simulate(
     >>> round(float(simulate(100_000, accuracy="0.8", pairs="0.05", seed=1).score.correlation("A", ["1", "2"])), 2)
     0.05
     """
-    common: dict[str, Any] = {"jurors": jurors, "labels": labels}
+    jury: dict[str, Any] = {"jurors": jurors, "labels": labels, "prevalence": prevalence, "accuracy": accuracy}
     end = None
     if drift is not None:
         if unknown := [name for name in drift if name not in ("prevalence", "accuracy")]:
             raise OptionError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
-        end = jury_model(**common, **{"prevalence": prevalence, "accuracy": accuracy} | dict(drift))
-    model = jury_model(
-        **common,
-        prevalence=prevalence,
-        accuracy=accuracy,
-        pairs=pairs,
-        groups=groups,
-        difficulty=difficulty,
-        towards=end,
-    )
+        end = jury_model(**jury | dict(drift))
+    model = jury_model(**jury, pairs=pairs, groups=groups, difficulty=difficulty, towards=end)
     size = len(model.jurors)
     chances = [missing] * size if isinstance(missing, (str, Number)) else list(missing)
     if len(chances) != size:
@@ -579,7 +571,7 @@ def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator
     codes = np.empty((items, width), dtype=code_type(len(start.labels)))
     truth = np.empty(items, dtype=np.int64)
     step = max(1, _BLOCK // width)
-    ends = [(_floats(m.prevalence), np.array([[_floats(row) for row in t] for t in m.confusion])) for m in (start, end)]
+    ends = [(np.array(m.prevalence, dtype=float), np.array(m.confusion, dtype=float)) for m in (start, end)]
     for first in range(0, items, step):
         last = min(items, first + step)
         progress = np.arange(first, last) / max(1, items - 1)
@@ -620,7 +612,3 @@ def _pick(chances: Floats, rng: np.random.Generator) -> Integers:
 
 def _between(start: Floats, end: Floats, progress: Floats) -> Floats:
     return start + (end - start) * progress[:, None]
-
-
-def _floats(values: Sequence[Fraction]) -> Floats:
-    return np.array([float(value) for value in values])

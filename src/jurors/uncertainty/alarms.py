@@ -163,19 +163,14 @@ class DefaultAnswers:
     shares: Floats  #: (N, R) how often each juror votes for each label
     votes: Floats  #: (N,) how many votes each juror cast
     kappa: float  #: agreement beyond default answers, as a share of what is possible
-    error: float  #: its standard error over items
     by_juror: Floats  #: (N,) κ_j; 0 for a constant juror
     reach: float  #: upper limit of κ: 95%, one-sided, had one more item been agreed on by all
 
     @property
-    def near_constant(self) -> Flags:
-        """(N,) jurors who nearly always give the same answer."""
-        return np.asarray((self.votes >= _ENOUGH_VOTES) & (self.shares.max(axis=1) >= _NEARLY_ALWAYS))
-
-    @property
     def defaults(self) -> Flags:
         """(N,) near-constant jurors whose rare answers agree with others no more than by chance."""
-        return np.asarray(self.near_constant & (self.by_juror < _LOW_KAPPA))
+        near_constant = (self.votes >= _ENOUGH_VOTES) & (self.shares.max(axis=1) >= _NEARLY_ALWAYS)
+        return np.asarray(near_constant & (self.by_juror < _LOW_KAPPA))
 
     @property
     def default_share(self) -> float:
@@ -211,7 +206,7 @@ def default_answers(sketch: Sketch) -> DefaultAnswers:
     Returns
     -------
     DefaultAnswers
-        Answer rates (N, R), votes (N,), κ with its standard error and upper limit, and κ_j (N,).
+        Answer rates (N, R), votes (N,), κ with its upper limit, and κ_j (N,).
 
     Examples
     --------
@@ -230,12 +225,12 @@ def default_answers(sketch: Sketch) -> DefaultAnswers:
     parts = [_excess_agreement(part, shares) for part, _ in parts_of(sketch)]
     of_juror = np.sum([part[0] for part in parts], axis=0)
     by_item, counts = np.concatenate([part[1] for part in parts], axis=1), sketch.counts.astype(float)
-    kappa, error = _ratio(by_item[0], by_item[1], counts)
+    kappa, _ = _ratio(by_item[0], by_item[1], counts)
     # The least evidence to the contrary that could be missing: one more item on which all agree against their defaults.
     pairs = float((votes_cast(sketch) ** 2 * counts).sum() / max(counts.sum(), 1))
     high, spread = _ratio(np.append(by_item[0], pairs), np.append(by_item[1], pairs), np.append(counts, 1.0))
     by_juror = of_juror[0] / np.maximum(of_juror[1], _LEAST)
-    return DefaultAnswers(shares, votes, kappa, error, by_juror, high + 1.645 * spread)
+    return DefaultAnswers(shares, votes, kappa, by_juror, high + 1.645 * spread)
 
 
 def _excess_agreement(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
@@ -301,7 +296,7 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     joint = np.asarray(joint_counts(sketch, weight), dtype=float)  # juror, true label, vote
     votes = joint.sum(axis=(1, 2))
     constant = (votes >= _ENOUGH_VOTES) & _is_constant(joint)
-    noise = uninformative(compare_with_peers(sketch, posterior, np.array(solution.confusions, dtype=float)))
+    noise = uninformative(*compare_with_peers(sketch, posterior, np.array(solution.confusions, dtype=float)))
     by_chance, cast = _chance_rate(joint), np.maximum(votes, 1.0)
     error = np.sqrt(np.maximum(by_chance * (1 - by_chance), 1e-12) / cast)
     z = (np.einsum("jll->j", joint) / cast - by_chance) / error
@@ -318,16 +313,10 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     return alarms
 
 
-@dataclass(frozen=True)
-class PeerVotes:
-    """How each juror's votes go with the labels by the *other* votes: its own proves nothing about itself."""
-
-    joint: Floats  #: (N, R, R) items by juror, label by the others' votes, and the juror's vote
-    squares: Floats  #: (N,) Σ q², with q the probability, by the others' votes, of the label voted for
-
-
-def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> PeerVotes:
+def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> tuple[Floats, Floats]:
     """Compare each juror's votes with the labels that the other votes imply: q_-j[l] ∝ q[l] / P(j votes this | l).
+
+    Its own vote proves nothing about itself.
 
     Parameters
     ----------
@@ -338,8 +327,10 @@ def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> 
 
     Returns
     -------
-    PeerVotes
-        (N, R, R) joint counts and (N,) sums of squares.
+    joint : ndarray, (N, R, R)
+        Items by juror, label by the others' votes, and the juror's vote.
+    squares : ndarray, (N,)
+        Σ q², with q the probability, by the others' votes, of the label voted for.
     """
     width, labels = len(sketch.jurors), len(sketch.labels)
     joint, squares = [], []
@@ -361,11 +352,11 @@ def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> 
         by_vote = table * (votes.T @ known)
         joint.append(np.ascontiguousarray(by_vote.reshape(width, labels, labels).transpose(0, 2, 1)))
         squares.append(of_part)
-    return PeerVotes(np.sum(joint, axis=0), np.sum(squares, axis=0))
+    return np.sum(joint, axis=0), np.sum(squares, axis=0)
 
 
-def uninformative(peers: PeerVotes) -> Flags:
-    """Find the jurors who answer at random.
+def uninformative(joint: Floats, squares: Floats) -> Flags:
+    """Find the jurors who answer at random; arguments as `compare_with_peers` returns them.
 
     Returns
     -------
@@ -377,19 +368,19 @@ def uninformative(peers: PeerVotes) -> Flags:
 
     >>> good, coin, short = [[75.0, 25], [25, 75]], [[50.0, 50], [50, 50]], [[8.0, 7], [7, 8]]
     >>> joint = np.array([good, good, good, coin, short])
-    >>> uninformative(PeerVotes(joint, np.einsum("jll->j", joint))).tolist()
+    >>> uninformative(joint, np.einsum("jll->j", joint)).tolist()
     [False, False, False, True, False]
     """
     from scipy.special import stdtr
 
-    cast = peers.joint.sum(axis=(1, 2))
-    votes, by_chance = np.maximum(cast, 1.0), _chance_rate(peers.joint)
-    mean = np.einsum("jll->j", peers.joint) / votes
+    cast = joint.sum(axis=(1, 2))
+    votes, by_chance = np.maximum(cast, 1.0), _chance_rate(joint)
+    mean = np.einsum("jll->j", joint) / votes
     # of the mean probability that a juror's vote is right; never less than one vote's in all
-    error = np.asarray(np.sqrt(np.maximum(peers.squares / votes - mean**2, 1 / votes**2) / votes))
+    error = np.asarray(np.sqrt(np.maximum(squares / votes - mean**2, 1 / votes**2) / votes))
     room = np.maximum(1 - by_chance, _LEAST)
     lift, z = (mean - by_chance) / room, (mean - by_chance) / error
-    is_tested = (cast >= _ENOUGH_VOTES) & ~_is_constant(peers.joint)
+    is_tested = (cast >= _ENOUGH_VOTES) & ~_is_constant(joint)
     rejected = np.zeros(len(lift), dtype=bool)
     if is_tested.any():
         least = _WORTH * max(float(np.median(lift[is_tested])), 0.0)
@@ -546,8 +537,7 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
     model = result.independent if isinstance(result, Evaluation) else result
     if model.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
-    if all(is_number(x) and x >= 0.5 for x in scores.values()):  # most juries: nothing to test
+    if (_scores(result) >= 0.5).all():  # most juries: nothing to test
         return []
     score, error = scores_and_errors(result)
     reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
@@ -603,6 +593,11 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     model = result.independent if isinstance(result, Evaluation) else result
     if model.solution is None or not 3 <= size <= _MOST_JURORS:
         return []
+
+    def is_below_most(gap: Any, error: Any) -> Any:
+        with np.errstate(invalid="ignore"):
+            return 2 * ((gap >= _GAP) & (gap > critical * error)).sum(axis=-1) > size - 1
+
     known = _scores(result).tolist()
     lowest = min((x for x in known if x == x), default=np.nan)
     if 2 * sum(x - lowest >= _GAP for x in known) <= size - 1:  # many juries: however certain the scores are
@@ -614,21 +609,13 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     higher = len(ranked) - np.searchsorted(ranked, score + 0.999 * np.maximum(_GAP, critical * error))  # NaN: none
     candidates = np.flatnonzero(2 * higher > size - 1)
     gap = score[None, :] - score[candidates, None]  # (candidate, other): how far the other is above
-    with np.errstate(invalid="ignore"):
-        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[candidates, None]))
-    weak = candidates[2 * above.sum(axis=1) > size - 1]
+    weak = candidates[is_below_most(gap, np.hypot(error[None, :], error[candidates, None]))]
     weak = weak[np.argsort(score[weak], kind="stable")]
     calibrated = result.calibrated if isinstance(result, Evaluation) and len(weak) else None
     if calibrated is not None and not calibrated.is_independent:
         # What moves all scores alike (shared error, bias) leaves the gaps between them.
-        scores, weak_too = _array(calibrated.score, result.jurors), []
-        for k in weak:
-            gap = scores - scores[k]
-            with np.errstate(invalid="ignore"):
-                above = (gap >= _GAP) & (gap > critical * gap_errors(calibrated, int(k)))
-            if 2 * above.sum() > size - 1:
-                weak_too.append(k)
-        weak = weak_too
+        scores = _array(calibrated.score, result.jurors)
+        weak = [k for k in weak if is_below_most(scores - scores[k], gap_errors(calibrated, int(k)))]
     return [result.jurors[k] for k in weak]
 
 
@@ -654,7 +641,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
     score, error = scores_and_errors(e)
     calibrated = e.calibrated if e.is_calibrated else None
     if calibrated is not None:
-        score = np.array([calibrated.score[j] if is_number(calibrated.score[j]) else np.nan for j in e.jurors])
+        score = _array(calibrated.score, e.jurors)
     which = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
     if len(which) < 2 or (calibrated is None and not np.isfinite(error[which]).all()):
         return False

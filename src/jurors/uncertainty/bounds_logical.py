@@ -43,7 +43,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_trio import Bounds, Share, Specification
+from jurors.uncertainty.bounds_trio import Bounds, Interval, Share, Specification
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
@@ -74,13 +74,6 @@ class Demand(NamedTuple):
         result += share
         result[:, self.label] -= 1
         return -result if self.is_most else result
-
-
-class LinearBound(NamedTuple):
-    """The result of a program: a bound that holds despite rounding, and an answer key that (nearly) attains it."""
-
-    bound: float  #: inf: there is no such answer key
-    key: Floats | None  #: tuples x labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +139,7 @@ class AnswerKeys:
         voted[:, label] = self.codes[:, juror] >= 0
         return right, voted
 
-    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> LinearBound:
+    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> tuple[float, Floats | None]:
         """Minimise Σ cost·a, over keys with Σ voted·a >= 1 if that is given.
 
         Parameters
@@ -158,7 +151,10 @@ class AnswerKeys:
 
         Returns
         -------
-        LinearBound
+        bound : float
+            Holds despite rounding; inf where there is no such answer key.
+        key : ndarray, (T, R), or None
+            An answer key that (nearly) attains it.
         """
         from scipy import sparse
 
@@ -171,19 +167,19 @@ class AnswerKeys:
             matrix, side = sparse.csr_array((data, columns, ends), shape=shape), np.append(side, n @ voted[:, -1] - 1)
         result = _solve(_without_last(cost), matrix, side, self._most, whole)
         if result.status == 2:
-            return LinearBound(np.inf, None)
+            return np.inf, None
         if result.x is None:
-            return LinearBound(-np.inf, None)
+            return -np.inf, None
         free = np.maximum(0.0, result.x[: len(self._most)].reshape(self.labels - 1, -1).T)
         key = np.column_stack([free, np.maximum(0.0, self.counts - free.sum(axis=1))])
         if whole:
             proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
             bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
-            return LinearBound(min(bound, float((cost * np.round(key)).sum())), np.round(key))
+            return min(bound, float((cost * np.round(key)).sum())), np.round(key)
         weights = np.maximum(0.0, -result.ineqlin.marginals)
         extra = 0.0 if voted is None else weights[-1]
         total = cost + self._weighted(weights[: len(self.demands)]) - (0.0 if voted is None else extra * voted)
-        return LinearBound(float(n @ total.min(axis=1)) + extra, key)
+        return float(n @ total.min(axis=1)) + extra, key
 
     def contradiction(self) -> Floats | None:
         """Weights of the demands that prove them jointly impossible (Farkas).
@@ -211,7 +207,7 @@ class AnswerKeys:
 
     def is_impossible_whole(self) -> bool:
         """Whether no answer key meets the demands where every item has one label."""
-        return self.minimum(np.zeros((len(self.codes), self.labels)), whole=True).bound == np.inf
+        return self.minimum(np.zeros((len(self.codes), self.labels)), whole=True)[0] == np.inf
 
     def _weighted(self, weights: Floats) -> Floats:
         return np.asarray(self._rows.T @ weights).reshape(len(self.codes), self.labels)
@@ -460,7 +456,6 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
-Interval = tuple[float, float]
 _CLOSE = 1e-9
 _WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
 _STEPS = 80
@@ -468,10 +463,7 @@ _MOST_WHOLE_CELLS = 64  # tuples x labels up to which integer programs also for 
 
 
 def logical_bounds(
-    sketch: Sketch,
-    specification: Specification | Mapping[Label, Share] | Share | None = None,
-    *,
-    exact: bool = False,
+    sketch: Sketch, specification: Specification | Mapping[Label, Share] | Share | None = None, *, exact: bool = False
 ) -> Bounds:
     """Bound every prevalence and accuracy, whatever the jurors' errors have in common.
 
@@ -639,12 +631,11 @@ class _Search:
         for _ in range(_STEPS):
             if share <= _CLOSE:
                 return 0.0
-            least = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
-            gap = least.bound
-            if least.key is None:
+            gap, key = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
+            if key is None:
                 break
-            self._remember(least.key)
-            lower = float((least.key * part).sum() / (least.key * voted).sum())
+            self._remember(key)
+            lower = float((key * part).sum() / (key * voted).sum())
             if gap >= -_CLOSE or lower >= share - 1e-12:
                 break
             share = lower
@@ -652,11 +643,11 @@ class _Search:
         return math.nan if gap == math.inf else share + min(0.0, gap + slack)
 
     def _least(self, cost: Floats) -> float:
-        least = self.keys.minimum(cost, whole=self.whole)
-        if least.key is None:
+        bound, key = self.keys.minimum(cost, whole=self.whole)
+        if key is None:
             return -math.inf
-        self._remember(least.key)
-        return least.bound
+        self._remember(key)
+        return bound
 
     def _remember(self, key: Floats) -> None:
         codes, labels = self.keys.codes, range(self.keys.labels)

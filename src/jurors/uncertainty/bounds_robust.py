@@ -17,7 +17,7 @@ in the differentials of s, P_A, P_iA and P_iB.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -75,12 +75,6 @@ class JointBounds(NamedTuple):
     mirror_kept: bool
 
 
-class RobustContradiction(NamedTuple):
-    """Jurors whose trios cannot all be right."""
-
-    place: Place
-
-
 def chosen_trios(width: int) -> tuple[list[Place], int]:
     """Select all trios, or neighbours and a seeded draw, MOST_TRIOS in all.
 
@@ -125,36 +119,8 @@ def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None
     return [int(n) for n in counts]
 
 
-def intersect_trios(trios: Iterable[TrioBounds]) -> JointBounds | RobustContradiction:
-    """Intersect the bounds of all trios.
-
-    Returns
-    -------
-    JointBounds or RobustContradiction
-    """
-    prevalence = ALL
-    accuracy: Accuracies = {}
-    mirror_kept = False
-    for group in _groups(trios):
-        members = tuple(sorted({k for trio in group for k in trio.place}))
-        signs = _signs(group)
-        both = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
-        sides = [side for side in both if side is not None]
-        if not sides:
-            return RobustContradiction(members)
-        mirror_kept |= len(sides) > 1
-        shared = common(prevalence, _hull([side[0] for side in sides]))
-        if shared is None:
-            return RobustContradiction(members)
-        prevalence = shared
-        for k in members:
-            accuracy[k] = _hull([side[1][k][0] for side in sides]), _hull([side[1][k][1] for side in sides])
-    return JointBounds(prevalence, accuracy, mirror_kept)
-
-
-def _groups(separated: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
+def _groups(trios: list[TrioBounds]) -> list[list[TrioBounds]]:
     """Trios that share jurors, directly or through others."""
-    trios = list(separated)
     if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
         return [trios] if trios else []
     first, second, third = np.array([trio.place for trio in trios]).T
@@ -338,11 +304,24 @@ class TrioWork:
         JointBounds or None
             None where they contradict each other.
         """
-        result = self.searched or (None if self.impossible else intersect_trios(self.separated))
-        if isinstance(result, RobustContradiction):
-            self.impossible = "not_explainable", result.place
-            return None
-        return result
+        if self.searched or self.impossible:
+            return self.searched
+        prevalence, mirror_kept = ALL, False
+        accuracy: Accuracies = {}
+        for group in _groups(self.separated):
+            members = tuple(sorted({k for trio in group for k in trio.place}))
+            signs = _signs(group)
+            both = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
+            sides = [side for side in both if side is not None]
+            mirror_kept |= len(sides) > 1
+            shared = common(prevalence, _hull([side[0] for side in sides])) if sides else None
+            if shared is None:
+                self.impossible = "not_explainable", members
+                return None
+            prevalence = shared
+            for k in members:
+                accuracy[k] = _hull([side[1][k][0] for side in sides]), _hull([side[1][k][1] for side in sides])
+        return JointBounds(prevalence, accuracy, mirror_kept)
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ compared, so 1e-13 covers the few dozen roundings of 2⁻⁵³.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from jurors.uncertainty.bounds_trio import LESS, MORE, ClosedBox, ExactTrio, Fli
 
 Ends: TypeAlias = tuple[Floats, Floats]
 
-MOST_BOXES = 250_000  #: after so many boxes of one trio the search stops; its answer stays guaranteed
+_MOST_BOXES = 250_000  # after so many boxes of one trio the search stops; its answer stays guaranteed
 _TOLERANCE = 0.01  # of the width the search starts from
 _MARGIN = 1e-13
 _NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])
@@ -48,52 +48,16 @@ class Hull(NamedTuple):
     finished: bool
 
 
-class SearchRegion(Protocol):
-    """A region in four dimensions that a search can halve."""
-
-    start: Ends
-
-    def narrow(self, low: Floats, high: Floats) -> Narrowed:
-        """Cut off what certainly holds no evaluation.
-
-        Returns
-        -------
-        Narrowed
-            Of boxes (…, 4).
-        """
-
-    def statistics(self, points: Floats) -> tuple[Flags, Floats]:
-        """Which points are evaluations (up to rounding), and their seven statistics.
-
-        Returns
-        -------
-        ok : ndarray of bool, (points,)
-        values : ndarray, (points, 7)
-        """
-
-    def halve(self, low: Floats, high: Floats) -> tuple[NDArray[np.intp], Floats]:
-        """In which dimension to cut each box, and where.
-
-        Returns
-        -------
-        axis : ndarray of int, (boxes,)
-        at : ndarray, (boxes,)
-        """
-
-
-def search_hull(
-    problem: SearchRegion, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None
-) -> Hull:
+def search_hull(problem: Separated | Unseparated, widths: Floats, *, progress: Progress | None = None) -> Hull:
     """Bound the seven statistics over a region.
 
     Parameters
     ----------
     problem
-        The region.
+        The region, from `start` on: its `narrow` cuts off what certainly holds no evaluation, `statistics` says which
+        points are evaluations (up to rounding), and `halve` in which dimension to cut each box, and where.
     widths
         (7,) of what is known already: the search is precise to a hundredth of them if it finishes.
-    most_boxes
-        After so many boxes it stops.
     progress
         Called with the share of the work done.
 
@@ -113,7 +77,7 @@ def search_hull(
         reached = _extend(reached, values[ok], values[ok])
         outside = (box.least < reached[0] - tolerance) | (box.most > reached[1] + tolerance)
         open_ = box.alive & (outside & (box.most - box.least > tolerance)).any(axis=1)
-        if seen + 2 * int(open_.sum()) > most_boxes:
+        if seen + 2 * int(open_.sum()) > _MOST_BOXES:
             return Hull(_extend(hull, box.least[box.alive], box.most[box.alive]), seen, False)
         done_with = box.alive & ~open_
         hull = _extend(hull, box.least[done_with], box.most[done_with])
@@ -135,7 +99,7 @@ def _extend(hull: Ends, least: Floats, most: Floats) -> Ends:
     return np.minimum(hull[0], least.min(axis=0)), np.maximum(hull[1], most.max(axis=0))
 
 
-def _sample(problem: SearchRegion) -> Ends:
+def _sample(problem: Separated | Unseparated) -> Ends:
     """A first incumbent: random points, then points near those that attained the extremes."""
     rng = np.random.default_rng(0)
     low, high = problem.start
@@ -185,12 +149,9 @@ class Separated:
         r_high = np.minimum(r[1], (self.n[1] / b_low).min(axis=1, keepdims=True) * MORE)
         tau = self._tau((r_low, r_high), c, (b_low, b_high))
         # r - 1/r = τ/√(c_12 c_13 c_23)
-        least, most = (
-            np.sqrt(c[0].prod(axis=1, keepdims=True)) * LESS,
-            np.sqrt(c[1].prod(axis=1, keepdims=True)) * MORE,
-        )
-        bottom = np.where(tau[0] > 0, tau[0] / most * LESS, tau[0] / least * MORE)
-        top = np.where(tau[1] > 0, tau[1] / least * MORE, tau[1] / most * LESS)
+        few, many = (np.sqrt(end.prod(axis=1, keepdims=True)) * by for end, by in zip(c, (LESS, MORE), strict=True))
+        bottom = np.where(tau[0] > 0, tau[0] / many * LESS, tau[0] / few * MORE)
+        top = np.where(tau[1] > 0, tau[1] / few * MORE, tau[1] / many * LESS)
         r_low = np.maximum(r_low, _ratio_of(bottom) * LESS)
         r_high = np.minimum(r_high, _ratio_of(top) * MORE)
         alive = (r_low <= r_high)[:, 0] & (b_low <= b_high).all(axis=1) & (c[0] <= c[1]).all(axis=1)

@@ -33,7 +33,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf, nextafter, sqrt
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -356,7 +356,9 @@ def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) ->
     floor = np.abs(e).max(axis=1)
     least = np.full(len(points), np.inf)
     at = np.flatnonzero(floor <= known)
-    residual = _Residual.of(m, *(array[at] for array in (p, q, d, e)))
+    p, q, d, e = (array[at] for array in (p, q, d, e))
+    left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
+    residual = _Residual(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
     if np.isfinite(known):
         enough = residual.is_explained_by(np.full(len(at), known))
         at, residual = at[enough], _Residual(*(array[enough] for array in residual))
@@ -380,12 +382,6 @@ class _Residual(NamedTuple):
     signed: Floats  #: e, with the sign of each juror's contribution
     left: Floats  #: |what is left of T|
 
-    @classmethod
-    def of(cls, m: TrioMoments, p: Floats, q: Floats, d: Floats, e: Floats) -> Self:
-        """At points where the pairs leave e unexplained."""
-        left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
-        return cls(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
-
     def is_explained_by(self, correlation: Floats) -> Flags:
         """Whether correlations up to this suffice, point by point; monotone in the correlation."""
         epsilon = correlation[:, None]
@@ -396,7 +392,6 @@ class _Residual(NamedTuple):
 # -- closed bounds of a trio -------------------------------------------------------------------------------------------
 
 Interval: TypeAlias = tuple[float, float]
-Three: TypeAlias = tuple[float, float, float]
 Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
 
 LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
@@ -445,11 +440,6 @@ class ExactTrio(WholeMoments):
         """C_jk by the juror left out."""
         return tuple(Fraction(pair, self.items**2) for pair in self.pair)
 
-    @property
-    def third(self) -> Fraction:
-        """T."""
-        return Fraction(self.trio, self.items**3)
-
     def outcome(self, epsilon: float) -> Outcome:
         """The case of this trio for ε, decided exactly.
 
@@ -487,8 +477,8 @@ class FlippedTrio:
     signs: tuple[int, int, int]
     share_b: tuple[Interval, ...]  #: m_i, how often each votes for the second label
     share_a: tuple[Interval, ...]  #: 1 - m_i
-    low: Three  #: L = C - ε, by the juror left out
-    high: Three  #: U = C + ε
+    low: tuple[float, ...]  #: L = C - ε, by the juror left out
+    high: tuple[float, ...]  #: U = C + ε
     third: Interval  #: T
 
     @classmethod
@@ -501,15 +491,8 @@ class FlippedTrio:
         third = trio.trio * signs[1] * signs[2]
         low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
         high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
-        return cls(
-            epsilon,
-            signs,
-            tuple(ratio(n, q) for n in votes),
-            tuple(ratio(q - n, q) for n in votes),
-            (low[0], low[1], low[2]),
-            (high[0], high[1], high[2]),
-            ratio(third, q**3),
-        )
+        share_b, share_a = tuple(ratio(n, q) for n in votes), tuple(ratio(q - n, q) for n in votes)
+        return cls(epsilon, signs, share_b, share_a, tuple(low), tuple(high), ratio(third, q**3))
 
 
 @dataclass

@@ -340,11 +340,6 @@ class CalibratedShares:
         return np.sort(self.drawn.log_rho[:DRAWS])
 
     @property
-    def method_weights(self) -> Floats:
-        """(methods,) the probability of each method's posterior, given gold."""
-        return self.drawn.weights
-
-    @property
     def score_draws(self) -> Floats:
         """(N, DRAWS) the scores of every scenario: what is common to all jurors."""
         return self._score_parts[0][:-1, :DRAWS]
@@ -363,13 +358,6 @@ class CalibratedShares:
         with np.errstate(divide="ignore", invalid="ignore"):
             doubt = self.sums.doubt / self.sums.items**2 + self.noise.prevalence
             return spread_shares(share, np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
-
-    @property
-    def items(self) -> Floats:
-        """(statistics,) how many items each is a share of."""
-        sums = self.sums
-        met = sums.met[:-1].sum(axis=2).ravel() / sums.met.shape[2]
-        return np.concatenate([np.full(len(sums.prevalence), sums.items), met, sums.votes])
 
     @property
     def shared_error(self) -> float:
@@ -395,9 +383,12 @@ class CalibratedShares:
             (low, high) on the last axis.
         """
         ends = np.stack([quantile(self.values, tail) for tail in _tails(level)], axis=1, dtype=np.float64)
-        size = np.maximum(np.rint(self.items), 1.0)[:, None]
+        sums = self.sums
+        met = sums.met[:-1].sum(axis=2).ravel() / sums.met.shape[2]
+        items = np.concatenate([np.full(len(sums.prevalence), sums.items), met, sums.votes])
+        size = np.maximum(np.rint(items), 1.0)[:, None]
         ends = np.rint(ends * size) / size
-        jurors, labels = self.sums.right.shape[0] - 1, self.sums.right.shape[1]
+        jurors, labels = sums.right.shape[0] - 1, sums.right.shape[1]
         scores = labels + jurors * labels
         return {
             "prevalence": ends[:labels],
@@ -619,7 +610,10 @@ def drawn_scenarios(
         Each method's log-odds.
     drawn : Scenarios
     """
-    center, sd = _prior_of_rho(jury, population, rho, traits)
+    if rho is None:
+        center, sd = population.shared_error(traits or panel_traits(jury))
+    else:
+        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
@@ -641,9 +635,7 @@ def expected_labels(jury: JuryVotes, population: Population, *, rho: float | Non
     posterior : ndarray, (T, R)
     labels : ndarray of int, (T,)
     """
-    center, sd = _prior_of_rho(jury, population, rho, None)
-    odds = log_odds(jury.posterior, jury.distinct)
-    drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
+    (odds,), drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
     mean = mean_tempered_posterior(odds, jury.distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
     return mean, np.asarray(odds.argmax(axis=1))
 
@@ -668,12 +660,3 @@ def temper_new_tuples(
     """
     _, drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
     return mean_tempered_posterior(log_odds(posterior, distinct), distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
-
-
-def _prior_of_rho(
-    jury: JuryVotes, population: Population, rho: float | None, traits: PanelTraits | None
-) -> tuple[float, float]:
-    """Mean and standard deviation of log rho."""
-    if rho is not None:
-        return float(np.log(max(rho, LEAST_RHO))), 0.0
-    return population.shared_error(traits or panel_traits(jury))

@@ -181,9 +181,9 @@ def scenarios_of(
     -------
     Scenarios
     """
+    center, sd = known or population.shared_error(traits)
     if rho is not None:
-        return prior_scenarios(float(np.log(max(rho, LEAST_RHO))), 0.0, population.slant, labels)
-    center, sd = population.shared_error(traits) if known is None else known
+        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
 
 
@@ -210,28 +210,21 @@ def paired_change(
     changed = float(runs.weights[at].sum())
     if not items or not changed:
         return PairedChange(0.0, (0.0, 0.0), int(items), 0) if items else None
-    gain, doubt = _gains(runs, at, now[at], before[at], drawn)
+    gain, doubt = np.zeros(len(drawn.log_rho)), 0.0  # by scenario, items won less those lost; left by unknown labels
+    for start in range(0, len(at), _PAIRED_BLOCK):
+        part = at[start : start + _PAIRED_BLOCK]
+        q = temper_posteriors(runs.odds[part], runs.distinct[part], drawn.log_rho, drawn.bias)
+        rows, weights = np.arange(len(part)), runs.weights[part]
+        won, lost = q[rows, now[part]], q[rows, before[part]]
+        gain += weights @ (won - lost)
+        doubt += float((weights @ (won + lost - (won - lost) ** 2))[:DRAWS].mean())
     share = (gain / changed + 1.0) / 2.0  # of the changed items, from 0 (all lost) to 1 (all won)
     mean = float(share[:DRAWS].mean())
-    part = changed / items
-    of_juror = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / part
+    of_juror = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / (changed / items)
     values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + of_juror]))[0]
     ends = [float(quantile(values, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2)]
     low, high, value = ((2.0 * x - 1.0) * changed / items for x in (*ends, float(share[DRAWS:].mean())))
     return PairedChange(value, (low, high), round(items), round(changed))
-
-
-def _gains(runs: PairedRuns, at: Integers, now: Integers, before: Integers, drawn: Scenarios) -> tuple[Floats, float]:
-    """By scenario, how many items were won less those lost; and the variance that unknown labels leave."""
-    gain, doubt = np.zeros(len(drawn.log_rho)), 0.0
-    for start in range(0, len(at), _PAIRED_BLOCK):
-        part = slice(start, start + _PAIRED_BLOCK)
-        rows, weights = np.arange(len(at[part])), runs.weights[at[part]]
-        q = temper_posteriors(runs.odds[at[part]], runs.distinct[at[part]], drawn.log_rho, drawn.bias)
-        won, lost = q[rows, now[part]], q[rows, before[part]]
-        gain += weights @ (won - lost)
-        doubt += float((weights @ (won + lost - (won - lost) ** 2))[:DRAWS].mean())
-    return gain, doubt
 
 
 # -- grades against an answer key --------------------------------------------------------------------------------------

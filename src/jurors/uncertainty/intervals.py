@@ -641,23 +641,12 @@ def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[st
     fit, hearing, data = panel.choice.fit, panel.hearing, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
-    estimates = {
-        "prevalence": fit.prevalence,
-        "accuracy": np.einsum("jll->jl", fit.confusion),
-        "score": fit.score,
-    }
-    sizes = {
-        "prevalence": np.full(data.labels, items),
-        "accuracy": votes[:, None] * fit.prevalence,
-        "score": votes,
-    }
+    estimates = {"prevalence": fit.prevalence, "accuracy": np.einsum("jll->jl", fit.confusion), "score": fit.score}
+    sizes = {"prevalence": np.full(data.labels, items), "accuracy": votes[:, None] * fit.prevalence, "score": votes}
     ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
-    intervals: dict[str, Any] = {name: np.stack(pair, axis=-1) for name, pair in ends.items()}
-    intervals["errors"] = dict(errors)
-    for name in ("accuracy", "score"):
-        intervals[name] = intervals[name][hearing]
-        intervals["errors"][name] = errors[name][hearing]
-    return intervals
+    members: dict[str, Any] = {"prevalence": slice(None), "accuracy": hearing, "score": hearing}
+    intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
+    return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}
 
 
 # -- error correlations: how far does their mean vary over the replicates? ---------------------------------------------
@@ -688,10 +677,11 @@ class DependenceSpread:
         stats = expected_statistics(data, posterior, drawn)
         accuracy = np.where(np.isfinite(stats["accuracy"]), stats["accuracy"], 0.5)
         met = np.isfinite(self.measured.correlation)
+        hot = data.matrix[0].reshape(data.rows, data.jurors, data.labels)
         size = max(1, _MOST_VOTES // (data.rows * data.jurors))
         for start in range(0, len(drawn), size):
             part = slice(start, start + size)
-            covariance = _covariances(data, drawn[part])
+            covariance = np.nan_to_num(covariances(*pair_sums(hot[:, :, 1], hot.sum(axis=2), drawn[part])))
             correlations = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
             self.means += mean_correlation(expand_to_members(correlations, hearing), self.measured.items).tolist()
 
@@ -705,7 +695,7 @@ class DependenceSpread:
         if len(self.means) < 2:
             return self.measured
         middle = self.measured.mean_correlation
-        reach = NormalDist().inv_cdf(0.5 + level / 2) * stdev(self.means)
+        reach = _z(level) * stdev(self.means)
         low, high = middle - reach, middle + reach
         size = len(self.measured.jurors)
         ends = {
@@ -713,10 +703,3 @@ class DependenceSpread:
             "effective_jurors": (effective_number(size, high), effective_number(size, low)),
         }
         return replace(self.measured, interval=ends)
-
-
-def _covariances(data: Incidence, weights: Floats) -> Floats:
-    """(B, N, N) covariances of all pairs, each on the items both answered, with item weights (B, T)."""
-    hot = data.matrix[0].reshape(data.rows, data.jurors, data.labels)
-    voted, second = hot.sum(axis=2), hot[:, :, 1]
-    return np.nan_to_num(covariances(*pair_sums(second, voted, weights)))

@@ -48,14 +48,9 @@ from jurors.evaluate.dependence import LARGE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import tuple_shares
-from jurors.evaluate.trio_multiclass import (
-    MultilabelDecode,
-    check_few_labels,
-    decode_floats,
-    start_from_votes,
-)
+from jurors.evaluate.trio_multiclass import MultilabelDecode, check_few_labels, decode_floats, start_from_votes
 from jurors.results import Columns, Result, Table
-from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors
+from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import shell_quoted
@@ -228,7 +223,13 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     ]
     shown = format_first_names(why, _MOST_NAMED)
     left = "one voice is" if few.count == 1 else "no voice is" if not few.count else "two voices are"
-    chance = _chance(few, len(names))
+    chance = None  # how often, at most, the best honest jurors give such counts; None: there simply are too few jurors
+    if few.met or few.votes:
+        groups: dict[int, list[int]] = {}
+        for (_, first), met in zip((*few.same, *few.opposite), few.met, strict=True):
+            groups.setdefault(first, []).append(met)
+        copies = [chance_of_copies(met, len(names)) for met in groups.values()]
+        chance = max([*copies, chance_of_constant(few.votes, len(names))])
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
     message = (
         f"{shown + ': ' if shown else ''}only {left} left, and grading needs three. Copies and jurors who are always "
@@ -293,25 +294,12 @@ say so with --join judge, or it is heard so often"
     for name, group in possible_repeats(sketch).items():
         who = tuple(sketch.jurors[k] for k in group)
         join = f"if they are one judge asked {len(who)} times, say so with --join {shell_quoted(name)}"
-        if len(who) == len(sketch.jurors):
-            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
-            alarms.append(Alarm("possible_repeats", "note", message, float(len(who)), who))
-            continue
-        shown = format_names(map(repr, who), _MOST_NAMED)
+        shown, is_all = format_names(map(repr, who), _MOST_NAMED), len(who) == len(sketch.jurors)
         message = f"{shown} agree far more with each other than with the others: {join}, or it is heard so often"
-        alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))
+        if is_all:
+            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
+        alarms.append(Alarm("possible_repeats", "note" if is_all else "warning", message, float(len(who)), who))
     return alarms
-
-
-def _chance(few: DistinctJurors, jurors: int) -> float | None:
-    """How often, at most, the best honest jurors give such counts; None where there simply are too few jurors."""
-    if not few.met and not few.votes:
-        return None
-    groups: dict[int, list[int]] = {}
-    for (_, first), met in zip((*few.same, *few.opposite), few.met, strict=True):
-        groups.setdefault(first, []).append(met)
-    copies = [chance_of_copies(met, jurors) for met in groups.values()]
-    return max([*copies, chance_of_constant(few.votes, jurors)])
 
 
 def chance_of_copies(met: Sequence[int], jurors: int) -> float:
@@ -441,7 +429,15 @@ def trio_alarms(
                 alarms.append(Alarm("rational_non_integral", "note", message))
     if empty:  # where every tuple occurred, no juror is a copy of another
         alarms += too_few_juror_alarms(sketch)
-    alarms += _weak_pair(sketch.jurors, z)
+    weakest = int(np.argmin(np.abs(z)))
+    if not abs(z[weakest]) >= WEAK_PAIR:  # the decode divides by every pair's covariance
+        first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
+        message = (
+            f"{first!r} and {second!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
+            "read the intervals before the grades"
+        )
+        pair = AlarmPair(first, second, float(z[weakest]))
+        alarms.append(Alarm("weak_pair", "warning", message, pair.value, (first, second), pairs=(pair,)))
     if tied:
         message = "both solutions satisfy the rule equally well; neither is preferred"
         alarms.append(Alarm("tie_between_solutions", "warning", message))
@@ -470,20 +466,6 @@ def _is_outside(exact: Any, rounded: Any) -> bool:
     if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
         return bool(rounded < 0 or rounded > 1)
     return bool(exact < 0 or exact > 1)
-
-
-def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
-    """The decode divides by every pair's covariance: one that chance could explain leaves the grades undetermined."""
-    weakest = int(np.argmin(np.abs(z)))
-    if abs(z[weakest]) >= WEAK_PAIR:
-        return []
-    pair = tuple(name for c, name in enumerate(jurors) if c != weakest)
-    message = (
-        f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
-        "read the intervals before the grades"
-    )
-    value = float(z[weakest])
-    return [Alarm("weak_pair", "warning", message, value, pair, pairs=(AlarmPair(pair[0], pair[1], value),))]
 
 
 # -- goodness of fit with three labels or more -------------------------------------------------------------------------
