@@ -90,15 +90,6 @@ def test_a_juror_of_another_alphabet_is_named_with_the_mapping_that_mends_it() -
     assert "write no for 0, yes for 1" in finding.message
 
 
-def test_one_spelling_of_each_label() -> None:
-    text = "ann,bob,cy\n1,1.0,01\n0,0,0.0\n1,0,1\n"
-    assert read_votes(io.StringIO(text)).labels == ("0", "1")
-    composed = "ann,bob,cy\ncaf\u00e9,cafe\u0301 ,th\u00e9\n"
-    assert read_votes(io.StringIO(composed)).labels == ("café", "thé")
-    named = "item,juror,label\ne\u0301,ann,x\n\u00e9,bob,y\n"
-    assert read_sketch(io.StringIO(named)).items == read_votes(io.StringIO(named)).total == 1
-
-
 def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:
     for name, start in (("a", 0), ("b", 10)):
         (tmp_path / f"{name}.csv").write_text("item,ann,bob\n" + "".join(f"{start + k},x,y\n" for k in range(4)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from other_tools import SAMPLES
 
@@ -15,8 +16,7 @@ LINES = '{"id": 7, "q": [{"role": "user", "content": "2 + 2?"}]}\n{"id": "x", "q
 
 
 def test_a_table_of_items_may_be_csv_json_lines_or_parquet(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"item": [1.0, 2.0, None], "q": ["one\nline", "zwei", "none"], "a": ["x", None, "y"]})
+    frame = pd.DataFrame({"item": [1.0, 2.0, None], "q": ["one\nline", "zwei", "none"], "a": ["x", None, "y"]})
     frame.to_parquet(tmp_path / "items.parquet")
     frame.to_csv(tmp_path / "items.csv", index=False)
     expected = {"q": ("zwei", "one\nline"), "a": ("", "x")}
@@ -27,9 +27,8 @@ def test_a_table_of_items_may_be_csv_json_lines_or_parquet(tmp_path: Path) -> No
 
 
 def test_nested_columns_of_parquet_are_shown(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
     chat = [{"role": "user", "content": "hm"}, {"role": "bot", "content": "ah"}]
-    pandas.DataFrame({"item": ["a"], "chat": [chat]}).to_parquet(tmp_path / "items.parquet")
+    pd.DataFrame({"item": ["a"], "chat": [chat]}).to_parquet(tmp_path / "items.parquet")
     shown = read_item_texts(str(tmp_path / "items.parquet"), "chat").of(["a"])
     assert shown == {"chat": ("user: hm\n\nbot: ah",)}
 
@@ -50,16 +49,7 @@ def test_what_looks_like_a_formula_is_read_as_csv_writes_it() -> None:
     assert read_item_texts(io.StringIO("item,q\n'=1+1,'=2+2\n"), "q").of(["=1+1"]) == {"q": ("=2+2",)}
 
 
-def test_what_is_wrong_is_said_in_a_line() -> None:
-    table = "item,q\n1,one\n1,eins\n"
-    with pytest.raises(VotesError, match=r"item '1' has two texts, 'one' and 'eins'; keep one row"):
-        read_item_texts(io.StringIO(table), "q")
-    with pytest.raises(VotesError, match=r"there is no column 'quest'.*There are: item, q"):
-        read_item_texts(io.StringIO(table), "quest")
-    with pytest.raises(VotesError, match="name the column to show"):
-        read_item_texts(io.StringIO(table))
-    with pytest.raises(VotesError, match="none of 'x', 'q' is the item"):
-        read_item_texts(io.StringIO("x,q\n1,one\n"), "q")
+def test_items_without_a_text_are_told() -> None:
     with pytest.raises(VotesError, match=r"2 of the 3 items to show have no text, such as 8"):
         read_item_texts(io.StringIO("item,q\n7,one\n9,\n"), "q").of([7, 8, 9])
 
@@ -67,11 +57,7 @@ def test_what_is_wrong_is_said_in_a_line() -> None:
 @pytest.mark.parametrize(
     ("sample", "item", "expected"),
     [
-        (
-            "promptfoo/results.json",
-            "test 0, prompt 0, parrot",
-            dict.fromkeys(("question", "answer"), "Say: apple pie"),
-        ),
+        ("promptfoo/results.json", "test 0, prompt 0, parrot", dict.fromkeys(("question", "answer"), "Say: apple pie")),
         ("label_studio/json.json", 1, {"text": "Paris is in France."}),
         ("argilla/nested.json", "q1", {"text": "Paris is in France."}),
         ("argilla/flat.jsonl", "q1", {"text": "Paris is in France.", "source": "hand"}),
@@ -105,6 +91,5 @@ def test_other_logs_show_the_question() -> None:
 def test_a_log_without_texts_says_so() -> None:
     with pytest.raises(VotesError, match="there is no column 'reply'"):
         read_item_texts(SAMPLES / "promptfoo" / "results.json", "reply")
-    matrix = SAMPLES / "matrix" / "snorkel.npy"
     with pytest.raises(VotesError, match="holds no text of its items"):
-        read_item_texts(matrix, "question")
+        read_item_texts(SAMPLES / "matrix" / "snorkel.npy", "question")

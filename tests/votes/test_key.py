@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from other_tools import SAMPLES
-from votes.panels import panel
+from votes.panels import cells, panel
 
 import jurors
 from jurors.cli import main
@@ -39,8 +39,7 @@ def test_a_key_gives_back_its_labels_and_leaves_the_votes_alone(labels: list[str
     assert truths(by_item) == truths(Key.from_array(labels)) == labels
     votes, _ = by_item.align(VOTES)
     assert votes.labels == tuple(sorted({*VOTES.labels, *filter(None, labels)}))
-    before = [[None if c < 0 else VOTES.labels[c] for c in row] for row in VOTES.codes.tolist()]
-    assert [[None if c < 0 else votes.labels[c] for c in row] for row in votes.codes.tolist()] == before
+    assert cells(votes) == cells(VOTES)
 
 
 def test_sparse_votes_are_extended_too() -> None:
@@ -77,62 +76,26 @@ def test_as_key_takes_whatever_holds_true_labels(tmp_path: Path) -> None:
         as_key(3)
 
 
-@pytest.mark.parametrize("layout", ["item,ann,bob,gold\n7,a,c,a\n8,c,c,b\n", "ann,bob,gold\na,c,a\nc,c,b\n"])
-def test_a_column_of_the_votes_file_may_be_the_key(layout: str) -> None:
-    votes, key = read_votes_with_key(io.StringIO(layout), "gold")
-    assert votes.jurors == ("ann", "bob")
-    assert truths(key, votes) == ["a", "b"]
-
-
-def test_a_key_column_goes_with_counts_and_with_one_vote_per_row() -> None:
-    votes, key = read_votes_with_key(io.StringIO("ann,bob,gold,count\na,c,a,5\na,c,b,6\n"), "gold")
-    assert (votes.total, truths(key, votes)) == (11, ["a", "b"])
-    votes, key = read_votes_with_key(io.StringIO("item,juror,label,gold\nq,ann,a,b\nq,bob,c,b\nr,bob,c,\n"), "gold")
-    assert truths(key, votes) == ["b", None]
+ORDERED = Votes.from_matrix([[1, 2, 3], [5, 4, 5], [9, 10, 9], [7, 7, 8]] * 5, scale="ordinal")
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "message"),
+    ("key", "votes", "message"),
     [
-        ("id,truth\n7,a\n7,b\n", {}, "item '7' has two true labels, 'a' and 'b' .row 2"),
-        ("id,truth\n,a\n", {}, "row 1 has the true label 'a', but no item"),
-        ("id,truth\n7,\n", {}, "no true label"),
-        ("id,truth\n7,?\n", {"missing": ("?",)}, "no true label"),
-        ("id,what\n7,a\n", {}, "none of 'id', 'what' is the label"),
-        ("what,truth\n7,a\n", {}, "none of 'what', 'truth' is the item"),
-        ("id,truth\n7,a\n", {"label": "thruth"}, "Did you mean 'truth'"),
-        ("id,truth\n7,a\n", {"label": "id", "item": "id"}, "two different columns"),
+        ({"x": "a"}, VOTES, r"such as 'x'.*such as 7"),
+        (["a", "c"], VOTES, "2 labels, but the votes have 3 rows"),
+        (["cat", "dog", "cat"], VOTES, "share none, so this is not their key"),
+        ({0: "a", 1: "c"}, Votes.from_matrix([["a", "c"], ["c", "c"]], counts=[3, 4]), "name no items"),
+        ([0, 0, 1, 0] * 5, ORDERED, r"says 0 of 75% of its items, which nobody votes.* 1 to 10"),
     ],
 )
-def test_a_bad_key_is_refused_in_one_line(text: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(VotesError, match=message) as caught:
-        read_key(io.StringIO(text), **options)
-    assert "\n" not in str(caught.value)
+def test_a_key_of_other_votes_is_refused(key: Any, votes: Votes, message: str) -> None:
+    with pytest.raises(VotesError, match=message):
+        as_key(key).align(votes)
 
 
-def test_a_key_for_other_votes_shows_an_item_of_each() -> None:
-    with pytest.raises(VotesError, match=r"such as 'x'.*such as 7"):
-        Key.from_mapping({"x": "a"}).align(VOTES)
-    with pytest.raises(VotesError, match="2 labels, but the votes have 3 rows"):
-        Key.from_array(["a", "c"]).align(VOTES)
-
-
-def test_a_key_that_shares_no_label_with_the_votes_is_refused() -> None:
-    with pytest.raises(VotesError, match="share none, so this is not their key"):
-        Key.from_array(["cat", "dog", "cat"]).align(VOTES)
-
-
-def test_a_key_by_item_does_not_fit_counts_without_items() -> None:
-    counted = Votes.from_matrix([["a", "c"], ["c", "c"]], counts=[3, 4])
-    with pytest.raises(VotesError, match="name no items"):
-        Key.from_mapping({0: "a", 1: "c"}).align(counted)
-
-
-def test_a_key_on_another_scale_than_ordered_votes_is_refused() -> None:
-    votes = Votes.from_matrix([[1, 2, 3], [5, 4, 5], [9, 10, 9], [7, 7, 8]] * 5, scale="ordinal")
-    with pytest.raises(VotesError, match=r"says 0 of 75% of its items, which nobody votes.* 1 to 10"):
-        Key.from_array([0, 0, 1, 0] * 5).align(votes)
-    assert Key.from_array([2, 5, 9, 6] * 5).align(votes)[0].scale == "ordinal"  # one level that nobody says
+def test_a_key_may_hold_a_level_that_nobody_says() -> None:
+    assert as_key([2, 5, 9, 6] * 5).align(ORDERED)[0].scale == "ordinal"
 
 
 def test_a_series_whose_names_come_again_is_no_key_by_place() -> None:
@@ -197,7 +160,6 @@ def test_a_field_that_is_not_there_is_answered_with_those_that_are(log: Path) ->
 
 def test_jurors_of_a_log_are_chosen_as_those_of_a_table(log: Path) -> None:
     assert jurors.read_votes(log, only=["ann", "cy"]).jurors == ("ann", "cy")
-    assert jurors.read_votes(log, drop=["bob"]).jurors == ("ann", "cy", "dee")
     votes, key = read_votes_with_key(log, "target", drop=["bob"])
     assert (votes.jurors, len(key.labels)) == (("ann", "cy", "dee"), 40)
 

@@ -12,42 +12,21 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from votes.panels import said
 
 import jurors
-from jurors import OptionError, VotesError, read_votes
-from jurors.sketch.count import read_sketch
+from jurors import VotesError, read_votes
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import profile_columns
 
 # -- the profile of columns ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_number"),
-    [
-        (["0.5", "1e-3", "-2"], True),
-        (["0,5", "1,25", "3"], True),
-        (["50%", "12.5 %"], True),
-        (["50%", "12"], False),
-        (["0,5", "yes", "no"], False),
-        (["inf", "nan", "1_000"], False),
-    ],
-)
-def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be(cells: list[str], is_number: bool) -> None:
-    assert profile_columns(["x"], [cells]).is_number(0) is is_number
-
-
-def test_numbers_with_a_word_among_them_are_no_tallies() -> None:
-    """Nine in ten numbers make a column one of numbers; the tenth need not be one."""
-    rows = [f"{k % 20},{(k + 3) % 20},{(k + 7) % 20}" for k in range(100)] + ["maybe,3,maybe", "4,maybe,4"]
-    votes = jurors.read_votes(io.StringIO("ann,bob,cy\n" + "\n".join(rows) + "\n"))
-    assert (votes.jurors, len(votes.labels)) == (("ann", "bob", "cy"), 21)
-
-
-def test_tallies_with_decimal_commas_are_told() -> None:
-    rows = ["0,25;0,5;0,25", "0,5;0,25;0,25", "0,25;0,25;0,5"] * 10
-    with pytest.raises(jurors.VotesError, match=r"add up to 1 in every row"):
-        jurors.read_votes(io.StringIO("yes;no;other\n" + "\n".join(rows) + "\n"))
+def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be() -> None:
+    for cells in ("0.5|1e-3|-2", "0,5|1,25|3", "50%|12.5 %"):
+        assert profile_columns(["x"], [cells.split("|")]).is_number(0)
+    for cells in ("50%|12", "0,5|yes|no", "inf|nan|1_000"):
+        assert not profile_columns(["x"], [cells.split("|")]).is_number(0)
 
 
 # -- columns of numbers beside others ---------------------------------------------------------------------------
@@ -95,13 +74,8 @@ def test_layout_wide_is_obeyed() -> None:
 
 
 FORM = "when,name,q1,q2,q3\n2026-01-01,ann,yes,no,yes\n2026-01-02,bob,no,no,yes\n2026-01-03,cy,yes,no,\n"
-SAID = {("q1", "ann", "yes"), ("q2", "ann", "no"), ("q3", "ann", "yes"), ("q1", "bob", "no"), ("q2", "bob", "no"),
-        ("q3", "bob", "yes"), ("q1", "cy", "yes"), ("q2", "cy", "no")}  # fmt: skip
-
-
-def said(votes: jurors.Votes) -> set[tuple[str, str, str]]:
-    frame = votes.to_frame()
-    return {(str(item), str(juror), str(label)) for item, juror, label in frame.itertuples(index=False) if label}
+SAID = {("q1", "ann"): "yes", ("q2", "ann"): "no", ("q3", "ann"): "yes", ("q1", "bob"): "no", ("q2", "bob"): "no",
+        ("q3", "bob"): "yes", ("q1", "cy"): "yes", ("q2", "cy"): "no"}  # fmt: skip
 
 
 def test_a_file_is_turned() -> None:
@@ -123,31 +97,6 @@ def test_an_index_names_the_jurors() -> None:
     assert said(jurors.Votes.from_frame(frame, transpose=True)) == SAID
 
 
-def test_a_turned_table_takes_what_is_said_of_jurors_and_columns() -> None:
-    votes = jurors.read_votes(io.StringIO(FORM), transpose=True, juror="name", ignore=["q2"], drop=["cy"])
-    assert said(votes) == {vote for vote in SAID if vote[0] != "q2" and vote[1] != "cy"}
-
-
-def test_numbers_stay_numbers() -> None:
-    text = '{"who": "ann", "a": 1, "b": 2, "c": 1}\n{"who": "bob", "a": 2, "b": null, "c": 1}\n'
-    assert jurors.read_votes(io.StringIO(text), transpose=True).labels == (1, 2)
-
-
-def test_who_the_jurors_are_is_asked_where_no_column_says_it() -> None:
-    with pytest.raises(VotesError, match="names the jurors, another in every row: name it with juror="):
-        jurors.read_votes(io.StringIO("q1,q2,q3\nx,y,x\ny,y,x\n"), transpose=True)
-
-
-def test_a_juror_twice_is_told() -> None:
-    with pytest.raises(VotesError, match="juror 'ann' votes more than once on item 'q1'"):
-        jurors.read_votes(io.StringIO("who,q1,q2\nann,x,y\nann,y,y\n"), transpose=True, juror="who")
-
-
-def test_columns_of_votes_cannot_be_named_in_a_turned_table() -> None:
-    with pytest.raises(OptionError, match="does not apply to a table that is turned"):
-        jurors.read_votes(io.StringIO(FORM), transpose=True, item="q1")
-
-
 def test_a_row_is_told_by_its_number_in_the_file(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text(FORM)
     (tmp_path / "two.csv").write_text(FORM.replace(",bob,", ",,").replace("ann", "dan").replace("cy", "eve"))
@@ -166,28 +115,7 @@ def test_jurors_of_a_turned_frame_are_joined_as_those_of_a_file() -> None:
         assert jurors.read_votes(io.StringIO(text), **asked).jurors == ("cy", "judge")
 
 
-def test_repetitions_of_a_turned_table_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"repeat= \(--repeat\) does not apply to a table that is turned"):
-        jurors.read_votes(io.StringIO(FORM), transpose=True, repeat="q1")
-
-
 # -- tables that are not what they seem: each is refused in one line that says what to do ----------------------
-
-
-@pytest.mark.parametrize("read", [read_votes, read_sketch])
-def test_one_vote_per_row_with_a_juror_column_of_another_name_points_to_it(read: object) -> None:
-    text = "item,who,label\n1,a,x\n1,b,y\n2,a,y\n2,b,y\n"
-    with pytest.raises(VotesError, match=r"one vote per row: try juror='who' \(--juror who\)"):
-        read(io.StringIO(text))  # type: ignore[operator]
-    assert read_votes(io.StringIO(text), juror="who").jurors == ("a", "b")
-    with pytest.raises(VotesError, match="votes more than once"):
-        read_votes(io.StringIO(text), layout="wide")
-
-
-def test_cells_set_apart_by_blanks_are_told() -> None:
-    with pytest.raises(VotesError, match="the only column is 'a b c'; set cells apart by commas"):
-        read_votes(io.StringIO("a b c\nyes no yes\n"))
-    assert read_votes(io.StringIO("my judge\nyes\n"), layout="wide").jurors == ("my judge",)
 
 
 def test_a_first_line_without_end_is_one_line(tmp_path: Path) -> None:
@@ -196,9 +124,8 @@ def test_a_first_line_without_end_is_one_line(tmp_path: Path) -> None:
         read_votes(tmp_path / "one.csv")
 
 
-@pytest.mark.slow
 def test_a_wide_first_line_is_no_long_cell() -> None:
-    names = [f"juror number {k:0100}" for k in range(1_500)]  # together longer than a cell may be
+    names = [f"juror number {k:01000}" for k in range(150)]  # together longer than a cell may be
     assert len(";".join(names)) > csv.field_size_limit()
     votes = read_votes(io.StringIO(";".join(names) + "\n" + ";".join("x" * len(names)) + "\n"))
     assert len(votes.jurors) == len(names)
@@ -210,10 +137,7 @@ def test_a_huge_cell_tells_the_length_and_the_limit(tmp_path: Path) -> None:
         read_votes(tmp_path / "huge.csv")
 
 
-def test_an_empty_record_and_an_empty_name_are_told(tmp_path: Path) -> None:
-    (tmp_path / "obj.json").write_text("{}")
-    with pytest.raises(VotesError, match="line 1 is an empty record"):
-        read_votes(tmp_path / "obj.json")
+def test_an_empty_name_and_a_name_twice_are_told() -> None:
     with pytest.raises(VotesError, match=r"^'': the name of the file is empty"):
         read_votes("")
     with pytest.raises(VotesError, match="named twice"):
@@ -221,9 +145,8 @@ def test_an_empty_record_and_an_empty_name_are_told(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_cut_short_says_so_without_its_path(tmp_path: Path) -> None:
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "votes.parquet"
-    parquet.write_table(pyarrow.table({"ann": ["x"], "bob": ["y"]}), path)
+    pl.DataFrame({"ann": ["x"], "bob": ["y"]}).write_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(VotesError) as raised:
         read_votes(path)

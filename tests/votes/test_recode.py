@@ -8,14 +8,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import jurors
 from jurors import Sketch, Votes, read_votes
-from jurors.errors import OptionError, VotesError
+from jurors.errors import VotesError
 from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch.count import read_sketch
@@ -70,13 +69,6 @@ def test_every_way_of_reading_makes_the_same_labels(
     assert all(way.to_counts() == ways[0].to_counts() for way in ways)
 
 
-def test_the_most_frequent_spelling_wins() -> None:
-    rows = [["Yes", "YES", "no"], ["YES", "yes", "No"]]
-    assert as_votes(rows, ignore_case=True).labels == ("No", "YES")  # of two as frequent, the first of the alphabet
-    table = "item,ann,bob,count\n1,yes,YES,3\n2,YES,no,5\n"
-    assert read_votes(io.StringIO(table), ignore_case=True).labels == ("YES", "no")
-
-
 def test_boundaries_belong_above_and_nothing_is_rounded() -> None:
     cut = Recoding.of(Reading(threshold=0.1))
     assert cut.cells(["0.1", "0.0999999999999999999", "1e-1", ".1"]) == ["pass", "fail", "pass", "pass"]
@@ -84,51 +76,6 @@ def test_boundaries_belong_above_and_nothing_is_rounded() -> None:
     assert levels.cells([0, 3, 6.999, 7, 10]) == ["0 to 3", "3 to 7", "3 to 7", "7 to 10", "7 to 10"]
     votes = as_votes([[0, 5, 12]], bins=[0, 10, 20])
     assert votes.labels == ("0 to 10", "10 to 20")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"map": {"Yse": "yes"}}, r"no label to rename \(--map\) 'Yse'. Did you mean 'Yes'"),
-        ({"threshold": 0.5}, "--threshold takes numbers, found 'NO', 'Y'"),
-        ({"bins": 3}, "--bins takes numbers, found 'NO', 'Y'"),
-    ],
-)
-def test_what_cannot_be_done_is_told_in_a_line(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(VotesError, match=message) as told:
-        as_votes(WORDS, **options)
-    assert "\n" not in str(told.value)
-
-
-def test_numbers_outside_the_bins_are_told() -> None:
-    with pytest.raises(VotesError, match=r"12 lies outside the levels from 0 to 10 \(--bins\)"):
-        as_votes([[1, 2, 12]], bins=[0, 5, 10])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"map": ["yes"]}, "is written OLD=NEW"),
-        ({"threshold": "high"}, "must be a number"),
-        ({"threshold": float("nan")}, "must be a number"),
-        ({"bins": [3, 1]}, "that rise"),
-        ({"bins": 1}, "from 2 to 100"),
-        ({"bins": []}, "at least two numbers"),
-        ({"bins": 3, "threshold": 1}, "give one"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        Reading(**options)
-
-
-def test_a_word_that_means_no_vote_is_a_label_once_it_is_renamed() -> None:
-    rows = [["yes", "no", "N/A"], ["no", "unsure", "yes"]]
-    text = "item,a,b,c\n" + "".join(f"{k},{','.join(row)}\n" for k, row in enumerate(rows))
-    assert read_votes(io.StringIO(text)).labels == ("no", "yes")
-    votes = read_votes(io.StringIO(text), map={"N/A": "none of these", "unsure": "no"})
-    assert votes.labels == ("no", "none of these", "yes")
-    assert votes.abstained is None
 
 
 def test_a_key_is_read_as_its_votes_are() -> None:
@@ -194,24 +141,12 @@ def test_a_threshold_is_a_map_and_two_bins(rows: list[list[float]], cut: float) 
         assert _said(levels, {f"0 to {cut}": "fail", f"{cut} to 5": "pass"}) == _said(made)
 
 
-@pytest.mark.parametrize("bins", [3, 3.0, "3", "3.0", np.int64(3)])
-def test_a_number_of_bins_may_be_written_in_any_way(bins: Any) -> None:
-    assert as_votes([[0, 5, 9]], bins=bins).labels == ("0 to 3", "3 to 6", "6 to 9")
-
-
 @pytest.mark.parametrize("start", ["1234567", "0.1234561", "1234567.1234567891"])
 def test_levels_are_as_many_as_were_asked_for_however_near_numbers_are(start: str) -> None:
     cells = [str(Decimal(start) + k * Decimal(1).scaleb(-len(start.partition(".")[2]))) for k in range(10)]
     levels = Recoding.of(Reading(bins=3)).cells(cells)
     assert [levels.count(level) for level in dict.fromkeys(levels)] == [3, 3, 4]
     assert bin_order(levels) == tuple(levels)
-
-
-def test_nothing_to_put_into_levels_is_one_line() -> None:
-    with pytest.raises(VotesError, match="every vote in the columns 'ann', 'bob' is missing"):
-        read_votes(io.StringIO("item,ann,bob\n1,x,x\n2,x,x\n"), bins=3, missing=["x"], layout="wide")
-    with pytest.raises(VotesError, match=r"all numbers are 3, of which no 4 levels can be made \(--bins\)"):
-        as_votes([[3, 3], [3, 3]], bins=4)
 
 
 def test_a_number_of_thousands_of_digits_is_none_and_is_soon_told() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
+from votes.panels import said
 
 import jurors
 from jurors import Sketch, Votes, read_sketch, read_votes
@@ -21,7 +22,6 @@ from jurors.errors import VotesError
 from jurors.jury.groups import split_votes
 from jurors.jury.inputs import as_sketch, read_input
 from jurors.numeric.data import read_numbers
-from jurors.options import Reading
 from jurors.votes.repeats import families, merge_numbered_jurors
 
 ROWS = st.lists(
@@ -37,11 +37,6 @@ LONG = "item,judge,epoch,verdict\n" + "".join(
     for epoch, verdict in enumerate(verdicts, 1)
 )  # fmt: skip
 JOINED = {("q1", "gpt"): "pass", ("q3", "gpt"): "fail"}  # q2 is a tie
-
-
-def said(votes: Votes) -> dict[tuple[Any, str], Any]:
-    frame = votes.to_frame()
-    return {(item, juror): label for item, juror, label in frame.itertuples(index=False)}
 
 
 def joined(rows: list[tuple[int, int, str]]) -> Votes:
@@ -108,37 +103,24 @@ def test_columns_of_one_name_are_joined_as_rows_are(rows: list[tuple[int, int, s
     assert counted == Sketch.from_votes(one)
 
 
-def table_votes(how: str, **options: Any) -> Votes:
-    frame = pd.read_csv(io.StringIO(LONG))
-    if how == "wide":
-        wide = frame.pivot(index=["item", "epoch"], columns="judge", values="verdict").reset_index()
-        return read_votes(io.StringIO(wide.to_csv(index=False)), **options)
-    if how == "polars":
-        return Votes.from_frame(pl.from_pandas(frame), **options)
-    return Votes.from_frame(frame, **options) if how == "pandas" else read_votes(io.StringIO(LONG), **options)
+FRAME = pd.read_csv(io.StringIO(LONG))
+WIDE = FRAME.pivot(index=["item", "epoch"], columns="judge", values="verdict").reset_index()
 
 
-@pytest.mark.parametrize("how", ["long", "wide", "pandas", "polars"])
-def test_a_column_numbers_the_repeats(how: str) -> None:
-    votes = table_votes(how, repeat="epoch")
+@pytest.mark.parametrize(
+    "table", [LONG, WIDE.to_csv(index=False), FRAME, pl.from_pandas(FRAME)], ids=["long", "wide", "pandas", "polars"]
+)
+def test_a_column_numbers_the_repeats(table: Any) -> None:
+    votes: Any
+    if isinstance(table, str):
+        votes, counted = (read(io.StringIO(table), repeat="epoch") for read in (read_votes, read_sketch))
+    else:
+        votes, counted = (kind.from_frame(table, repeat="epoch") for kind in (Votes, Sketch))
+    assert counted == Sketch.from_votes(votes)
     assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
-    assert votes.repeats is not None
     assert votes.repeats.answers.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
     assert [finding.kind for finding in votes.findings] == ["repeats"]
     assert "a tie, which is no vote" in votes.findings[0].message
-
-
-@pytest.mark.parametrize("how", ["file", "pandas", "polars"])
-def test_a_sketch_of_repeats_is_that_of_the_joined_votes(how: str) -> None:
-    frame = pd.read_csv(io.StringIO(LONG))
-    whole = Sketch.from_votes(table_votes("long", repeat="epoch"))
-    if how == "file":
-        sketch = read_sketch(io.StringIO(LONG), repeat="epoch")
-    else:
-        sketch = Sketch.from_frame(frame if how == "pandas" else pl.from_pandas(frame), repeat="epoch")
-    assert sketch == whole
-    assert sketch.tuples.repeats is not None
-    assert int(sketch.tuples.repeats.items.sum()) == 3
 
 
 @pytest.mark.parametrize("layout", ["wide", "long", "counts"])
@@ -154,52 +136,6 @@ def test_names_are_joined_where_files_are_counted_too(layout: Any, tmp_path: Pat
     assert int(counted.tuples.repeats.items.sum()) == 40
 
 
-def test_rows_without_a_number_are_joined_where_the_caller_says_so() -> None:
-    text = LONG.replace("epoch,", "").replace(",1,", ",").replace(",2,", ",").replace(",3,", ",")
-    with pytest.raises(
-        VotesError,
-        match=r"--repeat COLUMN\), or name .* \(--item ONE,TWO\), or join .* \(--duplicates join\), or keep the first",
-    ):
-        read_votes(io.StringIO(text))
-    votes = read_votes(io.StringIO(text), duplicates="join")
-    assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
-
-
-def test_two_votes_in_one_repetition_are_an_error_still() -> None:
-    text = "item,juror,run,label\nq,ann,1,a\nq,ann,2,a\nq,ann,2,b\nq,bob,1,b\n"
-    with pytest.raises(VotesError, match=r"more than once on item 'q' in one repetition \(1 repeated vote in all\)"):
-        read_votes(io.StringIO(text), repeat="run")
-    votes = read_votes(io.StringIO(text), repeat="run", duplicates="first")
-    assert said(votes) == {("q", "ann"): "a", ("q", "bob"): "b"}
-
-
-@pytest.mark.parametrize(
-    "text, options, message",
-    [
-        ("item,juror,run,label\nq,ann,,a\nq,bob,1,b\n", {"repeat": "run"}, "column 'run': the repetition is empty"),
-        ("ann,bob,run\na,b,1\na,a,2\n", {"repeat": "run"}, "no column names it; say which with item="),
-        ("ann,bob,count,run\na,b,1,1\n", {"repeat": "run", "count": "count"}, "rows that stand for several items"),
-        (
-            LONG,
-            {"repeat": "judge", "juror": "judge"},
-            "cannot number repetitions, it is the item, the juror or the label",
-        ),
-        ("item,ann,bob\n1,a,b\n2,b,b\n", {"join": ["judge"]}, "no juror has a name that ends in a number"),
-        ("item,judge_1,judge_2\n1,a,b\n2,b,b\n", {"join": ["juge"]}, "Did you mean 'judge'"),
-    ],
-)
-def test_what_cannot_be_joined_is_one_line(text: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(io.StringIO(text), **options)
-    assert "\n" not in str(raised.value)
-
-
-def test_an_item_that_comes_again_with_an_epoch_is_refused_with_the_option_to_type() -> None:
-    rows = [f"q{k // 6},{'abc'[k % 3]},{k % 6 // 3 + 1},{'xy'[k * 7 % 5 % 2]}" for k in range(60)]
-    with pytest.raises(VotesError, match=r"--repeat epoch .*; if not, name them by both columns: --item item,epoch"):
-        read_votes(io.StringIO("item,judge,epoch,verdict\n" + "\n".join(rows) + "\n"))
-
-
 def test_inspect_takes_an_epoch_for_a_repetition_and_says_so() -> None:
     rows = [f"q{k // 6},{'abc'[k % 3]},{k % 6 // 3 + 1},{'xy'[k * 7 % 5 % 2]}" for k in range(60)]
     seen = jurors.inspect(io.StringIO("item,judge,epoch,verdict\n" + "\n".join(rows) + "\n"))
@@ -209,22 +145,9 @@ def test_inspect_takes_an_epoch_for_a_repetition_and_says_so() -> None:
     assert list(seen.repeats) == ["a", "b", "c"]
 
 
-def test_abstaining_is_one_of_the_answers() -> None:
-    rows = [["a", "unsure", "unsure", "b"], ["a", "a", "unsure", "b"], ["a", "unsure", "", "b"]]
-    text = "j_1,j_2,j_3,ann\n" + "\n".join(",".join(row) for row in rows) + "\n"
-    votes = read_votes(io.StringIO(text), join="j")
-    assert votes.codes[:, 0].tolist() == [-1, 0, -1]
-    assert votes.abstained is not None
-    assert [part.tolist() for part in votes.abstained] == [[0], [0]]
-
-
 def test_ordered_levels_come_to_the_middle_one() -> None:
-    rows = ["item,juror,time,rating", *(f"q1,ann,{k},{x}" for k, x in enumerate([1, 2, 5])), "q2,ann,0,1", "q2,ann,1,2"]
-    text = "\n".join(rows) + "\nq1,bob,0,1\nq2,bob,0,5\n"
-    by_column = read_votes(io.StringIO(text), repeat="time", scale="ordinal")
-    assert said(by_column) == {("q1", "ann"): "2", ("q1", "bob"): "1", ("q2", "bob"): "5"}
-    by_name = Votes.from_matrix([[1, 2, 5], [1, 2, None]], scale="ordinal", jurors=("a1", "a2", "a3"))
-    assert [label for _, label in sorted(said(merge_numbered_jurors(by_name, ["a"])).items())] == [2]
+    votes = Votes.from_matrix([[1, 2, 5], [1, 2, None]], scale="ordinal", jurors=("a1", "a2", "a3"))
+    assert said(merge_numbered_jurors(votes, ["a"])) == {(0, "a"): 2}
 
 
 def test_numbers_come_to_their_mean() -> None:
@@ -277,28 +200,12 @@ def test_a_name_is_found_with_its_number_without_it_and_whatever_stands_between(
     assert families(["a_1", "a_2"], ["a", "A", "a"]) == {"a": [0, 1]}
 
 
-def test_every_command_hears_it_once(tmp_path: Path) -> None:
+def test_every_command_hears_it_once() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(60) < 0.5
     names = ["judge_1", "judge_2", "judge_3", "ann", "bob"]
     codes = np.column_stack([np.where(rng.random(60) < 0.85, truth, ~truth) for _ in names]).astype(int)
     frame = pd.DataFrame(codes, columns=names)
-    for made in (
-        jurors.grade(frame, join=["judge"]),
-        jurors.agreement(frame, join=["judge"]),
-        jurors.score(frame, truth.astype(int).tolist(), join=["judge"]),
-        jurors.bounds(frame, join=["judge"]),
-    ):
-        assert made.jurors == ("judge", "ann", "bob")
-    labelling = jurors.label(frame, join=["judge"])
-    assert len(labelling.to_frame()) == 60
-    assert Reading(join=["judge"]).join == ["judge"]
-
-
-def test_a_row_without_its_repetition_is_told_by_its_number_in_the_file() -> None:
-    rows = [*(f"q{k},bob,,yes" for k in range(5)), "q1,ann,1,no", "q2,ann,,no"]
-    text = "item,juror,run,label\n" + "\n".join(rows) + "\n"
-    with pytest.raises(VotesError, match=r"row 7, column 'run': the repetition is empty"):
-        read_votes(io.StringIO(text), repeat="run", drop=["bob"])
-    whole = read_votes(io.StringIO(text.replace("q2,ann,,", "q2,ann,1,")), repeat="run", drop=["bob"])
-    assert whole.n_votes == 2  # whoever is left out need not number anything
+    key = truth.astype(int).tolist()
+    made = (jurors.grade(frame, join=["judge"]), jurors.score(frame, key, join=["judge"]))
+    assert [result.jurors for result in made] == [("judge", "ann", "bob")] * 2

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jurors import Sketch, Votes, read_sketch, read_votes, write_votes
-from jurors.errors import VotesError, match_name
+from jurors.errors import VotesError
 from jurors.votes.codes import checked_counts, factorize, ordered_labels
 from jurors.votes.table import abstentions_as_label, label_as_abstentions, with_abstentions
 
@@ -83,11 +83,6 @@ def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> No
         checked_counts(counts, 2)
 
 
-def test_a_wrong_name_suggests_the_nearest() -> None:
-    with pytest.raises(VotesError, match="Did you mean 'gpt-4'"):
-        match_name("gpt4", ["gpt-4", "claude"], "juror")
-
-
 def test_relabel_cannot_merge_labels() -> None:
     votes = Votes.from_matrix([["a", "b"]])
     assert votes.relabel({"a": "z"}).labels == ("z", "b")
@@ -104,10 +99,8 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
     def votes(at: Any, duplicates: Any = "error") -> Votes:
         jurors = [f"j{k}" for k in range(width)]
         item, juror = cells[at] // width, (cells[at] % width).astype(np.int32)
-        return Votes.from_codes(
-            items=np.arange(items), jurors=jurors, values=["a", "b", "c"], item=item, juror=juror, value=codes[at],
-            duplicates=duplicates,
-        )  # fmt: skip
+        named: Any = {"items": np.arange(items), "jurors": jurors, "values": ["a", "b", "c"]}
+        return Votes.from_codes(**named, item=item, juror=juror, value=codes[at], duplicates=duplicates)
 
     for got, wanted in zip(votes(mixed).triples(), (cells // width, cells % width, codes), strict=True):
         assert np.array_equal(np.asarray(got), wanted)
@@ -115,15 +108,6 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
     with pytest.raises(VotesError, match="votes more than once"):
         votes(again)
     assert np.array_equal(votes(again, "first").triples()[2], codes)
-
-
-def test_the_triples_of_a_small_matrix_are_cached_and_those_of_a_large_one_are_not() -> None:
-    small, large = (
-        Votes.from_matrix([["a", None], ["b", "a"]]),
-        Votes.from_matrix(np.zeros((1025, 1024), dtype=np.int8)),
-    )
-    assert small.triples()[0] is small.triples()[0]
-    assert large.triples()[0] is not large.triples()[0]
 
 
 # -- Abstentions are answers and never labels, however votes are read, counted, merged, written or cut ---------
@@ -152,36 +136,18 @@ def test_words_that_can_only_be_abstentions_are_recognised_and_said(text: str) -
     assert places(votes) == AWAY
     finding = next(f for f in votes.findings if f.kind == "abstentions")
     assert "'Unsure', 'unsure': 3 abstentions" in finding.message
-    assert "--labels" in finding.message
 
 
-@pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
+TWO_ROWS = "item,ann,bob,cy\n0,yes,,unsure\n0,,no,\n1,no,yes,no\n2,yes,yes,no\n3,no,no,yes\n"
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG, TWO_ROWS], ids=["wide", "long", "items on two rows"])
 def test_every_engine_counts_the_same_sketch(text: str) -> None:
     frame = pd.read_csv(io.StringIO(text))
     sketch = Sketch.from_votes(read_votes(io.StringIO(text)))
     assert sketch.tuples.abstained is not None
     assert read_sketch(io.StringIO(text)) == sketch
-    assert Sketch.from_frame(pl.from_pandas(frame).lazy()) == sketch
-    assert Sketch.from_frame(frame) == sketch
-
-
-def test_items_on_two_rows_keep_their_abstentions() -> None:
-    text = "item,ann,bob,cy\n0,yes,,unsure\n0,,no,\n1,no,yes,no\n2,yes,yes,no\n3,no,no,yes\n"
-    frame = pl.read_csv(io.StringIO(text))
-    sketch = Sketch.from_votes(read_votes(io.StringIO(text)))
-    assert sketch.items == 4
-    assert Sketch.from_frame(frame.lazy()) == sketch
-
-
-def test_labels_that_are_named_are_obeyed() -> None:
-    votes = read_votes(io.StringIO(WIDE.replace("Unsure", "unsure")), labels=["no", "yes", "unsure"])
-    assert votes.labels == ("no", "yes", "unsure")
-    assert votes.abstained is None
-
-
-def test_a_vote_and_an_abstention_of_one_juror_on_one_item_are_two_answers() -> None:
-    with pytest.raises(VotesError, match="votes more than once"):
-        read_votes(io.StringIO("item,juror,label\n0,ann,yes\n0,ann,unsure\n0,bob,no\n1,ann,no\n"))
+    assert Sketch.from_frame(pl.from_pandas(frame).lazy()) == Sketch.from_frame(frame) == sketch
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=2, max_size=12))

@@ -42,7 +42,7 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
-from jurors.votes.table import Votes, aggregate_rows
+from jurors.votes.table import Votes, group_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
 MAJORITY_SIZES = (1, 3, 5, 11)  #: how many answers a majority is taken of
@@ -292,7 +292,7 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
 def _figures(answers: Codes, items: Integers, truth: Integers | None, level: float) -> dict[str, Any]:
     """The statistics of one juror, from its answers (rows, repeats), items and true labels of rows."""
     labels = np.full(len(answers), -1) if truth is None else truth
-    rows, items = aggregate_rows(np.column_stack([labels, answers]), items)  # distinct patterns of answers
+    rows, items = group_rows(np.column_stack([labels, answers]), items)  # distinct patterns of answers
     given = np.unique(answers[answers >= 0])
     counts = (rows[:, 1:, None] == given[None, None, :]).sum(axis=1)
     order = np.argsort(-(items @ counts), kind="stable")  # the commonest first, so that names of labels do not matter

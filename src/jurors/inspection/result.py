@@ -30,8 +30,7 @@ from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.recode import midpoint
 from jurors.votes.scale import drop_unused_labels
-from jurors.votes.table import Votes
-from jurors.votes.write import group_rows
+from jurors.votes.table import Votes, group_rows
 
 # -- overlap --------------------------------------------------------------------------------------------------
 

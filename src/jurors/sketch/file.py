@@ -36,8 +36,7 @@ from jurors.versions import SKETCH
 from jurors.votes.codes import NO_VOTE, python_value
 from jurors.votes.readers.base import Files, shorten_value
 from jurors.votes.scale import detect_scale
-from jurors.votes.table import ABSTAINED, Votes, abstentions_as_label, label_as_abstentions
-from jurors.votes.write import group_rows
+from jurors.votes.table import ABSTAINED, Votes, abstentions_as_label, group_rows, label_as_abstentions
 
 TITLE = "sketch file"
 FORMAT = "jurors sketch"

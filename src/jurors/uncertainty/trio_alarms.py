@@ -36,6 +36,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from shlex import quote as shell_quoted
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,6 @@ from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
 from jurors.sketch.sketch import Sketch
-from jurors.votes.layout import shell_quoted
 from jurors.votes.repeats import common_stem
 
 # -- contradictions of a binary trio -----------------------------------------------------------------------------------

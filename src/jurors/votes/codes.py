@@ -85,13 +85,10 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
     codes
         The position of each value among them.
     """
-    array = np.asarray(values) if isinstance(values, np.ndarray) else None
-    if array is not None and array.dtype.kind in "iub":
-        distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
+        distinct, first, inverse = np.unique(np.asarray(values), return_index=True, return_inverse=True)
         order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return distinct[order].tolist(), rank[inverse]
+        return distinct[order].tolist(), np.argsort(order)[inverse]
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = list(dict.fromkeys(listed))  # at the speed of C; the rest works on the distinct values
     cells = [None if is_missing(value) else python_value(value) for value in known]
@@ -214,21 +211,19 @@ def encode_cells(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple
 def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
     """Codes of an integer matrix; any negative cell is no vote."""
     low, high = (int(cells.min()), int(cells.max())) if cells.size else (0, -1)
-    if labels is not None:
-        if high >= len(labels):
-            raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
-        codes = cells.astype(code_type(len(labels)))
-        return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), labels
-    if high < 16:  # few codes: compare with each, far cheaper than sorting the cells
-        present = [value for value in range(high + 1) if value in (low, high) or (cells == value).any()]
-    else:
-        present = [int(v) for v in np.unique(cells) if v >= 0]
-    kind = code_type(len(present))
-    if present == list(range(len(present))):
-        codes = cells.astype(kind)
-        return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), tuple(present)
-    where = np.searchsorted(present, np.maximum(cells, 0)) if present else np.zeros(cells.shape)
-    return np.where(cells < 0, NO_VOTE, where).astype(kind), tuple(present)
+    if labels is None:
+        if high < 16:  # few codes: compare with each, far cheaper than sorting the cells
+            present = [value for value in range(high + 1) if value in (low, high) or (cells == value).any()]
+        else:
+            present = [int(v) for v in np.unique(cells) if v >= 0]
+        labels = tuple(present)
+        if present != list(range(len(present))):
+            where = np.searchsorted(present, np.maximum(cells, 0))
+            return np.where(cells < 0, NO_VOTE, where).astype(code_type(len(labels))), labels
+    elif high >= len(labels):
+        raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
+    codes = cells.astype(code_type(len(labels)))
+    return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), labels
 
 
 def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
@@ -320,15 +315,9 @@ def encoding_finding() -> Finding:
 
 def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     """That a workbook has sheets that were not read."""
-    message = (
-        f"sheet {sheet!r} is read, and not {format_names(map(repr, others), 6)}: name another, {name}::{others[0]}"
-    )
+    shown = format_names(map(repr, others), 6)
+    message = f"sheet {sheet!r} is read, and not {shown}: name another, {name}::{others[0]}"
     return Finding("other_sheets", message, value=float(len(others)))
-
-
-def untransposed_finding(names: Sequence[str], shown: str) -> Finding:
-    """That columns of a transposed table hold no answers such as the others."""
-    return Finding("columns_left", f"not read, since no other column holds such answers: {shown}", tuple(names))
 
 
 # -- words that are no labels -----------------------------------------------------------------------------------------

@@ -68,9 +68,8 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     """An alarm about labels that may be an answer, or mean that none was given; `counts` are votes by label."""
     total = max(int(counts.sum()), 1)
     odd = [k for k, label in enumerate(labels) if may_mean_missing(label, labels, counts[k] / total)]
-    odd = [
-        k for k in odd if not _is_tie(labels[k], [labels[other] for other in range(len(labels)) if other not in odd])
-    ]
+    sure = [label for k, label in enumerate(labels) if k not in odd]
+    odd = [k for k in odd if not _is_tie(labels[k], sure)]
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
@@ -326,11 +325,9 @@ def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True
     is_split = len(large) >= 2 and len(large) == len(groups)
     if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in large for b in large):
         shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
-        message = (
-            f"jurors agree within groups ({shown}), but between them only by chance: are items of one name the same "
-            "items?"
-        )
-        yield Finding("items_coincide", message, level="alarm", value=float(len(large)))
+        message = f"jurors agree within groups ({shown}), but between them only by chance"
+        question = "are items of one name the same items?"
+        yield Finding("items_coincide", f"{message}: {question}", level="alarm", value=float(len(large)))
 
 
 def _made_from_others(
@@ -551,11 +548,9 @@ def table_findings(
         if left := [name for name in names if name not in known]:
             message = f"not read, since {'it is' if len(left) == 1 else 'they are'} no juror's: {list_names(left)}"
             yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(left))
-    if layout.kind == "wide" and len(layout.votes) >= _MANY_JURORS and 3 <= items <= len(layout.votes) // 2:
-        message = (
-            f"{len(layout.votes):,} jurors and only {items:,} items: are the people in rows and the items in columns?"
-        )
-        yield Finding("transposed", message, level="alarm", value=float(len(layout.votes)))
+    if layout.kind == "wide" and (width := len(layout.votes)) >= _MANY_JURORS and 3 <= items <= width // 2:
+        message = f"{width:,} jurors and only {items:,} items: are the people in rows and the items in columns?"
+        yield Finding("transposed", message, level="alarm", value=float(width))
     if files > 1 and layout.kind != "counts":
         message = "items of one name are taken for the same item, in whichever file they stand"
         if layout.item is None:

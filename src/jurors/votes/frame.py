@@ -48,11 +48,6 @@ def own_names(table: Any) -> list[Any]:
     return list(table.collect_schema())
 
 
-def add_column(table: Any, name: str, cells: Any) -> Any:
-    """The table with one more column, of an expression or a series."""
-    return table.with_columns(cells.alias(name))
-
-
 def numbered(table: Any, columns: Sequence[int]) -> Any:
     """Columns of a lazy frame, column k called "ck".
 
@@ -62,7 +57,7 @@ def numbered(table: Any, columns: Sequence[int]) -> Any:
     """
     import narwhals as nw
 
-    names = list(table.collect_schema())
+    names = own_names(table)
     if table.implementation.is_spark_like():  # Spark takes a dot in a name for a field
         numbered = nw.from_native(table.to_native().toDF(*(f"c{k}" for k in range(len(names)))))
         return numbered.select(*(f"c{k}" for k in columns))
@@ -78,15 +73,6 @@ def decoded(series: Any) -> Any:
     import narwhals as nw
 
     return nw.from_native(native.cast(kind), series_only=True)
-
-
-def narrower(kind: Any) -> Any:
-    """The type in which labels and names of a type that Python has no number for are compared; None for the others."""
-    import narwhals as nw
-
-    if kind in (nw.Int128, nw.UInt128):
-        return nw.Int64
-    return nw.Float64 if kind == nw.Decimal else None
 
 
 def opened_stream(source: Any) -> tuple[Any, Any, Any]:
@@ -123,14 +109,6 @@ def opened_stream(source: Any) -> tuple[Any, Any, Any]:
     return connection.from_arrow(reader), connection, nw.from_native(head)
 
 
-def stored(table: Any, connection: Any) -> Any:
-    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be read more than once."""
-    import narwhals as nw
-
-    table.to_native().create("kept")
-    return nw.from_native(connection.table("kept"))
-
-
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
 
 
@@ -147,11 +125,7 @@ def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple
     VotesError
         With the nearest name where the path leads nowhere.
     """
-    home = home_of(names, path)
-    if home is None:
-        match_name(path, names, "column")
-        raise VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
-    place, steps = home
+    place, steps = home_of(names, path) or (find_column(names, path), [])
     kind, at = kinds[place], names[place]
     for step in steps:
         known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
@@ -236,9 +210,8 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
         return transposed_votes(opened, options)
     layout = opened.layout(options)
     votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
-    return with_findings(
-        votes, list(table_findings(opened.names, layout, opened.effective_options(options), items=votes.total))
-    )
+    about = table_findings(opened.names, layout, opened.effective_options(options), items=votes.total)
+    return with_findings(votes, list(about))
 
 
 def traces_votes(frame: Frame, options: Reading) -> Votes | None:
@@ -356,7 +329,7 @@ class Frame:
     def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
         """With one more column, of which `cells` makes an expression or a series."""
         tables = (self.table, self.head)
-        table, head = (None if rows is None else add_column(rows, name, cells(rows)) for rows in tables)
+        table, head = (None if rows is None else rows.with_columns(cells(rows).alias(name)) for rows in tables)
         names, kinds = (*self.names, name), (*self.kinds, kind)
         return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
@@ -384,6 +357,8 @@ class Frame:
 
     def keep(self, layout: Layout) -> Any:
         """The columns that are read, column k called "ck": no engine's rules for names apply, and a stream stays."""
+        import narwhals as nw
+
         for k in layout.used:
             if self.kinds[k].is_nested():
                 raise not_labels(self.names[k], self.kinds[k])
@@ -392,13 +367,16 @@ class Frame:
             table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
         else:
             table = numbered(table, layout.used)
-        compared = [k for k in (layout.juror, layout.label, *layout.votes) if k is not None]
-        wide = {f"c{k}": kind for k in compared if (kind := narrower(self.kinds[k])) is not None}
-        if wide:
-            import narwhals as nw
-
-            table = table.with_columns(*(nw.col(name).cast(kind) for name, kind in wide.items()))
-        return table if self.stream is None else stored(table, self.stream)
+        # labels and names of a type that Python has no number for are compared in one that it has
+        compared = {k: self.kinds[k] for k in (layout.juror, layout.label, *layout.votes) if k is not None}
+        narrower: dict[int, Any] = {k: nw.Int64 for k, kind in compared.items() if kind in (nw.Int128, nw.UInt128)}
+        narrower |= {k: nw.Float64 for k, kind in compared.items() if kind == nw.Decimal}
+        if narrower:
+            table = table.with_columns(*(nw.col(f"c{k}").cast(kind) for k, kind in narrower.items()))
+        if self.stream is None:
+            return table
+        table.to_native().create("kept")  # where DuckDB may spill the rows, to be read more than once
+        return nw.from_native(self.stream.table("kept"))
 
 
 def open_frame(frame: Any) -> Frame:
@@ -496,11 +474,9 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     if layout.kind == "long":
         return long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
     grid, values = grid_of([columns[k] for k in layout.votes])
-    counts = (
-        None
-        if layout.count is None
-        else checked_count_column(count_cells(table[f"c{layout.count}"]), names[layout.count])
-    )
+    counts = None
+    if layout.count is not None:
+        counts = checked_count_column(count_cells(table[f"c{layout.count}"]), names[layout.count])
     items = None if layout.item is None else (names[layout.item], columns[layout.item])
     if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))

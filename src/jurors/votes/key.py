@@ -68,8 +68,7 @@ class Key:
     @classmethod
     def from_array(cls, labels: Sequence[Label | None] | NDArray[Any]) -> Key:
         """True labels by position: one for each row of the votes."""
-        listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-        return cls._checked(None, listed)
+        return cls._checked(None, labels.tolist() if isinstance(labels, np.ndarray) else list(labels))
 
     @classmethod
     def from_columns(
@@ -108,9 +107,8 @@ class Key:
         row = key._rows(votes)
         key._check_labels(votes)
         truths, texts = key.labels.tolist(), {str(label) for label in votes.labels}
-        unknown = [v for v in dict.fromkeys(truths) if v is not None and v not in votes.labels]
-        unknown = [v for v in unknown if str(v) not in texts]
-        if unknown:
+        known = {None, *votes.labels}
+        if unknown := [v for v in dict.fromkeys(truths) if v not in known and str(v) not in texts]:
             if any(isinstance(v, str) for v in (*votes.labels, *unknown)):
                 unknown = [str(v) for v in unknown]
             votes = recode_labels(votes, extend_labels(votes, unknown))
@@ -143,10 +141,9 @@ class Key:
         Refused are true labels without votes that may mean that none is known; a key that shares no label with the
         votes; and on ordered levels a key most of whose levels have no votes: 0 and 1 beside ratings from 1 to 10.
         """
-        known = [label for label in votes.labels if label is not None]
         texts, truths = set(map(str, votes.labels)), [label for label in self.labels.tolist() if label is not None]
         for truth in dict.fromkeys(truths):
-            if str(truth) not in set(map(str, known)) and may_mean_missing(truth, [*known, truth], 0.0):
+            if str(truth) not in texts and may_mean_missing(truth, [*votes.labels, truth], 0.0):
                 raise VotesError(
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing= (--missing={truth})"
@@ -178,10 +175,8 @@ class Key:
     def _rows_of(self, items: NDArray[Any]) -> NDArray[np.int64]:
         """The same of items by these names."""
         if self.items is None:
-            if len(self.labels) != len(items):
-                raise VotesError(
-                    f"the answer key has {len(self.labels):,} labels, but the votes have {len(items):,} rows"
-                )
+            if (labels := len(self.labels)) != len(items):
+                raise VotesError(f"the answer key has {labels:,} labels, but the votes have {len(items):,} rows")
             order = np.arange(len(items))
             # the row of item 0, of item 1 …; where the items have other names, the rows in their order
             by_number = self.is_numbered and items.dtype.kind in "iu" and np.array_equal(np.sort(items), order)
@@ -310,9 +305,8 @@ def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Vot
     """The votes of a log, and what it holds about the items under this name."""
     records = log.read()
     if isinstance(records, Votes):
-        raise VotesError(
-            f"this is a log ({log.reader.TITLE}) of counts, which names no items: it holds no {what} of any"
-        )
+        title = log.reader.TITLE
+        raise VotesError(f"this is a log ({title}) of counts, which names no items: it holds no {what} of any")
     shown_texts = {name for texts in records.texts.values() for name in texts}
     if column not in records.fields and column not in shown_texts:
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
@@ -368,5 +362,5 @@ def as_key(key: Any) -> Key:
     if hasattr(getattr(key, "index", None), "is_unique"):  # a pandas series
         return series_key(key)
     if hasattr(key, "__iter__"):
-        return Key.from_array(key if isinstance(key, np.ndarray) else list(key))
+        return Key.from_array(key)
     raise VotesError(f"an answer key is a mapping, a path, a dataframe or a list of labels, not {type(key).__name__}")

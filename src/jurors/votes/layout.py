@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,9 +56,8 @@ class Layout:
     def repeating(self, names: Sequence[str], column: int) -> Layout:
         """With the column that numbers the repetitions; VotesError where there can be none."""
         if column in self.used:
-            raise VotesError(
-                f"column {names[column]!r} cannot number repetitions, it is the item, the juror or the label"
-            )
+            name = names[column]
+            raise VotesError(f"column {name!r} cannot number repetitions, it is the item, the juror or the label")
         if self.kind == "counts":
             raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
         if self.item is None:
@@ -68,7 +67,7 @@ class Layout:
 
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
-    return list(names).index(name if name in names else match_name(name, names, "column"))
+    return list(names).index(match_name(name, names, "column"))
 
 
 def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int] = ()) -> int | None:
@@ -113,9 +112,8 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     item = given["item"] if "item" in given else named_item(names, taken)
     votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
     if not votes:
-        raise VotesError(
-            f"no juror is left among the columns {quoted_names(names)}; there must be one column for each juror"
-        )
+        shown = quoted_names(names)
+        raise VotesError(f"no juror is left among the columns {shown}; there must be one column for each juror")
     if options.layout == "auto":
         _refuse_not_wide(names, votes)
     refuse_key([names[k] for k in votes], options)
@@ -140,8 +138,7 @@ def _long_by_words(
         if long[role] is None:
             raise VotesError(
                 "one vote per row needs the columns item, juror and label, but none of "
-                f"{quoted_names(names)} is the {role}; "
-                f"name it with {role}= (--{role} COLUMN)"
+                f"{quoted_names(names)} is the {role}; name it with {role}= (--{role} COLUMN)"
             )
     if len(set(long.values())) < 3:
         raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
@@ -160,15 +157,20 @@ def named_item(names: Sequence[str], taken: set[int]) -> int | None:
     places = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
     if len(places) > 1:
         one, two = names[places[0]], names[places[1]]
-        raise VotesError(
-            f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {one}) "
-            f"and leave the other out with ignore= (--ignore {two})",
-            code="two_items",
-            columns=(one, two),
-        )
+        raise two_items(one, two, f"--item {one}", f"--ignore {two}")
     if not places and 0 not in taken and (not names[0].strip() or bare_word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
     return places[0] if places else None
+
+
+def two_items(one: str, two: str, choose: str, leave: str) -> VotesError:
+    """The error about two columns that look like the item, with the flags that choose one and leave the other out."""
+    return VotesError(
+        f"columns {one!r} and {two!r} both look like the item; choose with item= ({choose}) and leave the other out "
+        f"with ignore= ({leave})",
+        code="two_items",
+        columns=(one, two),
+    )
 
 
 def _refuse_not_wide(names: Sequence[str], votes: Sequence[int]) -> None:
@@ -265,17 +267,6 @@ MORE_ITEM_WORDS = (
     *("passage", "paragraph", "snippet", "review", "title", "key", "path", "index", "problem", "conversation", "hits"),
 )
 MORE_JUROR_WORDS = ("coder", "evaluator", "reviewer", "assessor", "turker", "participant", "expert", "system")
-MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
-PERSON_WORDS = (
-    *(*JUROR_WORDS, *MORE_JUROR_WORDS),
-    *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
-)
-KEY_WORDS = (
-    *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
-    *("ytrue", "correct", "correctanswer", "correctlabel", "expected", "expectedlabel", "expectedanswer", "reference"),
-    *("label", "answer", "human", "humanlabel", "final", "finallabel", "actual", "goldanswer", "adjudicated"),
-)
-MADE_WORDS = ("consensus", "majority", "majorityvote", "mode", "aggregate", "aggregated", "ensemble")
 OTHER_WORDS = (  # columns that are about the item or the vote, and no juror
     *("timestamp", "time", "date", "datetime", "createdat", "updatedat", "created", "updated", "duration", "seconds"),
     *("elapsed", "latency", "confidence", "confidencescore", "certainty", "comment", "comments", "notes", "note"),
@@ -283,17 +274,11 @@ OTHER_WORDS = (  # columns that are about the item or the vote, and no juror
     *("agreement", "total", "sum", "mean", "average", "avg", "std", "kappa", "votes", "nvotes", "age", "gender"),
     *("dataset", "subset", "domain", "topic", "category", "country", "version", "length", "tokens", "cost"),
 )
-TOTAL_WORDS = (  # an item that is none: the last line of a sheet
-    *("total", "totals", "grand total", "sum", "average", "avg", "mean", "median", "count", "overall", "agreement"),
-    *("gesamt", "summe", "mittelwert", "durchschnitt", "somme", "moyenne", "suma", "promedio", "media", "totale"),
-)
 REMARKS = (  # the last word of a column beside a juror's own: "ann comment"
     *("comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasoning", "rationale", "explanation"),
     *("justification", "feedback", "confidence", "certainty"),
 )
 CLOCK = frozenset(("time", "timestamp", "date", "secs", "seconds", "minutes", "duration", "ms"))  #: first or last word
-SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "corpus", "collection", "task", "subject")
-STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
 
 
 # -- what the first rows of a table show of its columns: the same for files and dataframes -----------------------------
@@ -398,11 +383,6 @@ class ColumnProfile:
         codes = self.columns[k].codes
         changes = int((codes[1:] != codes[:-1]).sum())
         return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
-
-    def counted(self, total: int, distinct: Mapping[int, int]) -> ColumnProfile:
-        """With the number of rows in all, and of distinct values of some columns in all of them."""
-        columns = [replace(c, everywhere=distinct.get(k)) for k, c in enumerate(self.columns)]
-        return ColumnProfile(tuple(columns), self.rows, total)
 
     def has_number(self, k: int) -> bool:
         """Whether column k holds a number anywhere."""
@@ -516,7 +496,9 @@ class LayoutHints:
         if not unique or not any(map(profile.is_grouped, able)):
             return profile
         total, distinct = self._count(unique)
-        return profile.counted(total, dict(zip(unique, distinct, strict=True)))
+        everywhere = dict(zip(unique, distinct, strict=True))
+        columns = (replace(column, everywhere=everywhere.get(k)) for k, column in enumerate(profile.columns))
+        return replace(profile, columns=tuple(columns), total=total)
 
     @property
     def columns(self) -> tuple[ColumnHead, ...]:
@@ -580,24 +562,13 @@ class LayoutHints:
         """Whether the values of a column come again, as labels do."""
         return self.columns[k].repeats and bool(self.columns[k].vocabulary)
 
+    def quoted(self, columns: Sequence[int]) -> str:
+        """The columns' names, for a message."""
+        return quoted_names([self.names[k] for k in columns])
 
-def ambiguous_layout(what: str, one: str, two: str) -> NoReturn:
-    """Raise a VotesError with the two commands that choose between two plausible readings."""
-    raise VotesError(f"{what}: say either {one} or {two}", code="two_readings")
-
-
-def shell_quoted(name: str) -> str:
-    """A name as the shell takes it."""
-    return shlex.quote(name)
-
-
-def both_items(one: str, two: str) -> str:
-    """The flag by which two columns name the item together.
-
-    >>> both_items("question_id", "model")
-    '--item question_id,model'
-    """
-    return f"--item {shell_quoted(f'{one},{two}')}"
+    def flags(self, role: str, *columns: int) -> str:
+        """The flag that names columns together, as the shell takes it: "--item question_id,model"."""
+        return f"--{role} {shlex.quote(','.join(self.names[k] for k in columns))}"
 
 
 # -- columns that the caller may name and the table does not have: a field (`sample.id`), or several joined -----

@@ -22,29 +22,20 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
-from jurors.votes.codes import Finding, untransposed_finding
+from jurors.votes.codes import Finding
 from jurors.votes.layout import (
     COUNT_WORDS,
     ITEM_WORDS,
     JUROR_WORDS,
-    KEY_WORDS,
     LABEL_WORDS,
-    MADE_WORDS,
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
-    MORE_LABEL_WORDS,
     OTHER_WORDS,
-    PERSON_WORDS,
-    SET_WORDS,
-    STRONG_LABELS,
-    TOTAL_WORDS,
     ColumnHead,
     ColumnProfile,
     CountDistinct,
     Layout,
     LayoutHints,
-    ambiguous_layout,
-    both_items,
     check_names,
     find_column,
     layout_by_words,
@@ -52,7 +43,7 @@ from jurors.votes.layout import (
     named_long,
     quoted_names,
     refuse_key,
-    shell_quoted,
+    two_items,
 )
 from jurors.votes.pair_columns import certain_pair_columns
 from jurors.votes.recode import numerals
@@ -61,6 +52,25 @@ WITH_PAIRS = (
     "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "
     "`jurors convert` (read_pairs(…).to_votes()) makes votes of it"
 )
+# What people call their columns besides our own words: hints, which the cells may overrule.
+_MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
+_PERSON_WORDS = (
+    *(*JUROR_WORDS, *MORE_JUROR_WORDS),
+    *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
+)
+_KEY_WORDS = (
+    *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
+    *("ytrue", "correct", "correctanswer", "correctlabel", "expected", "expectedlabel", "expectedanswer", "reference"),
+    *("label", "answer", "human", "humanlabel", "final", "finallabel", "actual", "goldanswer", "adjudicated"),
+)
+_MADE_WORDS = ("consensus", "majority", "majorityvote", "mode", "aggregate", "aggregated", "ensemble")
+_TOTAL_WORDS = (  # an item that is none: the last line of a sheet
+    *("total", "totals", "grand total", "sum", "average", "avg", "mean", "median", "count", "overall", "agreement"),
+    *("gesamt", "summe", "mittelwert", "durchschnitt", "somme", "moyenne", "suma", "promedio", "media", "totale"),
+)
+_SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "corpus", "collection", "task", "subject")
+_STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
+
 _FEW_ROWS = 8  # below, cells prove nothing
 _PROSE = 3  # a text column is this many times as long as a column of the items' names
 _FEWEST_MEASURING, _MOST_LEVELS = 3, 11  # columns of numbers, and how many distinct numbers may still be labels
@@ -163,24 +173,21 @@ def refuse_transposed(table: LayoutHints) -> None:
     if len(questions) < 3 or profile.total is None or "item" in table.words or table.options.item is not None:
         return
     unique = [k for k in table.free if profile.is_unique(k)]
-    has_people = any(table.words[k] in PERSON_WORDS or are_people(table.columns[k]) for k in unique)
+    has_people = any(table.words[k] in _PERSON_WORDS or are_people(table.columns[k]) for k in unique)
     has_items = any(table.words[k] in ITEM_WORDS for k in unique)
     number = r"(q|question|item|image|img|task|picture|case|text|doc|x|s|sample|example)?[ _.-]*\d+(\.\w{2,4})?|.*\?"
     is_numbered = [re.fullmatch(number, table.names[k].strip(), re.IGNORECASE) is not None for k in questions]
     are_numbered = sum(is_numbered) >= 0.6 * len(questions)
     # the answers of people to many questions: one small vocabulary in most of the columns
     answers = [table.columns[k].vocabulary for k in questions if table.words[k] not in OTHER_WORDS]
-    share_words = (
-        len(answers) > 2 and len(frozenset[str]().union(*answers)) <= 7 and len(answers) >= 0.6 * len(questions)
-    )
+    share_words = len(answers) > 2 and len(set().union(*answers)) <= 7 and len(answers) >= 0.6 * len(questions)
     are_many = len(questions) >= 12 and len(questions) > profile.rows
     if (has_people and not has_items and (are_numbered or share_words)) or (are_many and are_numbered):
         juror = juror_of(table)
-        named = "COLUMN" if juror is None else shell_quoted(table.names[juror])
+        flag = "--juror COLUMN" if juror is None else table.flags("juror", juror)
         raise VotesError(
-            "this table has people in rows and items in columns "
-            f"({quoted_names([table.names[k] for k in questions[:3]])} …): "
-            f"say --transpose --juror {named} to turn it; or say --layout wide if the columns are jurors",
+            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): say --transpose "
+            f"{flag} to turn it; or say --layout wide if the columns are jurors",
             code="no_votes_table",
         )
 
@@ -196,7 +203,7 @@ def layout_by_names(table: LayoutHints) -> Layout:
     for plain, ours, more in (
         ("item", ITEM_WORDS, MORE_ITEM_WORDS),
         ("juror", JUROR_WORDS, MORE_JUROR_WORDS),
-        ("label", LABEL_WORDS, MORE_LABEL_WORDS),
+        ("label", LABEL_WORDS, _MORE_LABEL_WORDS),
     ):
         if table.named(ours) is None and (place := table.named(more)) is not None:
             renamed[place] = plain
@@ -248,30 +255,31 @@ def long_layout(table: LayoutHints) -> Layout | None:
     columns = (first, second, labels[0])
     if sum(k is not None for k in (item, juror, label)) >= 2:
         return _checked_long(table, *columns)
-    flags = " ".join(
-        f"--{r} {shell_quoted(table.names[k])}" for r, k in zip(("item", "juror", "label"), columns, strict=True)
-    )
     raise VotesError(
         "this looks like one vote per row, but of item, juror and label not all are found in "
-        f"{quoted_names(table.names)}; "
-        f"if so, say {flags}; or say --layout wide if each column is a juror",
+        f"{quoted_names(table.names)}; if so, say {_long_flags(table, *columns)}; or say --layout wide if each column "
+        "is a juror",
         code="no_label_column",
         columns=tuple(table.names[k] for k in columns),
     )
 
 
+def _long_flags(table: LayoutHints, *columns: int) -> str:
+    """The flags that name the item, the juror and the label."""
+    return " ".join(map(table.flags, ("item", "juror", "label"), columns))
+
+
 def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None]:
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
-    profile, words = table.profile, (*LABEL_WORDS, *MORE_LABEL_WORDS)
+    profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
     juror = table.named((*JUROR_WORDS, *MORE_JUROR_WORDS), repeats=True)
     taken = [k for k in (juror, table.item) if k is not None]
     label = table.named(words, taken, repeats=True)
-    if label is not None and table.words[label] not in STRONG_LABELS:
+    if label is not None and table.words[label] not in _STRONG_LABELS:
         rival = table.named(words, [*taken, label], repeats=True)
         if rival is not None and juror is not None and len(table.ballots) < 3:
-            one, two = table.names[label], table.names[rival]
-            what = f"columns {one!r} and {two!r} may both be the label"
-            ambiguous_layout(what, f"--label {shell_quoted(one)}", f"--label {shell_quoted(two)}")
+            what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
+            raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
     if table.item is not None:
         return table.item, juror, label
     item_words = (*ITEM_WORDS, *MORE_ITEM_WORDS)
@@ -297,19 +305,14 @@ def _checked_long(table: LayoutHints, item: int, juror: int, label: int) -> Layo
 
 def refuse_rivals(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse jurors in columns beside a column of labels: the votes may be in either."""
-    profile, names = table.profile, table.names
-    rivals = [k for k in table.ballots if k not in (item, juror) and table.words[k] not in (*OTHER_WORDS, *KEY_WORDS)]
+    profile = table.profile
+    rivals = [k for k in table.ballots if k not in (item, juror) and table.words[k] not in (*OTHER_WORDS, *_KEY_WORDS)]
     rivals = [k for k in rivals if not profile.follows(k, item) or profile.is_unique(item)]
     if len(rivals) > 2 or (len(rivals) == 2 and label not in rivals):
         others = [k for k in table.free if k not in rivals and (k != item or not profile.is_unique(item))]
-        wide = " ".join(["--layout wide", *(f"--ignore {shell_quoted(names[k])}" for k in others)])
-        named = [shell_quoted(names[k]) for k in (item, juror, label)]
-        ambiguous_layout(
-            f"the votes may be in the columns {quoted_names([names[k] for k in rivals])} or one per row in "
-            f"{names[label]!r}",
-            wide,
-            f"--item {named[0]} --juror {named[1]} --label {named[2]}",
-        )
+        wide = " ".join(["--layout wide", *(table.flags("ignore", k) for k in others)])
+        what = f"the votes may be in the columns {table.quoted(rivals)} or one per row in {table.names[label]!r}"
+        raise _two_readings(what, wide, _long_flags(table, item, juror, label))
 
 
 def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> None:
@@ -317,13 +320,12 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     profile = table.profile
     if table.columns[item].distinct > 0.5 * profile.rows or not profile.follows(label, item):
         return
-    words = (*LABEL_WORDS, *MORE_LABEL_WORDS)
+    words = (*LABEL_WORDS, *_MORE_LABEL_WORDS)
     others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
     others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
         what = f"column {table.names[label]!r} says the same of an item whoever the juror is, and may be the true label"
-        one, two = (shell_quoted(table.names[k]) for k in (others[0], label))
-        ambiguous_layout(what, f"--label {one}", f"--label {two}")
+        raise _two_readings(what, table.flags("label", others[0]), table.flags("label", label))
 
 
 def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -> None:
@@ -341,9 +343,8 @@ def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -
     if np.logical_or.reduce([equal[k] for k in match]).mean() > 0.8:
         one, two = (table.names[k] for k in match[:2])
         raise VotesError(
-            f"column {table.names[label]!r} names what stands in {one!r} or {two!r}, so that its labels "
-            f"differ from item to item: write {one} or {two} instead, and join the columns that name the item "
-            "into one",
+            f"column {table.names[label]!r} names what stands in {one!r} or {two!r}, so that its labels differ from "
+            f"item to item: write {one} or {two} instead, and join the columns that name the item into one",
             code="no_votes_table",
         )
 
@@ -355,16 +356,15 @@ def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) ->
     others = [k for k in others if table.columns[k].distinct > 1 and table.columns[k].filled == profile.rows]
     once = profile.identify(item, juror)
     for k in others:
-        sets = table.words[k] in SET_WORDS and not profile.follows(k, item)
+        sets = table.words[k] in _SET_WORDS and not profile.follows(k, item)
         joint = once < 0.95 and profile.identify(item, k, juror) > 0.99 and table.columns[k].repeats
         if sets or (joint and table.words[k] not in OTHER_WORDS):
-            one, two = shell_quoted(names[item]), shell_quoted(names[k])
-            same = f"--item {one} --ignore {two}"
+            same = f"{table.flags('item', item)} {table.flags('ignore', k)}"
             if not sets:  # then a juror has several votes on one
-                same = f"--repeat {two} (a juror's votes on an item are then one voice)"
+                same = f"{table.flags('repeat', k)} (a juror's votes on an item are then one voice)"
             raise VotesError(
                 f"items of one name come again with another {names[k]!r}: are they the same items? If so, say {same}; "
-                f"if not, name them by both columns: {both_items(names[item], names[k])}",
+                f"if not, name them by both columns: {table.flags('item', item, k)}",
                 code="two_readings",
                 name="repeat",
                 column=names[k],
@@ -377,8 +377,8 @@ def refuse_weights(table: LayoutHints, item: int, juror: int, label: int) -> Non
     if count is None or not table.profile.is_number(count) or set(table.columns[count].values) == {"1"}:
         return
     raise VotesError(
-        f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= (--ignore "
-        f"{shell_quoted(table.names[count])}), or put each juror in a column of its own"
+        f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= "
+        f"({table.flags('ignore', count)}), or put each juror in a column of its own"
     )
 
 
@@ -436,16 +436,14 @@ def measured_layout(table: LayoutHints) -> Layout | None:
         return None
     for k in others:
         if table.may_vote(k) and not columns[k].is_aside:
-            name, measured = table.names[k], quoted_names([table.names[n] for n in numbers[:3]])
             raise VotesError(
-                f"column {name!r} holds words ({columns[k].values[0]!r} …) where {measured} hold numbers: leave it out "
-                f"(--ignore {shell_quoted(name)}), take it for groups of items (--by "
-                f"{shell_quoted(name)}), or say --layout wide if it is "
-                "a juror",
+                f"column {table.names[k]!r} holds words ({columns[k].values[0]!r} …) where {table.quoted(numbers[:3])} "
+                f"hold numbers: leave it out ({table.flags('ignore', k)}), take it for groups of items "
+                f"({table.flags('by', k)}), or say --layout wide if it is a juror",
                 code="two_readings",
-                column=name,
+                column=table.names[k],
             )
-    layout = Layout(kind="wide", item=item, count=None, votes=tuple(numbers))
+    layout = Layout(kind="wide", item=item, votes=tuple(numbers))
     refuse_key_column(table, layout)
     return layout
 
@@ -463,13 +461,7 @@ def _wide_item(table: LayoutHints, taken: set[int]) -> int | None:
         unique = sorted((k for k in named if profile.is_unique(k)), key=length.__getitem__)
         if not unique or (len(unique) > 1 and length[unique[1]] <= _PROSE * length[unique[0]]):
             one, two = table.names[named[0]], table.names[named[1]]
-            raise VotesError(
-                f"columns {one!r} and {two!r} both look like the item; choose with item= (--item "
-                f"{shell_quoted(one)}) and leave "
-                f"the other out with ignore= (--ignore {shell_quoted(two)})",
-                code="two_items",
-                columns=(one, two),
-            ) from None
+            raise two_items(one, two, table.flags("item", named[0]), table.flags("ignore", named[1])) from None
         place = unique[0]
     if place is not None and table.words[place] not in ("unnamed0", "index") and table.names[place].strip():
         return place
@@ -486,7 +478,7 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
     if item is None or profile.total != profile.rows or table.columns[item].codes[-1] < 0:
         return
     name = table.columns[item].values[table.columns[item].codes[-1]]
-    if re.sub(r"[^a-z ]", "", name.lower()).strip() not in TOTAL_WORDS:
+    if re.sub(r"[^a-z ]", "", name.lower()).strip() not in _TOTAL_WORDS:
         return
     columns = [table.columns[k] for k in layout.votes]
     last = [(column, column.codes[-1]) for column in columns if column.codes[-1] >= 0]
@@ -506,11 +498,11 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
     rest = [k for k in table.free if k != item and k not in table.ballots and table.columns[k].filled == profile.rows]
     for k in sorted(rest, key=lambda k: table.columns[k].distinct):
         if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
-            out = " ".join(f"--ignore {shell_quoted(names[n])}" for n in table.free if n not in table.ballots)
+            out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
             raise VotesError(
                 f"items come again in column {names[item]!r} with another {names[k]!r}: say "
-                f"{both_items(names[item], names[k])} if both together name the item, or --layout wide {out} to make "
-                "each row an item",
+                f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
+                "row an item",
                 code="two_readings",
             )
 
@@ -521,7 +513,7 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
     if odd and len(layout.votes) - len(odd) >= 2:
         name = table.names[odd[0]]
         raise VotesError(
-            f"column {name!r} holds the same labels as the jurors: leave it out with --ignore {shell_quoted(name)}, "
+            f"column {name!r} holds the same labels as the jurors: leave it out with {table.flags('ignore', odd[0])}, "
             "or say --layout wide if it is a juror",
             code="key_column",
             column=name,
@@ -530,15 +522,15 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
 
 def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
     """Refuse an answer key, or a column made from the others, among the jurors."""
-    keys = [k for k in layout.votes if table.words[k] in (*KEY_WORDS, *MADE_WORDS)]
+    keys = [k for k in layout.votes if table.words[k] in (*_KEY_WORDS, *_MADE_WORDS)]
     if not keys or len(layout.votes) - len(keys) < 2:
         return refuse_key([table.names[k] for k in layout.votes], table.options)
     name = table.names[keys[0]]
-    what = "the answer key" if table.words[keys[0]] in KEY_WORDS else "made from the others, or the answer key"
+    what = "the answer key" if table.words[keys[0]] in _KEY_WORDS else "made from the others, or the answer key"
     raise VotesError(
         f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"(--ignore {shell_quoted(name)}), "
-        f"use it with --key {shell_quoted(name)}, or say layout='wide' (--layout wide) if it is a juror",
+        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or say layout='wide' "
+        "(--layout wide) if it is a juror",
         code="key_column",
         column=name,
     )
@@ -551,9 +543,8 @@ def refuse_count(table: LayoutHints, layout: Layout) -> None:
         return
     is_doubtful = table.profile.identify(*layout.votes) < 0.5 and table.words[count] != "count"
     if (item is not None and table.profile.is_unique(item)) or is_doubtful:
-        name = shell_quoted(table.names[count])
         what = f"column {table.names[count]!r} may say how many items a row is, or be about one item"
-        ambiguous_layout(what, f"--count {name}", f"--ignore {name}")
+        raise _two_readings(what, table.flags("count", count), table.flags("ignore", count))
 
 
 def refuse_tallies(table: LayoutHints, layout: Layout) -> None:
@@ -567,11 +558,15 @@ def refuse_tallies(table: LayoutHints, layout: Layout) -> None:
     sums = np.sum([np.array(values)[c.codes] for c, values in zip(columns, sizes, strict=True)], axis=0)
     if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
-            f"the columns {quoted_names([c.name for c in columns])} add up to {sums[0]:g} in every "
-            "row: they count the votes "
-            "for each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
+            f"the columns {table.quoted(layout.votes)} add up to {sums[0]:g} in every row: they count the votes for "
+            "each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
             code="no_votes_table",
         )
+
+
+def _two_readings(what: str, one: str, two: str) -> VotesError:
+    """The error with the two commands that choose between two plausible readings."""
+    return VotesError(f"{what}: say either {one} or {two}", code="two_readings")
 
 
 # -- the order of the rules -------------------------------------------------------------------------------------------
@@ -622,7 +617,8 @@ class TransposedColumns:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That columns were left out, where some were."""
-        return (untransposed_finding(self.left, quoted_names(self.left)),) if self.left else ()
+        message = f"not read, since no other column holds such answers: {quoted_names(self.left)}"
+        return (Finding("columns_left", message, self.left),) if self.left else ()
 
 
 def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> TransposedColumns:
@@ -653,12 +649,11 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     juror = find_column(table.names, name) if name is not None else None if rows_are_named else juror_of(table)
     if juror is None and not rows_are_named:
         raise VotesError(
-            f"none of the columns {quoted_names(table.names)} names the jurors, another in every "
-            "row: name it with juror= "
-            "(--juror COLUMN)",
+            f"none of the columns {quoted_names(table.names)} names the jurors, another in every row: name it with "
+            "juror= (--juror COLUMN)",
             code="no_label_column",
         )
-    never = (*OTHER_WORDS, *PERSON_WORDS, "id")
+    never = (*OTHER_WORDS, *_PERSON_WORDS, "id")
     able = [k for k in table.free if k != juror and table.columns[k].filled]
     able = [k for k in able if table.words[k] not in never and table.columns[k].vocabulary]
     columns_with = Counter(word for k in able for word in table.columns[k].vocabulary)
@@ -673,9 +668,8 @@ def find_transposed(table: LayoutHints, *, rows_are_named: bool = False) -> Tran
     if len(sharing) < _FEWEST_SHARING:
         sharing = [k for k in able if not table.profile.is_unique(k)] or able
     if not sharing:
-        raise VotesError(
-            f"no item is left among the columns {quoted_names(table.names)}; there must be one column for each"
-        )
+        shown = quoted_names(table.names)
+        raise VotesError(f"no item is left among the columns {shown}; there must be one column for each")
     left = tuple(table.names[k] for k in table.free if k not in {juror, *sharing})
     return TransposedColumns(juror, tuple(sharing), left)
 
@@ -690,7 +684,7 @@ def juror_of(table: LayoutHints) -> int | None:
         nothing that other columns hold too (answers, and no names).
     """
     unique = [k for k in table.free if table.profile.is_unique(k) and table.words[k] not in OTHER_WORDS]
-    named = [k for word in PERSON_WORDS for k in unique if table.words[k] == word]
+    named = [k for word in _PERSON_WORDS for k in unique if table.words[k] == word]
     if named:
         return named[0]
     words = {k: table.columns[k].vocabulary for k in table.free}

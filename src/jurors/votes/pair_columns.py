@@ -201,11 +201,6 @@ def flag_side(name: str, objects: Sequence[str]) -> int | None:
     return None
 
 
-def is_tie_flag(name: str) -> bool:
-    """Whether a column of 0 and 1 says that neither won."""
-    return "".join(_words(name)) in _TIES
-
-
 def _words(name: str) -> list[str]:
     separated = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
     return [word.casefold() for word in re.split(r"[\W_]+", separated) if word]
@@ -279,13 +274,11 @@ def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], optio
         None if name is None else find_column(names, name) for name in (options.left, options.right, options.winner)
     )
     if left is None or right is None:
-        lost = _with_losers(names, options)
-        sides = _sides(names)
-        if lost is None and sides is None:
+        if (lost := _with_losers(names, options)) is not None:
+            return _with_juror_and_item(names, facts(), options, PairColumns(*lost, None, None, None))
+        if (sides := _sides(names)) is None:
             return None
-        left, right = lost or sides or (0, 0)
-        if lost is not None:
-            return _with_juror_and_item(names, facts(), options, PairColumns(left, right, None, None, None))
+        left, right = sides
     columns = PairColumns(left, right, winner, None, None)
     if winner is not None and flag_side(names[winner], (names[left], names[right])) is not None:
         columns = replace(columns, answers=(winner, *_tie_flags(names, facts())), several="flag")
@@ -377,9 +370,8 @@ def _answer_columns(
     others = {guess_column(names, words, sides) for words in (_JURORS, _ITEMS)}
     free = [k for k in range(len(names)) if k not in {*sides, *others}]
     able = [k for k in free if _names_sides(facts, k, sides)]
-    if (
-        not able
-    ):  # columns of 0 and 1 may be the answer, but not which: by their name, or where both sides share objects
+    if not able:
+        # columns of 0 and 1 may be the answer, but not which: by their name, or where both sides share objects
         shared = _share_names(*(facts.columns[side] for side in sides))
         able = [k for k in free if are_flags(facts.columns[k].values)]
         able = [k for k in able if shared or guess_column([names[k]], _WINNERS) is not None]
@@ -389,12 +381,8 @@ def _answer_columns(
         able = [k for k in able if not all(value.isdigit() for value in facts.columns[k].values)] or able
     if len(able) > 1 and (options.juror is not None or guess_column(names, _JURORS, (*sides, *able)) is not None):
         rivals = tuple(names[k] for k in able)
-        raise VotesError(
-            f"columns {format_names(map(repr, rivals), 4)} all say which of two is better; name one "
-            "with winner= (--winner COLUMN)",
-            code="two_readings",
-            columns=rivals,
-        )
+        message = f"columns {format_names(map(repr, rivals), 4)} all say which of two is better"
+        raise VotesError(f"{message}; name one with winner= (--winner COLUMN)", code="two_readings", columns=rivals)
     return (tuple(able), "jurors" if len(able) > 1 else None) if able else None
 
 
@@ -418,7 +406,8 @@ def _flagged(
 
 
 def _tie_flags(names: Sequence[str], facts: ColumnProfile) -> tuple[int, ...]:
-    return tuple(k for k, name in enumerate(names) if is_tie_flag(name) and are_flags(facts.columns[k].values))[:1]
+    named = (k for k, name in enumerate(names) if "".join(_words(name)) in _TIES)
+    return tuple(k for k in named if are_flags(facts.columns[k].values))[:1]
 
 
 def _share_names(one: ColumnHead, two: ColumnHead) -> bool:

@@ -178,12 +178,11 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
     at = np.arange(len(juror))
     if selects_jurors(options):
         rows = np.isin(juror, select_jurors(list(jurors), options))
-        selected = []
+        selected: list[Column] = []
         for distinct, codes in ((items, item), (jurors, juror), *columns[2:]):
             present, code = factorize(codes[rows])
-            selected.append(
-                (distinct[present] if isinstance(distinct, np.ndarray) else [distinct[k] for k in present], code)
-            )
+            kept = distinct[present] if isinstance(distinct, np.ndarray) else [distinct[k] for k in present]
+            selected.append((kept, code))
         columns = selected
         (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
@@ -365,9 +364,8 @@ def checked_count_column(values: Sequence[Any], column: str) -> NDArray[np.int64
             raise row_fault(row, f"column {column!r}: {_no_count(value)}")
         counts.append(int(number))
     if sum(counts) > LARGEST_COUNT:
-        raise VotesError(
-            f"column {column!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
-        )
+        most = f"{LARGEST_COUNT:,}, the largest number of items"
+        raise VotesError(f"column {column!r}: the counts add up to more than {most}")
     return np.array(counts, dtype=np.int64)
 
 
@@ -503,16 +501,15 @@ def _apply_cell_options(votes: Votes, options: Reading) -> Votes:
     if away := [label for label in votes.labels if str(label) in text_columns(options.abstain)]:
         votes = with_abstentions(votes, *away)
     absent = text_columns(options.missing)
-    if votes.n_votes and not absent and options.labels is None:
-        return apply_scale(recode_votes(votes, options), options)
-    values = clean_cells(votes.labels, absent, column="label")
-    if all(value is None for value in values):
-        raise VotesError("every vote is missing")
-    read = recode_labels(votes, ordered_labels(v for v in values if v is not None), values)
-    if options.labels is None:
-        return apply_scale(recode_votes(read, options), options)
-    named = replace(recode_votes(read, options), labels_told=True)
-    return apply_scale(recode_labels(named, tuple(options.labels)), options)
+    if absent or options.labels is not None or not votes.n_votes:
+        values = clean_cells(votes.labels, absent, column="label")
+        if all(value is None for value in values):
+            raise VotesError("every vote is missing")
+        votes = recode_labels(votes, ordered_labels(v for v in values if v is not None), values)
+    votes = recode_votes(votes, options)
+    if options.labels is not None:
+        votes = recode_labels(replace(votes, labels_told=True), tuple(options.labels))
+    return apply_scale(votes, options)
 
 
 def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:
@@ -568,9 +565,8 @@ def findings_about_table(table: SourceTable, layout: Layout, options: Reading, v
     -------
     list of Finding
     """
-    about = table_findings(
-        table.names, layout, table.effective_options(options), files=len(table.parts), items=votes.total
-    )
+    effective = table.effective_options(options)
+    about = table_findings(table.names, layout, effective, files=len(table.parts), items=votes.total)
     notes = [note for part in table.parts for note in part.notes]
     return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 
@@ -632,8 +628,7 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
     if not len(texts):
         return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
     table.con.execute("CREATE TEMP TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
-    kind = code_type(len(texts)).__name__
-    size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[kind]
+    size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[code_type(len(texts)).__name__]
     codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)
     rows = table.con.execute(f"SELECT {codes} FROM kept").fetchnumpy()
     return np.column_stack([rows[f"c{k}"] for k in columns]), table.parse(texts, *columns)

@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,28 +64,23 @@ class Closeness:
         return self._nearness(_distances(np.arange(self.levels)))
 
     @property
-    def error(self) -> float:
-        """The standard error of `nearness`."""
-        distance = _distances(np.arange(self.levels))
-        return self._error(distance / self._by_chance(distance) - 1.0)
-
-    @property
     def verdict(self) -> OrdinalityVerdict:
         """Whether levels are in an order, or what is evidence against it."""
         if not self.observed.sum() or not self.expected.sum():
             return "thin"
         most = _NEAR_OF_THREE if self.levels == 3 else _NEAR
-        if self.nearness > min(most, 1 - _SURE * self.error):
-            return "thin" if self.nearness - 2 * self.error <= _NEAR_OF_THREE else "far"
         distance = _distances(np.arange(self.levels))
+        weights, nearness = distance / self._by_chance(distance), self._nearness(distance)
+        error = self._error(weights - 1.0)  # the standard error of `nearness`
+        if nearness > min(most, 1 - _SURE * error):
+            return "thin" if nearness - 2 * error <= _NEAR_OF_THREE else "far"
         next_to = distance == 1
         usual = self.expected[next_to] * self.observed.sum() / self.expected.sum()
         if np.any((usual >= _FEWEST_EXPECTED) & (self.observed[next_to] < _BRIDGE * usual)):
             return "gap"
-        weights = distance / self._by_chance(distance)
         for places in _other_orders(self.levels):
             other = _distances(places)
-            gain = self.nearness - self._nearness(other)
+            gain = nearness - self._nearness(other)
             if gain > max(_BETTER, _DOUBT * self._error(weights - other / self._by_chance(other))):
                 return "rival"
         return "ordered"
@@ -399,14 +394,14 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
         votes = recode_labels(votes, bin_order(votes.labels))
     scale = options.scale
     if scale == "auto" and (recoding.threshold is not None or recoding.bins):  # what was made of numbers
-        cut, made = recoding.threshold, "nominal"
+        cut = recoding.threshold
         why = f"as you say (--threshold {cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
         if cut is None:
-            made = "ordinal" if len(votes.labels) >= FEWEST_LEVELS else "nominal"
             levels = format_names(votes.labels, 12)
             why = f"as you say (--bins): numbers are put into {levels}, each with its lower end"
+        made: KnownScale = "ordinal" if cut is None and len(votes.labels) >= FEWEST_LEVELS else "nominal"
         findings = (*votes.findings, Finding("scale", why))
-        return replace(votes, scale=cast(KnownScale, made), scale_why=why, scale_told=True, findings=findings)
+        return replace(votes, scale=made, scale_why=why, scale_told=True, findings=findings)
     if scale == "auto":
         return votes if votes.scale_told else detect_scale(votes)
     if scale == "pairs":
@@ -475,11 +470,9 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
     for order in () if words is None else (words, words[::-1]):
         if tuple(label for label in order if label in votes.labels) == votes.labels:
             return order
-    message = (
-        f"nobody votes {format_names(map(repr, more), 4)}, and its place among the levels "
-        f"{format_names(votes.labels, 8)}"
-    )
-    raise VotesError(f"{message} is not known; name all levels, the lowest first (labels=…, --labels low,mid,high)")
+    new, levels = format_names(map(repr, more), 4), format_names(votes.labels, 8)
+    message = f"nobody votes {new}, and its place among the levels {levels} is not known"
+    raise VotesError(f"{message}; name all levels, the lowest first (labels=…, --labels low,mid,high)")
 
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:

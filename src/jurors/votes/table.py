@@ -15,7 +15,6 @@ vote.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,7 +47,6 @@ from jurors.votes.codes import (
 )
 from jurors.votes.recode import Recoding
 
-_LARGEST_KEY = 1 << 62  # of a row as one number
 _LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
 
 
@@ -125,7 +123,7 @@ class Repeats:
     def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
         """By the tuples that the rows were aggregated to; equal cases become one."""
         keys = np.column_stack([tuple_of_row[self.row], self.juror, self.answers])
-        distinct, items = aggregate_rows(keys, self.items)
+        distinct, items = group_rows(keys, self.items)
         answers = distinct[:, 2:].astype(self.answers.dtype)
         return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), answers, items)
 
@@ -141,33 +139,34 @@ class Repeats:
         return Repeats(**{name: part[cases] for name, part in parts.items()})
 
 
-def aggregate_rows(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Aggregate equal rows.
+def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Group equal rows.
 
     Returns
     -------
-    tuple
-        The distinct rows, sorted (distinct x columns), and how many items each stands for.
+    rows
+        The distinct rows in lexicographic order.
+    counts
+        Their counts, added up as integers.
 
     Examples
     --------
-    >>> rows, items = aggregate_rows(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
-    >>> rows.tolist(), items.tolist()
+    >>> rows, counts = group_rows(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
+    >>> rows.tolist(), counts.tolist()
     ([[0, 2], [1, 0]], [4, 8])
     """
-    low = rows.min(axis=0)
-    spans = (rows.max(axis=0) - low + 1).tolist()
-    if math.prod(spans) >= _LARGEST_KEY:
-        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
-    else:  # each row as one number, which sorts far faster
-        keys = np.zeros(len(rows), dtype=np.int64)
-        for column, span, least in zip(rows.T, spans, low.tolist(), strict=True):
-            keys = keys * span + (column - least)
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        distinct = rows[first]
-    total = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(total, inverse.ravel(), items)
-    return distinct, total
+    if not len(rows):
+        return rows, counts
+    differs = rows[1:] != rows[:-1]
+    if rows.shape[1]:
+        place = differs.argmax(axis=1)[:, None]
+        above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
+        if not (below > above).all():  # rows of a sketch counted from a matrix are sorted, and distinct
+            order = np.lexsort(rows.T[::-1])
+            rows, counts = rows[order], counts[order]
+            differs = rows[1:] != rows[:-1]
+    first = np.flatnonzero(np.r_[True, differs.any(axis=1)])
+    return rows[first], np.add.reduceat(counts, first)
 
 
 def concatenate_repeats(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
@@ -228,9 +227,7 @@ def collect_votes(
     """
     key = row.astype(np.int64) * max(width, 1) + juror
     order = np.lexsort((code, key))
-    ranked = key[order]
-    first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
-    times = np.diff(np.append(first, len(ranked)))
+    _, first, times = np.unique(key[order], return_index=True, return_counts=True)
     at = order[first]
     row, juror, vote = row[at], juror[at], code[at]
     again = np.flatnonzero(times > 1)
@@ -285,9 +282,8 @@ def without_duplicates(
         return slice(None)
     if rule == "error":
         at = order[again[np.argmin(order[again])]]
-        raise votes_twice(
-            jurors[int(col[at])], str(items[int(row[at])]), len(again), in_one_repetition=repetition is not None
-        )
+        juror, item = jurors[int(col[at])], str(items[int(row[at])])
+        raise votes_twice(juror, item, len(again), in_one_repetition=repetition is not None)
     selected = np.ones(len(row), dtype=bool)
     selected[order[again] if rule == "first" else order[again - 1]] = False
     return selected
@@ -398,14 +394,8 @@ class Votes:
         rows, width = cells.shape
         names = checked_jurors(jurors, width)
         codes, kinds = encode_cells(cells, None if labels is None else tuple(labels))
-        votes = cls(
-            jurors=names,
-            labels=kinds,
-            rows=rows,
-            items=checked_items(items, rows),
-            counts=None if counts is None else checked_counts(counts, rows),
-            _dense=codes,
-        )
+        numbers = None if counts is None else checked_counts(counts, rows)
+        votes = cls(names, kinds, rows, checked_items(items, rows), numbers, _dense=codes)
         if scale is None:
             return votes
         if scale == "auto":
@@ -614,12 +604,8 @@ class Votes:
             cells = np.array([*self.labels, None], dtype=object)[self.codes]  # code -1, no vote, is the last
             return data_frame({**dict(zip(self.jurors, cells.T, strict=True)), "count": self.counts})
         row, col, code = self.triples()
-        columns = {
-            "item": self.item_names()[row],
-            "juror": np.array(self.jurors, dtype=object)[col],
-            "label": np.array(self.labels, dtype=object)[code],
-        }
-        return data_frame(columns)
+        juror, label = np.array(self.jurors, dtype=object)[col], np.array(self.labels, dtype=object)[code]
+        return data_frame({"item": self.item_names()[row], "juror": juror, "label": label})
 
     def __len__(self) -> int:
         return self.rows
@@ -746,14 +732,10 @@ def label_as_abstentions(answers: Votes) -> Votes:
     if not answers.labels or answers.labels[-1] != ABSTAINED:
         return answers
     labels = answers.labels[:-1]
-    kind: type[np.signedinteger] = code_type(len(labels))
     row, col, code = answers.triples()
     away = code == len(labels)
-    bare = replace(answers, labels=labels, abstained=(row[away], col[away]) if away.any() else None)
-    if answers.is_dense:
-        codes = answers.codes
-        return replace(bare, _dense=np.where(codes == len(labels), -1, codes).astype(kind))
-    return replace(bare, _sparse=(row[~away], col[~away], code[~away].astype(kind)))
+    votes = _with_codes(answers, labels, np.array([*range(len(labels)), -1, -1]))
+    return replace(votes, abstained=(row[away], col[away]) if away.any() else None)
 
 
 def with_abstentions(votes: Votes, *labels: Label) -> Votes:
@@ -777,14 +759,9 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
     answers = abstentions_as_label(votes)
     left = tuple(label for label in votes.labels if label not in labels)
     place = np.array([left.index(a) if a in left else len(left) for a in answers.labels] + [-1])
-    kind = code_type(len(left) + 1)
     again = np.append(place[: len(votes.labels)], len(left))
     repeats = None if votes.repeats is None else votes.repeats.recoded(again)
-    bare = replace(answers, labels=(*left, ABSTAINED), repeats=repeats)
-    if answers.is_dense:
-        return label_as_abstentions(replace(bare, _dense=place[answers.codes].astype(kind)))
-    row, col, code = answers.triples()
-    return label_as_abstentions(replace(bare, _sparse=(row, col, place[code].astype(kind))))
+    return label_as_abstentions(replace(_with_codes(answers, (*left, ABSTAINED), place), repeats=repeats))
 
 
 def select_abstentions(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
@@ -829,11 +806,17 @@ def recode_labels(votes: Votes, labels: tuple[Label, ...], values: Sequence[Labe
     """
     place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
     repeats = None if votes.repeats is None else votes.repeats.recoded(np.r_[place[:-1], len(labels)])
+    return replace(_with_codes(votes, labels, place), repeats=repeats)
+
+
+def _with_codes(votes: Votes, labels: tuple[Label, ...], place: NDArray[Any]) -> Votes:
+    """Votes with other labels: `place` has the new code of each old label, then -1; votes that become -1 are none."""
+    place = place.astype(code_type(len(labels)))
     if votes.is_dense:
-        return replace(votes, labels=labels, repeats=repeats, _dense=place[votes.codes])
+        return replace(votes, labels=labels, _dense=place[votes.codes])
     row, col, code = votes.triples()
     is_vote = (codes := place[code]) >= 0
-    return replace(votes, labels=labels, repeats=repeats, _sparse=(row[is_vote], col[is_vote], codes[is_vote]))
+    return replace(votes, labels=labels, _sparse=(row[is_vote], col[is_vote], codes[is_vote]))
 
 
 JurorLabelCounts: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each juror votes each label

@@ -32,7 +32,7 @@ from jurors.votes.layout import ColumnProfile, head_rows, profile_columns
 from jurors.votes.layout_detection import find_layout
 from jurors.votes.read import clean_cells, spelled_labels
 from jurors.votes.readers import load_reader
-from jurors.votes.table import Votes, abstentions_as_word
+from jurors.votes.table import Votes, abstentions_as_word, group_rows
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
 
@@ -165,11 +165,10 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: WriteLayo
     """
     target = Path(path)
     selected = select_layout(votes, target, layout)
-    kind = _format_of(target, selected)
-    if kind != "parquet":
+    if (kind := _format_of(target, selected)) == "parquet":
+        _write_parquet(_written(votes, selected, kind), selected, target)
+    else:
         atomic_write(target, votes_text(votes, selected, kind))
-        return
-    _write_parquet(_written(votes, selected, kind), selected, target)
 
 
 def votes_text(votes: Votes, layout: WriteLayout, format: str = "csv") -> Iterator[str]:
@@ -265,30 +264,6 @@ def _arranged(votes: Votes, layout: WriteLayout) -> Votes:
     )
 
 
-def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Group equal rows.
-
-    Returns
-    -------
-    rows
-        The distinct rows in lexicographic order.
-    counts
-        Their counts, added up as integers.
-    """
-    if not len(rows):
-        return rows, counts
-    differs = rows[1:] != rows[:-1]
-    if rows.shape[1]:
-        place = differs.argmax(axis=1)[:, None]
-        above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
-        if not (below > above).all():  # rows of a sketch counted from a matrix are sorted, and distinct
-            order = np.lexsort(rows.T[::-1])
-            rows, counts = rows[order], counts[order]
-            differs = rows[1:] != rows[:-1]
-    first = np.flatnonzero(np.r_[True, differs.any(axis=1)])
-    return rows[first], np.add.reduceat(counts, first)
-
-
 def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The votes as triples, and an empty one (-1) for each item and each juror without any, so that none is lost."""
     row, col, code = votes.triples()
@@ -303,14 +278,11 @@ def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 def _columns(votes: Votes, layout: WriteLayout, show: Callable[[Any], str], missing: str) -> list[list[str]]:
     """Every column as cells, each distinct value shown once."""
-    labels = _shown([*votes.labels], show, missing)
+    labels = _shown(votes.labels, show, missing)
     if layout == "long":
         row, col, code = _long_codes(votes)
-        return [
-            _shown(votes.item_names().tolist(), show)[row].tolist(),
-            _shown(votes.jurors, show)[col].tolist(),
-            labels[code].tolist(),
-        ]
+        items, jurors = _shown(votes.item_names().tolist(), show), _shown(votes.jurors, show)
+        return [items[row].tolist(), jurors[col].tolist(), labels[code].tolist()]
     cells = [labels[column].tolist() for column in votes.codes.T]
     if votes.counts is not None:
         return [*cells, list(map(str, votes.counts.tolist()))]
