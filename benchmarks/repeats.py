@@ -139,7 +139,7 @@ def print_foretold(draws: int) -> None:
 
 def _foretold(rng: np.random.Generator, shape: Shape, times: int) -> tuple[list[float], list[float]]:
     counts, many, chance = _patterns(rng, shape, 500, times)
-    told = majority_forecast(counts, many).settled.T @ many / many.sum()
+    told = majority_forecast(counts, many)[0].T @ many / many.sum()
     best = np.maximum(chance, 1 - chance)
     true = [
         sum(comb(k, j) * best**j * (1 - best) ** (k - j) for j in range(k // 2 + 1, k + 1)).mean()

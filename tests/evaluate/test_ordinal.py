@@ -96,18 +96,13 @@ def _levels(votes: Integers, *, eased: bool) -> Floats:
 
 
 @examples(6)
-@given(seed=st.integers(0, 2**32 - 1), eased=st.booleans())
-def test_the_order_may_be_read_from_either_end(seed: int, eased: bool) -> None:
-    _, votes = ordered_panel(150, SLOPES[:4], SHIFTS[:4], seed=seed)
-    upside_down = _levels(LEVELS - 1 - votes, eased=eased)
-    np.testing.assert_allclose(_levels(votes, eased=eased), upside_down[::-1], atol=1e-6)
-
-
-@examples(6)
 @given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(4)), eased=st.booleans())
-def test_jurors_may_stand_in_any_order(seed: int, order: list[int], eased: bool) -> None:
+def test_the_scale_may_be_read_from_either_end_and_jurors_stand_in_any_order(
+    seed: int, order: list[int], eased: bool
+) -> None:
     _, votes = ordered_panel(150, SLOPES[:4], SHIFTS[:4], seed=seed)
-    np.testing.assert_allclose(_levels(votes, eased=eased), _levels(votes[:, order], eased=eased), atol=1e-6)
+    moved = _levels(LEVELS - 1 - votes[:, order], eased=eased)
+    np.testing.assert_allclose(_levels(votes, eased=eased), moved[::-1], atol=1e-6)
 
 
 @examples(20)
@@ -224,13 +219,11 @@ def test_known_levels_are_kept(panel: tuple[Integers, jurors.Votes]) -> None:
 def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, jurors.Votes]) -> None:
     graded = jurors.grade(panel[1])
     document, text = graded.to_dict()["ordered"], graded.to_text()
-    assert set(document) == {"mean_error", "bias", "weighted_agreement"}
     assert document["bias"]["A"] > 0.1
-    assert "lenient" in text
     assert document["bias"]["B"] < -0.1
+    assert "lenient" in text
     assert "harsh" in text
     assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_agreement"]
-    assert set(graded.to_dict()["details"]["ordered"]) >= set(ORDINAL_MODELS)
 
 
 def test_an_interval_holds_what_it_says() -> None:
@@ -243,17 +236,11 @@ def test_an_interval_holds_what_it_says() -> None:
     assert wide.median[0] == 2
 
 
-def test_shared_error_is_believed_less_on_a_line(panel: tuple[Integers, jurors.Votes]) -> None:
-    ordered = jurors.grade(panel[1])
-    unordered = jurors.grade(replace(panel[1], scale="nominal"))
-    assert ordered.is_on_a_line
-    assert not unordered.is_on_a_line
-    believed, usual = (e.calibrated.shared_error.median for e in (ordered, unordered) if e.calibrated is not None)
-    assert believed == pytest.approx(ON_A_LINE * usual)
-
-
-def test_your_own_reference_juries_are_believed_as_they_are(panel: tuple[Integers, jurors.Votes]) -> None:
-    own = shipped_juries()[:9]
-    grades = [jurors.grade(replace(panel[1], scale=scale), reference=own) for scale in ("ordinal", "nominal")]
-    first, second = (grade.calibrated.shared_error.median for grade in grades if grade.calibrated is not None)
-    assert first == pytest.approx(second)
+def test_shared_error_is_believed_less_on_a_line_unless_the_reference_juries_are_your_own(
+    panel: tuple[Integers, jurors.Votes],
+) -> None:
+    for reference, factor in ((None, ON_A_LINE), (shipped_juries()[:9], 1.0)):
+        grades = [jurors.grade(replace(panel[1], scale=s), reference=reference) for s in ("ordinal", "nominal")]
+        assert [grade.is_on_a_line for grade in grades] == [True, False]
+        believed, usual = (grade.calibrated.shared_error.median for grade in grades if grade.calibrated is not None)
+        assert believed == pytest.approx(factor * usual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,6 @@ from jurors import (
     encode,
     evaluate_trio,
     evaluate_trios,
-    grade,
 )
 from jurors.evaluate.trio import (
     decode_trios,
@@ -30,12 +30,10 @@ from jurors.evaluate.trio import (
     trio_invariants,
     tuple_shares,
 )
-from jurors.sketch.moments import TrioMoments, table_moments, trio_moments
-
-# -- trio ------------------------------------------------------------------------------------------
-
+from jurors.sketch.moments import TrioMoments, trio_moments
 
 HALF = Fraction(1, 2)
+HALVES, THIRDS = {"A": HALF, "B": HALF}, {"A": Fraction(1, 3), "B": Fraction(2, 3)}
 JURORS = ("juror 0", "juror 1", "juror 2")
 
 
@@ -116,18 +114,12 @@ def test_a_trillion_items_stay_exact() -> None:
     assert truth in evaluate_trio(sketch)
 
 
-def test_prevalence_one_half_is_no_special_case() -> None:
-    truth = jury(HALF, *[(Fraction(3, 4), Fraction(2, 3))] * 3)
-    sketch = encode(truth)
-    assert trio_invariants(sketch).trio == 0
-    assert truth in evaluate_trio(sketch)
-
-
 DEGENERATE = {
     "uninformative_juror": {"AAA": 4, "AAB": 4, "BBA": 4, "BBB": 4, "ABA": 1, "ABB": 1, "BAA": 1, "BAB": 1},
     "no_signal": dict.fromkeys(("AAA", "AAB", "ABA", "ABB", "BAA", "BAB", "BBA", "BBB"), 5),
     "purely_triple": {"AAA": 0, "AAB": 5, "ABA": 5, "ABB": 0, "BAA": 5, "BAB": 0, "BBA": 0, "BBB": 5},
     "contradictory_trio": {"AAA": 6, "AAB": 4, "ABA": 2, "ABB": 4, "BAA": 2, "BAB": 4, "BBA": 6, "BBB": 4},
+    "zero_radicand": {"AAA": 0, "ABB": 3, "BAB": 2, "BBA": 3},
     "contradictory_pairs": {"AAA": 3, "AAB": 1, "ABA": 2, "ABB": 2, "BAA": 2, "BAB": 2, "BBA": 1, "BBB": 3},
 }
 
@@ -155,19 +147,6 @@ def test_refusals_name_the_juror_and_the_way_out(counts: dict[str, int], message
         evaluate_trio(Sketch.from_counts(counts, jurors=names))
 
 
-def test_a_zero_hyperdeterminant_is_a_contradiction() -> None:
-    outcomes = set()
-    rng = np.random.default_rng(5)
-    for table in rng.integers(0, 4, (1000, 2, 2, 2)):
-        sketch = Sketch.from_table(table, labels=("A", "B"))
-        m = trio_invariants(sketch)
-        if m.product and not m.hyperdeterminant:
-            with pytest.raises(DegenerateSketchError) as caught:
-                evaluate_trio(sketch)
-            outcomes.add(caught.value.outcome)
-    assert outcomes == {"zero_radicand"}
-
-
 # -- Many trios decoded at once: of the two solutions the one whose total label accuracy is greater
 
 
@@ -190,50 +169,26 @@ def decoded(pair: tuple[float, float, float], trio: float) -> tuple[float, float
         ((-0.2, -0.2, 0.08), 1),
         ((0.1, 0.2, -1 / 14.5), 1),  # Σ 1/C = 1/2
         ((0.1, 0.2, -1 / 15.5), -1),  # Σ 1/C = -1/2
+        ((0.125, 0.125, -0.0625), 1),  # 8 + 8 - 16: both are as good
     ],
-    ids=["all agree", "one is turned", "another is turned", "the third pair decides", "just above", "just below"],
 )
 def test_the_root_has_the_sign_of_the_greater_total_accuracy(pair: tuple[float, float, float], sign: int) -> None:
-    root, total, mirror = decoded(pair, 0.2)
+    one = decode_trios(TrioMoments(np.array([1000.0]), np.full((1, 3), 0.5), np.array([pair]), np.array([0.2])))
+    root, inverse = float(one.root[0]), sum(1 / c for c in pair)
+    assert root**2 == pytest.approx(0.2**2 + 4 * np.prod(pair))
+    assert one.accuracy.sum() == pytest.approx(3 + root * inverse)  # from the theorem; of the mirror 3 - s Σ 1/C
     assert np.sign(root) == sign
-    assert total > mirror
+    assert root * inverse >= 0
 
 
-def test_where_both_are_as_good_the_root_is_positive() -> None:
-    root, total, mirror = decoded((0.125, 0.125, -0.0625), 0.2)  # 8 + 8 - 16
-    assert root > 0
-    assert total == mirror == 3
-
-
-# -- all trios -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("items", "jurors", "density"), [(300, 6, 1.0), (200, 5, 0.7), (70_000, 4, 1.0), (5000, 20, 1.0)]
-)
-def test_every_trio_has_the_moments_of_its_own_table(items: int, jurors: int, density: float) -> None:
-    sketch = Sketch.from_votes(Votes.from_matrix(simulate(items, jurors, seed=1, density=density).votes))
-    trios, moments = trio_moments(sketch)
-    assert len(trios) == jurors * (jurors - 1) * (jurors - 2) // 6
-    for at in (0, len(trios) // 2, len(trios) - 1):
-        own = table_moments(sketch.take([sketch.jurors[k] for k in trios[at]]).complete().table())
-        assert moments.items[at] == own.items
-        assert moments.single[at] == pytest.approx(own.single)
-        assert moments.pair[at] == pytest.approx(own.pair)
-        assert moments.trio[at] == pytest.approx(own.trio)
-
-
-def test_the_medians_are_near_the_truth() -> None:
+def test_the_medians_are_near_the_truth_and_the_summary_shows_how_far_trios_disagree() -> None:
     panel = simulate(20_000, 7, seed=2)
-    prevalence, accuracy = evaluate_all_trios(Sketch.from_votes(Votes.from_matrix(panel.votes))).medians()
+    trios = evaluate_all_trios(Sketch.from_votes(Votes.from_matrix(panel.votes)))
+    prevalence, accuracy = trios.medians()
     assert prevalence == pytest.approx(0.6, abs=0.03)
     assert np.abs(accuracy - panel.accuracy).max() < 0.03
-
-
-def test_the_summary_by_juror_shows_how_far_trios_disagree() -> None:
-    sketch = Sketch.from_votes(Votes.from_matrix(simulate(3000, 6, seed=3).votes))
-    frame = evaluate_all_trios(sketch).by_juror()
-    assert frame["trios"].tolist() == [10] * 6
+    frame = trios.by_juror()
+    assert frame["trios"].tolist() == [15] * 7
     assert (frame["three quarters on 0"] >= frame["quarter on 0"]).all()
 
 
@@ -270,19 +225,22 @@ def test_shares_add_up_to_one_for_any_labels_and_jurors(labels: int, jurors: int
     assert len(shares) == labels**jurors
 
 
-def test_the_irrational_solution_of_table_1_encodes_its_own_whole_counts() -> None:
-    counts = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-    sketch = Sketch.from_counts(counts, jurors="ijk")
-    for solution in evaluate_trio(sketch):
-        assert encode(solution, items=20_000) == sketch
-    assert encode(grade(sketch), items=20_000) == sketch
-
-
-def test_items_that_give_no_whole_counts_are_refused_with_the_multiple_that_does() -> None:
-    third = Fraction(1, 3)
-    jury = {"prevalence": {"A": third, "B": 1 - third}, "accuracy": {"ann": {"A": Fraction(1, 2), "B": Fraction(1)}}}
-    with pytest.raises(SketchError, match="multiple of 6 items, got 10"):
-        encode(jury, items=10)
+@pytest.mark.parametrize(
+    ("numbers", "items", "message"),
+    [
+        ({"accuracy": {}}, None, "needs prevalence"),
+        (
+            {"prevalence": HALVES, "accuracy": {f"j{k}": HALVES for k in range(21)}},
+            None,
+            "2 labels and 21 jurors",
+        ),
+        ({"prevalence": THIRDS, "accuracy": {"ann": {"A": HALF, "B": Fraction(1)}}}, 10, "multiple of 6 items, got 10"),
+    ],
+    ids=["no numbers", "two million tuples", "no whole counts"],
+)
+def test_what_cannot_be_encoded_is_refused(numbers: dict[str, Any], items: int | None, message: str) -> None:
+    with pytest.raises(SketchError, match=message):
+        encode(numbers, items=items)
 
 
 def test_floats_are_rounded_to_whole_items_and_keep_the_total() -> None:
@@ -294,33 +252,14 @@ def test_floats_are_rounded_to_whole_items_and_keep_the_total() -> None:
         encode(jury)
 
 
-def test_an_evaluation_without_numbers_is_refused() -> None:
-    with pytest.raises(SketchError, match="needs prevalence"):
-        encode({"accuracy": {}})
-
-
-def test_more_than_a_million_decision_tuples_are_refused() -> None:
-    half = Fraction(1, 2)
-    jurors = tuple(f"j{k}" for k in range(21))
-    many = Solution(jurors, ("A", "B"), (half, half), (((half, half), (half, half)),) * 21)
-    with pytest.raises(SketchError, match=r"2 labels and 21 jurors have 2\^21 decision tuples"):
-        tuple_shares(many)
-
-
-# -- invariants ------------------------------------------------------------------------------------
-
-
 @given(juries(jurors=4))
 @examples(40)
 def test_all_six_vanish_for_independent_jurors(truth: Solution) -> None:
     assert set(independence_invariants(encode(truth)).values()) == {0}
 
 
-def test_one_item_more_is_enough_to_break_them() -> None:
+def test_one_item_more_is_enough_to_break_them_and_three_jurors_have_none() -> None:
     counts = {"AAAA": 30, "AAAB": 9, "AABA": 8, "ABAA": 7, "BAAA": 6, "BBBA": 9, "BBAB": 8, "BABB": 7, "BBBB": 41}
     assert any(independence_invariants(Sketch.from_counts(counts, jurors="ijkl")).values())
-
-
-def test_three_jurors_are_refused() -> None:
     with pytest.raises(SketchError, match="need 4 jurors, got 3"):
         independence_invariants(Sketch.from_counts({"AAB": 1, "BBA": 1}, jurors="ijk"))

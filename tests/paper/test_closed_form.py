@@ -6,7 +6,6 @@ share of B answers, C_ij the pair moments, T the trio moment, P = C_12 C_13 C_23
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -14,9 +13,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import encode, evaluate_trio, trio_invariants
-from jurors.sketch.moments import moments
+from jurors.evaluate.trio import evaluate_trio
 from jurors.sketch.sketch import Sketch
 
 pytestmark = pytest.mark.slow  # sympy takes seconds to import
@@ -210,70 +207,6 @@ def test_our_solutions_are_the_points_of_the_basis(name: str) -> None:
             point[b[i]] = _symbolic(solution.accuracy[juror]["B"])
         for expression in numeric_basis(name).exprs:
             assert sp.expand(expression.subs(point)) == 0
-
-
-def test_the_printed_quadratic_of_table_1_is_a_hundred_times_too_small_in_its_leading_term() -> None:
-    values = numeric_moments("Table 1")
-    leading, constant = (T**2 + 4 * P).subs(values), P.subs(values)
-    assert leading == sp.Rational(3190087950361, 160000000000000000)
-    assert constant == sp.Rational(1612380721606215379, 10**24)
-    assert leading == 100 * sp.Rational(3190087950361, 16000000000000000000)
-
-
-# -- the integer form -------------------------------------------------------------------------------------------
-
-
-def test_the_hyperdeterminant_is_the_discriminant_in_integers_whatever_the_counts() -> None:
-    """Q² H = t² + 4 D_1 D_2 D_3, and H is the same for the three slicings: as polynomials in the eight counts."""
-    _, *n = sp.ring(["n" + t for t in TUPLES], sp.ZZ)
-    count = dict(zip(TUPLES, n, strict=True))
-    total = sum(n, start=0 * n[0])
-    hyperdeterminants, pair_moments = [], []
-    for c in range(3):
-        table = {said: [[count[_with(c, said, row + col)] for col in "AB"] for row in "AB"] for said in "AB"}
-        (a00, a01), (a10, a11) = table["A"]
-        (b00, b01), (b10, b11) = table["B"]
-        det_a, det_b = a00 * a11 - a01 * a10, b00 * b11 - b01 * b10
-        mix = a00 * b11 + a11 * b00 - a01 * b10 - a10 * b01
-        hyperdeterminants.append(mix**2 - 4 * det_a * det_b)
-        pair_moments.append(det_a + det_b + mix)
-    assert hyperdeterminants[0] == hyperdeterminants[1] == hyperdeterminants[2]
-    said_b = [sum((count[t] for t in TUPLES if t[i] == "B"), start=0 * n[0]) for i in range(3)]
-    both = [sum((count[t] for t in TUPLES if t[i] == t[j] == "B"), start=0 * n[0]) for i, j in ((1, 2), (0, 2), (0, 1))]
-    for c, (i, j) in enumerate(((1, 2), (0, 2), (0, 1))):
-        assert pair_moments[c] == total * both[c] - said_b[i] * said_b[j]
-    mixed = sum((said_b[c] * both[c] for c in range(3)), start=0 * n[0])
-    trio = total**2 * count["BBB"] - total * mixed + 2 * said_b[0] * said_b[1] * said_b[2]
-    product_of_pairs = pair_moments[0] * pair_moments[1] * pair_moments[2]
-    assert total**2 * hyperdeterminants[0] == trio**2 + 4 * product_of_pairs
-
-
-@pytest.mark.parametrize("name", JURIES)
-def test_our_invariants_are_the_moments_in_integers(name: str) -> None:
-    sketch = Sketch.from_counts({t: JURIES[name].get(t, 0) for t in TUPLES}, jurors="ijk")
-    found, exact, items = trio_invariants(sketch), moments(sketch), sketch.items
-    pairs = [exact.pair["j", "k"], exact.pair["i", "k"], exact.pair["i", "j"]]
-    assert [Fraction(d, items**2) for d in found.pair] == pairs
-    assert Fraction(found.trio, items**3) == exact.trio["i", "j", "k"]
-    assert (
-        Fraction(found.hyperdeterminant, items**4)
-        == exact.trio["i", "j", "k"] ** 2 + 4 * pairs[0] * pairs[1] * pairs[2]
-    )
-
-
-def test_the_rational_jury_above_is_an_exactly_independent_one() -> None:
-    accuracies = [
-        (Fraction(3, 4), Fraction(1, 2)),
-        (Fraction(1, 2), Fraction(3, 4)),
-        (Fraction(3, 5), Fraction(4, 5)),
-    ]
-    jury = Solution.of_two_labels("ijk", "AB", Fraction(2, 5), accuracies)
-    assert encode(jury) == Sketch.from_counts(JURIES["rational"], jurors="ijk")
-    assert jury in evaluate_trio(encode(jury))
-
-
-def _with(position: int, said: str, others: str) -> str:
-    return others[:position] + said + others[position:]
 
 
 def _symbolic(value: Any) -> Any:

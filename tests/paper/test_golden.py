@@ -74,17 +74,6 @@ def test_both_solutions_are_theirs_and_give_the_counts_back_exactly(sketches: Pa
         assert encode(mine, items=sketch.items) == sketch
 
 
-def test_there_are_more_than_a_hundred_golden_sketches(sketches: Path) -> None:
-    every = load(sketches / "ntqr_golden_error_independent.json")
-    assert len(every["uci_adult_100"]) + len(every) - 1 == len(NAMES) == 104
-
-
-def test_the_reader_of_surds_reads_what_sympy_prints() -> None:
-    assert read_surd("1/2 - 10997*sqrt(5017)/2819554") == Surd(Fraction(1, 2), Fraction(-10997, 2819554), 5017)
-    assert read_surd("sqrt(5)/10 + 1/2") == Surd(Fraction(1, 2), Fraction(1, 10), 5)
-    assert read_surd("3/10") == Fraction(3, 10)
-
-
 def read_surd(text: str) -> Surd:
     """A sum of rationals and rational multiples of one square root, as sympy prints it."""
     total = Surd(0)

@@ -162,9 +162,8 @@ def test_leading_coefficient_of_the_prevalence_quadratic(votes: jurors.Votes) ->
     assert Fraction(3190087950361, 20_000**4) == Fraction(3190087950361, 160000000000000000)
 
 
-def test_both_solutions_give_the_counts_back(graded: jurors.Evaluation) -> None:
-    assert len(graded.solutions) == 2
-    for solution in graded.solutions:
+def test_both_solutions_and_the_evaluation_give_the_counts_back(graded: jurors.Evaluation) -> None:
+    for solution in (*graded.solutions, graded):
         again = jurors.encode(solution, items=20_000).to_counts()
         assert {"".join(map(str, t)): n for t, n in again.items()} == OBSERVED
 

@@ -15,7 +15,7 @@ tests compare with them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, cast
 
@@ -24,12 +24,13 @@ import numpy as np
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
 from jurors.evaluate.agreement_coefficients import (
+    EXACT,
     BeyondChance,
     Coefficient,
-    ExactAgreement,
     PairableVotes,
     PairKappa,
     Weights,
+    exact_agreement,
     interval,
     kendall_w,
     krippendorff_alpha,
@@ -109,7 +110,7 @@ class AgreementStatistics(Drawable):
         ]
         about = {"items": self.items, "jurors": self.jurors, "labels": self.labels, "scale": self.scale}
         about["scale_why"] = self.scale_why
-        exact = {name: getattr(self, name) for name in ("agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")}
+        exact = {name: getattr(self, name) for name in EXACT}
         rest = {"level": self.level, "coefficients": [c.to_dict() for c in self.coefficients], "pairs": pairs}
         return {**about, **exact, **rest, "left_out": self.left_out}
 
@@ -188,12 +189,12 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
             "ordinal": ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high", "linear_kappa", "quadratic_kappa"),
         }.get(scale, ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high"))
     elif scale == "interval":
-        numbers = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
-        kappas, correlation = (numbers.kappa,), numbers.correlation
+        kappa, correlation = number_pairs(sketch, _numbers(sketch.labels), pairs.first, pairs.second, level)
+        kappas = (kappa,)
     else:
         weights: tuple[Weights, ...] = tuple(_KAPPAS) if scale == "ordinal" else ("nominal",)
         kappas = tuple(pair_kappas(sketch, pairs.first, pairs.second, weights, level))
-    exact = ExactAgreement() if scale == "interval" else ExactAgreement.of(sketch)
+    exact = dict.fromkeys(EXACT) if scale == "interval" else exact_agreement(sketch)
     cohen = np.full(len(pairs.first), np.nan)
     if scale != "interval":
         by_chance = np.zeros(len(pairs.first))
@@ -208,7 +209,7 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
         scale=scale,
         scale_why=sketch.tuples.scale_why,
         level=level,
-        **asdict(exact),
+        **exact,
         coefficients=_coefficients(sketch, exact, kappas, level),
         first=pairs.first,
         second=pairs.second,
@@ -222,7 +223,7 @@ def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementSta
 
 
 def _coefficients(
-    sketch: Sketch, exact: ExactAgreement, kappas: Sequence[PairKappa], level: float
+    sketch: Sketch, exact: dict[str, Fraction | None], kappas: Sequence[PairKappa], level: float
 ) -> tuple[Coefficient, ...]:
     """All coefficients of the whole jury that suit the scale, in the order in which they are printed."""
     scale, (row, _, code) = sketch.tuples.scale, sketch.tuples.triples()
@@ -236,7 +237,7 @@ def _coefficients(
         by_label = BeyondChance(vote_counts(sketch), sketch.counts, "nominal")
         alpha = krippendorff_alpha(pairable, "nominal", level)
         nominal = by_label.agreement(level), by_label.fleiss(level), alpha, by_label.gwet(level)
-        coefficients += [replace(c, value=getattr(exact, c.name)) for c in nominal]
+        coefficients += [replace(c, value=exact[c.name]) for c in nominal]
     suited: dict[str, tuple[Weights, ...]] = {"ordinal": ("ordinal",), "interval": ("interval", "ordinal", "ratio")}
     coefficients += [krippendorff_alpha(pairable, weights, level) for weights in suited.get(scale, ())]
     if scale == "ordinal":

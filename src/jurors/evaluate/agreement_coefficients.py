@@ -10,7 +10,7 @@ Items are what was sampled; the jurors are these. The interval is symmetric for 
     1 - (1 - κ) exp(± t_(n-1) error / (1 - κ)).
 `benchmarks/agreement_intervals.py` shows how often such intervals hold what many items give.
 
-Unordered labels, in exact fractions (`ExactAgreement`). With n_tl votes for label l among the n_t votes of tuple t,
+Unordered labels, in exact fractions (`exact_agreement`). With n_tl votes for label l among the n_t votes of tuple t,
 over the items with at least two votes:
     agreement              P_o = mean of Σ_l n_tl (n_tl - 1) / (n_t (n_t - 1))
     Fleiss' kappa          (P_o - P_e) / (1 - P_e),  P_e = Σ π_l²,  π_l = mean of n_tl / n_t over items with a vote
@@ -57,7 +57,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,8 @@ _MOST_WORK = 2_000_000_000  # votes x values of ratios, which have no shortcut
 _BLOCK_CELLS = 1 << 22
 _TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
 _PAIR_KAPPAS_MOST_WORK = 4_000_000_000  # multiplications for an item's influence on the mean
+# Disagreement of each tuple and of all by chance, and the derivatives of both by a vote more for each value.
+_Disagreement: TypeAlias = tuple[Floats, float, Floats, Floats]
 Weights = Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"]
 
 
@@ -134,40 +136,40 @@ def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) ->
 # -- unordered labels, exactly --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ExactAgreement:
-    """Four coefficients of the whole jury; None where one does not exist."""
+EXACT = ("agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")  #: names of the exact coefficients
 
-    agreement: Fraction | None = None
-    fleiss_kappa: Fraction | None = None
-    krippendorff_alpha: Fraction | None = None
-    gwet_ac1: Fraction | None = None
 
-    @classmethod
-    def of(cls, sketch: Sketch) -> ExactAgreement:
-        """The coefficients of all the items of a sketch."""
-        votes, size = vote_counts(sketch), len(sketch.labels)
-        # sums over items, for each number n of votes: of items, of alike pairs, and of votes for each label
-        items = {n: row[0] for n, row in _by_votes(sketch, np.ones((sketch.tuples.rows, 1), dtype=np.int64)).items()}
-        alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
-        by_label = _by_votes(sketch, votes)
-        paired = sum(count for n, count in items.items() if n > 1)
-        pairs = sum((Fraction(row[0], n * (n - 1)) for n, row in alike.items() if n > 1), Fraction(0))
-        agreement = pairs / paired if paired else None
-        # π_l: every item with a vote counts once, however many votes it has
-        voted = sum(count for n, count in items.items() if n)
-        columns = zip(*([Fraction(x, n) for x in row] for n, row in by_label.items() if n), strict=True)
-        shares = [sum(column, Fraction(0)) / max(voted, 1) for column in columns]
-        fleiss = sum((share**2 for share in shares), Fraction(0))
-        gwet = (1 - fleiss) / (size - 1) if size > 1 else Fraction(1)
-        # coincidences of the items with at least two votes
-        cast = [sum(column) for column in zip(*(row for n, row in by_label.items() if n > 1), strict=True)]
-        total, by_chance = int(sum(cast)), sum(n * (n - 1) for n in cast)
-        alpha = None
-        if total >= 2 and by_chance != total * (total - 1):
-            same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
-            alpha = 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
-        return cls(agreement, _beyond_chance(agreement, fleiss), alpha, _beyond_chance(agreement, gwet))
+def exact_agreement(sketch: Sketch) -> dict[str, Fraction | None]:
+    """Four coefficients of the whole jury, over all the items of a sketch.
+
+    Returns
+    -------
+    dict
+        Name (`EXACT`) -> coefficient; None where it does not exist.
+    """
+    votes, size = vote_counts(sketch), len(sketch.labels)
+    # sums over items, for each number n of votes: of items, of alike pairs, and of votes for each label
+    items = {n: row[0] for n, row in _by_votes(sketch, np.ones((sketch.tuples.rows, 1), dtype=np.int64)).items()}
+    alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
+    by_label = _by_votes(sketch, votes)
+    paired = sum(count for n, count in items.items() if n > 1)
+    pairs = sum((Fraction(row[0], n * (n - 1)) for n, row in alike.items() if n > 1), Fraction(0))
+    agreement = pairs / paired if paired else None
+    # π_l: every item with a vote counts once, however many votes it has
+    voted = sum(count for n, count in items.items() if n)
+    columns = zip(*([Fraction(x, n) for x in row] for n, row in by_label.items() if n), strict=True)
+    shares = [sum(column, Fraction(0)) / max(voted, 1) for column in columns]
+    fleiss = sum((share**2 for share in shares), Fraction(0))
+    gwet = (1 - fleiss) / (size - 1) if size > 1 else Fraction(1)
+    # coincidences of the items with at least two votes
+    cast = [sum(column) for column in zip(*(row for n, row in by_label.items() if n > 1), strict=True)]
+    total, by_chance = int(sum(cast)), sum(n * (n - 1) for n in cast)
+    alpha = None
+    if total >= 2 and by_chance != total * (total - 1):
+        same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
+        alpha = 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
+    values = agreement, _beyond_chance(agreement, fleiss), alpha, _beyond_chance(agreement, gwet)
+    return dict(zip(EXACT, values, strict=True))
 
 
 def _beyond_chance(observed: Fraction | None, chance: Fraction) -> Fraction | None:
@@ -309,16 +311,6 @@ class PairableVotes:
         return self.by_row(np.ones(len(self.row)))
 
 
-@dataclass(frozen=True)
-class _Disagreement:
-    """Disagreement of each tuple and of all by chance, and the derivatives of both by a vote more for each value."""
-
-    observed: Floats
-    chance: float
-    observed_slope: Floats
-    chance_slope: Floats
-
-
 def krippendorff_alpha(pairable: PairableVotes, weights: Weights, level: float) -> Coefficient:
     """Alpha with its interval over items.
 
@@ -338,14 +330,15 @@ def krippendorff_alpha(pairable: PairableVotes, weights: Weights, level: float) 
     total = float(pairable.votes.sum())
     measure = {"nominal": _nominal, "ordinal": _ordinal, "interval": _interval, "ratio": _ratio}[weights]
     disagreement = measure(pairable) if items else None
-    if disagreement is None or disagreement.chance <= 1e-12 * total**2:
+    if disagreement is None or disagreement[1] <= 1e-12 * total**2:
         return Coefficient(name, weights, None, items)
-    observed = float(pairable.counts @ disagreement.observed)
-    value = 1 - observed * (total - 1) / disagreement.chance
-    slope = disagreement.observed_slope / observed if observed else disagreement.observed_slope
-    moved = disagreement.observed / (observed or 1.0) + pairable.by_row(slope[pairable.code]) + pairable.cast / total
-    moved -= pairable.by_row(disagreement.chance_slope[pairable.code]) / disagreement.chance
-    influence = -observed * total / disagreement.chance * moved * items
+    by_tuple, chance, slope, chance_slope = disagreement
+    observed = float(pairable.counts @ by_tuple)
+    value = 1 - observed * (total - 1) / chance
+    slope = slope / observed if observed else slope
+    moved = by_tuple / (observed or 1.0) + pairable.by_row(slope[pairable.code]) + pairable.cast / total
+    moved -= pairable.by_row(chance_slope[pairable.code]) / chance
+    influence = -observed * total / chance * moved * items
     return Coefficient(name, weights, value, items).over_items(influence, pairable.counts, level)
 
 
@@ -356,7 +349,7 @@ def _nominal(pairable: PairableVotes) -> _Disagreement:
     same = _sums(cells // size, times.astype(np.float64) ** 2, len(pairable.counts))
     total = float(votes.sum())
     chance = float(total**2 - votes @ votes)
-    return _Disagreement(_per_vote(cast**2 - same, cast), chance, np.zeros(size), 2 * (total - votes))
+    return _per_vote(cast**2 - same, cast), chance, np.zeros(size), 2 * (total - votes)
 
 
 def _interval(pairable: PairableVotes) -> _Disagreement:
@@ -371,19 +364,19 @@ def _squared(pairable: PairableVotes, x: Floats) -> _Disagreement:
     total, first, second = float(votes.sum()), float(votes @ x), float(votes @ x**2)
     observed = 2 * (cast * pairable.by_row(number**2) - pairable.by_row(number) ** 2)
     slope = 2 * (second + total * x**2 - 2 * x * first)
-    return _Disagreement(_per_vote(observed, cast), 2 * (total * second - first**2), np.zeros(len(x)), slope)
+    return _per_vote(observed, cast), 2 * (total * second - first**2), np.zeros(len(x)), slope
 
 
 def _ordinal(pairable: PairableVotes) -> _Disagreement:
     """Ranks change with the votes, too: a vote more for a value lifts all values above it."""
     votes, cast = pairable.votes, pairable.cast
     x = np.cumsum(votes) - votes / 2 - float(votes.sum()) / 2
-    flat = _squared(pairable, x)
+    observed, chance, _, chance_slope = _squared(pairable, x)
     rank, of_vote = x[pairable.code], cast[pairable.row]
     pull = pairable.weight * _per_vote(4 * (of_vote * rank - pairable.by_row(rank)[pairable.row]), of_vote)
     by_value = _sums(pairable.code, pull, len(x))
     by_chance = 4 * votes * (float(votes.sum()) * x - float(votes @ x))
-    return _Disagreement(flat.observed, flat.chance, lifted(by_value), flat.chance_slope + lifted(by_chance))
+    return observed, chance, lifted(by_value), chance_slope + lifted(by_chance)
 
 
 def lifted(slope: Floats) -> Floats:
@@ -415,7 +408,7 @@ def _ratio(pairable: PairableVotes) -> _Disagreement | None:
         within[block] = (table @ distance)[place, code[block]]
     slope = 2 * distance @ pairable.votes
     observed, chance = _per_vote(pairable.by_row(within), pairable.cast), float(pairable.votes @ slope / 2)
-    return _Disagreement(observed, chance, np.zeros(size), np.asarray(slope))
+    return observed, chance, np.zeros(size), np.asarray(slope)
 
 
 def _sums(places: NDArray[Any], values: Floats, size: int) -> Floats:
@@ -611,7 +604,7 @@ def pair_kappas(
     kappa, error = np.full((2, len(weights), len(first)), np.nan)
     is_mean = len(row) * width * size <= _PAIR_KAPPAS_MOST_WORK
     influence = np.zeros((len(weights), len(counts)))
-    step = max(_TABLE_CELLS // (width * size**2), 1)
+    step, most_rows = max(_TABLE_CELLS // (width * size**2), 1), max(_BLOCK_CELLS // shape[1], 1)
     for start in range(0, width, step):  # some jurors at a time, and the pairs whose first juror is among them
         begin, end = np.searchsorted(first, (start, start + step))
         if begin == end:
@@ -629,7 +622,9 @@ def pair_kappas(
                 spread = np.zeros((len(jurors), size, width, size))
                 spread[place] = np.nan_to_num(moved / items[:, None, None])
                 by_cell = spread.reshape(len(jurors) * size, width * size)
-                influence[k] += _sum_over_pairs(one_hot, jurors, by_cell, size)
+                for block in (slice(begin, begin + most_rows) for begin in range(0, len(counts), most_rows)):
+                    # each tuple's sum over its pairs, by (juror, label) of the first and of the second
+                    influence[k, block] += one_hot[block].multiply(some[block] @ by_cell).sum(axis=1)
     return [
         PairKappa(
             kind, kappa[k], error[k], mean_kappa(kind, kappa[k], influence[k] if is_mean else None, sketch, level)
@@ -651,17 +646,6 @@ def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:
     return kappa, moved / room[:, None, None]
 
 
-def _sum_over_pairs(one_hot: Any, jurors: range, spread: Floats, size: int) -> Floats:
-    """Each tuple's sum over its pairs of `spread` by (juror, label) of the first and of the second."""
-    moves = np.empty(one_hot.shape[0])
-    step = max(_BLOCK_CELLS // one_hot.shape[1], 1)
-    for start in range(0, len(moves), step):
-        rows = one_hot[start : start + step]
-        through = rows[:, jurors.start * size : jurors.stop * size] @ spread
-        moves[start : start + step] = rows.multiply(through).sum(axis=1)
-    return moves
-
-
 def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch: Sketch, level: float) -> Coefficient:
     """The mean of the pairs' kappas, with its interval over items from each tuple's influence on the sum.
 
@@ -679,20 +663,16 @@ def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch
     return mean.over_items(influence * sketch.items / len(known), sketch.counts, level)
 
 
-@dataclass(frozen=True)
-class NumberPairs:
-    """Correlation and quadratic kappa of every pair that shares an item."""
-
-    correlation: Floats
-    kappa: PairKappa
-
-
-def number_pairs(sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float) -> NumberPairs:
-    """Correlation and quadratic kappa of these pairs (positions of jurors, sorted by the first).
+def number_pairs(
+    sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float
+) -> tuple[PairKappa, Floats]:
+    """Quadratic kappa and correlation of these pairs (positions of jurors, sorted by the first).
 
     Returns
     -------
-    NumberPairs
+    kappa : PairKappa
+    correlation : (pairs,) array
+        NaN where one of the two gave one number alone.
     """
     codes = sketch.tuples.codes
     x, gave = np.where(codes >= 0, (values - values.mean())[codes], 0.0), codes >= 0
@@ -700,50 +680,27 @@ def number_pairs(sketch: Sketch, values: Floats, first: Integers, second: Intege
     influence = np.zeros(len(codes))
     for juror in np.unique(first):
         pairs = slice(*np.searchsorted(first, (juror, juror + 1)))
-        others, both = x[:, second[pairs]], gave[:, juror, None] & gave[:, second[pairs]]
-        compared = _Concordance(x[:, juror, None], others, both, sketch.counts)
-        kappa[pairs], correlation[pairs], moved = compared.kappa(), compared.correlation(), compared.influence()
-        error[pairs] = standard_error((compared.weight * moved**2).sum(axis=0), compared.items)
-        influence += np.nan_to_num(moved / compared.items).sum(axis=1)
-    mean: Coefficient = mean_kappa("quadratic", kappa, influence, sketch, level)
-    return NumberPairs(correlation, PairKappa("quadratic", kappa, error, mean))
+        both = gave[:, juror, None] & gave[:, second[pairs]]
+        weight = np.where(both, sketch.counts[:, None], 0).astype(np.float64)
+        items = weight.sum(axis=0)
 
+        def mean(of_items: Floats, weight: Floats = weight, items: Floats = items) -> Floats:
+            return np.asarray((weight * of_items).sum(axis=0) / items)
 
-class _Concordance:
-    """One juror's numbers and those of others, around the means of the items that both gave a number."""
-
-    def __init__(self, one: Floats, others: Floats, both: NDArray[np.bool_], counts: Integers) -> None:
-        self.weight = np.where(both, counts[:, None], 0).astype(np.float64)
-        self.items = self.weight.sum(axis=0)
-        mean_one, mean_others = ((self.weight * side).sum(axis=0) / self.items for side in (one, others))
-        self.one, self.others = np.where(both, one - mean_one, 0.0), np.where(both, others - mean_others, 0.0)
-        self.gap = mean_one - mean_others
-        self.both = both
-
-    def kappa(self) -> Floats:
-        """1 - observed / by chance; NaN where both gave one number alone."""
-        return np.asarray(1 - self._observed / self._chance)
-
-    def correlation(self) -> Floats:
-        """Pearson's; NaN where one of them gave one number alone."""
-        spread = np.sqrt(self._mean(self.one**2) * self._mean(self.others**2))
-        return np.asarray(self._mean(self.one * self.others) / np.where(spread > 0, spread, np.nan))
-
-    def influence(self) -> Floats:
-        """Of each item on each kappa."""
-        difference, chance = self.one - self.others + self.gap, self._chance
-        by_chance = self.one**2 + self.others**2 + self.gap**2 + 2 * self.gap * (self.one - self.others) - chance
-        moves = -(difference**2 - self._observed) / chance + self._observed / chance**2 * by_chance
-        return np.where(self.both, moves, 0.0)
-
-    @property
-    def _observed(self) -> Floats:
-        return np.asarray(self._mean((self.one - self.others) ** 2) + self.gap**2)
-
-    @property
-    def _chance(self) -> Floats:
-        chance = self._mean(self.one**2) + self._mean(self.others**2) + self.gap**2
-        return np.where(chance > 0, chance, np.nan)
-
-    def _mean(self, values: Floats) -> Floats:
-        return np.asarray((self.weight * values).sum(axis=0) / self.items)
+        # the numbers around the means of the items that both gave one
+        one, others = x[:, juror, None], x[:, second[pairs]]
+        mean_one, mean_others = mean(one), mean(others)
+        one, others = np.where(both, one - mean_one, 0.0), np.where(both, others - mean_others, 0.0)
+        gap, square_one, square_others = mean_one - mean_others, mean(one**2), mean(others**2)
+        observed = mean((one - others) ** 2) + gap**2
+        chance = square_one + square_others + gap**2
+        chance = np.where(chance > 0, chance, np.nan)
+        spread = np.sqrt(square_one * square_others)
+        kappa[pairs] = 1 - observed / chance
+        correlation[pairs] = mean(one * others) / np.where(spread > 0, spread, np.nan)
+        by_chance = one**2 + others**2 + gap**2 + 2 * gap * (one - others) - chance
+        moves = -((one - others + gap) ** 2 - observed) / chance + observed / chance**2 * by_chance
+        moved = np.where(both, moves, 0.0)
+        error[pairs] = standard_error((weight * moved**2).sum(axis=0), items)
+        influence += np.nan_to_num(moved / items).sum(axis=1)
+    return PairKappa("quadratic", kappa, error, mean_kappa("quadratic", kappa, influence, sketch, level)), correlation

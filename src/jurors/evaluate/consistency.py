@@ -139,23 +139,21 @@ def _named(sketch: Sketch, values: Floats) -> NamedMapping:
 # -- majorities of more answers -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MajorityForecast:
-    """For each pattern of answers, what majorities of more of them would be."""
-
-    settled: Floats  #: patterns x MAJORITY_SIZES: the probability that the majority is the settled answer
-    right: Floats  #: patterns x MAJORITY_SIZES: the probability that it is the true one
-    limit: Floats  #: patterns: the probability that the settled answer is the true one
-
-
-def majority_forecast(counts: Integers, items: Integers, truth: Integers | None = None) -> MajorityForecast:
+def majority_forecast(
+    counts: Integers, items: Integers, truth: Integers | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Majorities of more answers, from counts (patterns, answers) and how many items have each pattern.
 
     `truth` has the true answer of each pattern, negative where it is unknown.
 
     Returns
     -------
-    MajorityForecast
+    settled : (patterns, MAJORITY_SIZES) array
+        The probability that the majority is the settled answer.
+    right : (patterns, MAJORITY_SIZES) array
+        The probability that it is the true one.
+    limit : (patterns,) array
+        The probability that the settled answer is the true one.
 
     Examples
     --------
@@ -164,8 +162,8 @@ def majority_forecast(counts: Integers, items: Integers, truth: Integers | None 
     >>> from math import comb
     >>> counts = np.array([[k, 5 - k] for k in range(6)])
     >>> items = np.array([comb(5, k) * (0.9**k * 0.1 ** (5 - k) + 0.1**k * 0.9 ** (5 - k)) * 1e6 for k in range(6)])
-    >>> forecast = majority_forecast(counts, items)
-    >>> (forecast.settled.T @ items / items.sum()).round(2).tolist()
+    >>> settled, _, _ = majority_forecast(counts, items)
+    >>> (settled.T @ items / items.sum()).round(2).tolist()
     [0.9, 0.97, 0.99, 1.0]
     """
     answer, chances = _kinds((items @ counts).astype(np.float64))
@@ -177,7 +175,7 @@ def majority_forecast(counts: Integers, items: Integers, truth: Integers | None 
         has_label = truth == label  # fitted by themselves: which answer is settled depends on what is true
         by_kind = _fitted(counts[has_label], items[has_label], chances)
         right[has_label], limit[has_label] = by_kind @ majority[:, :, label], by_kind @ (answer == label)
-    return MajorityForecast(belief @ settled, right, limit)
+    return belief @ settled, right, limit
 
 
 def _kinds(votes: Floats) -> tuple[Integers, Floats]:
@@ -302,21 +300,18 @@ def _figures(answers: Codes, items: Integers, truth: Integers | None, level: flo
         true_answer[rows[:, 0] == label] = place
     total = int(items.sum())
     agreement, interval = agreement_with_itself(counts, items, level)
-    forecast = majority_forecast(counts, items, None if truth is None else true_answer)
+    settled, right, limit = majority_forecast(counts, items, None if truth is None else true_answer)
     figures = {
         "items": total,
         "times": float(items @ counts.sum(axis=1)) / total,
         "agreement": agreement,
         "interval": interval,
         "alpha": _alpha(counts, items),
-        "settled": dict(zip(MAJORITY_SIZES, (forecast.settled.T @ items / total).tolist(), strict=True)),
+        "settled": dict(zip(MAJORITY_SIZES, (settled.T @ items / total).tolist(), strict=True)),
     }
     if truth is not None:  # how often right on the items whose true label is known; None where there is none
         known = items * (true_answer > -2)
-        shares = [
-            float(known @ right) / float(known.sum()) if known.any() else None
-            for right in (*forecast.right.T, forecast.limit)
-        ]
+        shares = [float(known @ x) / float(known.sum()) if known.any() else None for x in (*right.T, limit)]
         figures["right"] = dict(zip(MAJORITY_SIZES, shares[:-1], strict=True))
         figures["ceiling"] = shares[-1]
     return figures
@@ -379,8 +374,7 @@ class ItemLevels:
     def settled(self, known: Integers, labels: tuple[Label, ...]) -> ItemLevels:
         """The same with the levels that are known (0 or more)."""
         given = known >= 0
-        parts = (np.where(given, known, part) for part in (self.median, self.low, self.high))
-        median, low, high = parts
+        median, low, high = (np.where(given, known, part) for part in (self.median, self.low, self.high))
         return ItemLevels(median, np.where(given, level_values(labels)[known], self.expected), low, high)
 
 

@@ -142,9 +142,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
         None where jurors are too few or too many to compare all pairs.
     """
     width, size = len(pairs.sketch.jurors), len(pairs.sketch.labels)
-    if not FEWEST_JURORS <= width <= MOST_JURORS:
-        return None
-    if len(pairs.items) <= width:
+    if not FEWEST_JURORS <= width <= MOST_JURORS or len(pairs.items) <= width:
         return None
     votes = table[:, :, :size]
     expected = np.einsum("k,kpr,kpr->p", prior, votes[:, pairs.first], votes[:, pairs.second])
@@ -624,8 +622,17 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
     for members in groups:
         within[np.ix_(members, members)] = True
     factor = fit_factor(pairs, within)
-    enough = factor.pairs.excess_kurtosis() <= HEAVIEST
-    return _test(factor, (factor.error > 0) & ~within, enough)
+    fitted, kurtosis = (factor.error > 0) & ~within, factor.pairs.excess_kurtosis()
+    enough = kurtosis <= HEAVIEST
+    counted = np.triu(fitted & enough, 1)
+    items = np.where(fitted, factor.pairs.items, 0.0)
+    # A juror's loading takes one degree of freedom from all the pairs it was fitted to, by the items they share.
+    taken = np.where(enough, items, 0.0).sum(axis=1) / np.maximum(items.sum(axis=1), 1.0)
+    degrees = float(counted.sum() - taken.sum())
+    if degrees < 1:
+        return None
+    p_value = _p_value(factor, counted, degrees, kurtosis)
+    return ResidualTest(factor, counted, _statistic(factor, counted), degrees, p_value)
 
 
 def has_room_for_groups(width: int) -> bool:
@@ -672,18 +679,6 @@ def find_dependent_groups(
         if remaining is not None and not remaining.is_significant:
             return groups
     return []
-
-
-def _test(factor: FactorFit, fitted: Flags, enough: Flags) -> ResidualTest | None:
-    counted = np.triu(fitted & enough, 1)
-    items = np.where(fitted, factor.pairs.items, 0.0)
-    # A juror's loading takes one degree of freedom from all the pairs it was fitted to, by the items they share.
-    taken = np.where(enough, items, 0.0).sum(axis=1) / np.maximum(items.sum(axis=1), 1.0)
-    degrees = float(counted.sum() - taken.sum())
-    if degrees < 1:
-        return None
-    p_value = _p_value(factor, counted, degrees, factor.pairs.excess_kurtosis())
-    return ResidualTest(factor, counted, _statistic(factor, counted), degrees, p_value)
 
 
 def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats) -> float:

@@ -404,25 +404,9 @@ class OrdinalChoice:
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The JSON of `details.ordered`."""
-        return {
-            name: {
-                "ranked_probability_score": score,
-                "standard_error": self.standard_error[name],
-                "log_chance": self.exact[name],
-            }
-            for name, score in self.score.items()
-        }
-
-    def fit(self, data: Incidence, unordered: LatentFit) -> LatentFit:
-        """The selected fit, in the shape of a panel's; it has the unordered one's parameters."""
-        if self.trait is None:
-            return unordered
-        posterior = self.trait.level_posterior()[0].T
-        return replace(
-            unordered, model=self.chosen, posterior=posterior, data=data,
-            prevalence=data.weights[0] @ posterior / data.weights.sum(), iterations=self.trait.steps,
-            converged=self.trait.converged,
-        )  # fmt: skip
+        keys = ("ranked_probability_score", "standard_error", "log_chance")
+        scores = dict(zip(keys, (self.score, self.standard_error, self.exact), strict=True))
+        return {name: {key: by_model[name] for key, by_model in scores.items()} for name in self.score}
 
     def refit(self, data: Incidence, emphasis: Floats | float = 1.0) -> Floats:
         """The posterior of levels (stack, levels, T), fitted again to a stack of weights from where the fit ended.
@@ -458,7 +442,15 @@ def choose_ordinal(
     if unordered.parameters.labels != data.labels:  # it has abstentions, too, of which the line says nothing
         unordered = fit_latent(data, choice.chosen, gold=key)
     ordered = choose_ordered(data, unordered, key, seed)
-    return replace(choice, fit=ordered.fit(data, choice.fit)), ordered
+    if ordered.trait is None:
+        return choice, ordered
+    posterior = ordered.trait.level_posterior()[0].T
+    fit = replace(
+        choice.fit, model=ordered.chosen, posterior=posterior, data=data,
+        prevalence=data.weights[0] @ posterior / data.weights.sum(), iterations=ordered.trait.steps,
+        converged=ordered.trait.converged,
+    )  # fmt: skip
+    return replace(choice, fit=fit), ordered
 
 
 def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = None, seed: int = 0) -> OrdinalChoice:

@@ -107,12 +107,11 @@ def vote_counts(sketch: Sketch) -> Integers:
     (tuples, labels) array of int
     """
     size = len(sketch.labels)
+    votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
     if sketch.tuples.is_dense and sketch.tuples.codes.size > _FEW_CELLS:
-        votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
         for label in range(size):
             (sketch.tuples.codes == label).sum(axis=1, out=votes[:, label])
         return votes
-    votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
     for part, rows in parts_of(sketch):
         row, _, code = part.tuples.triples()
         votes[rows] = np.bincount(row * size + code, minlength=part.tuples.rows * size).reshape(-1, size)
@@ -195,23 +194,11 @@ class Partition(Result):
 
     def _document(self) -> list[dict[str, Any]]:
         """One entry per decision tuple that occurred."""
-        labels = self.sketch.labels
-        rows = zip(
-            self.sketch.decisions(),
-            self.sketch.counts.tolist(),
-            self.by_true_label.tolist(),
-            self.chosen.tolist(),
-            strict=True,
-        )
+        labels, numbers = self.sketch.labels, (self.sketch.counts, self.by_true_label, self.chosen)
         return [
-            {
-                "decisions": decisions,
-                "count": count,
-                "by_true_label": dict(zip(labels, split, strict=True)),
-                "label": labels[chosen],
-            }
-            for decisions, count, split, chosen in rows
-            if count
+            {"decisions": votes, "count": n, "by_true_label": dict(zip(labels, split, strict=True)), "label": labels[k]}
+            for votes, n, split, k in zip(self.sketch.decisions(), *(x.tolist() for x in numbers), strict=True)
+            if n
         ]
 
     def _columns(self) -> Columns:

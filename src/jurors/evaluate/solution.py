@@ -8,7 +8,7 @@ never occurred). A `Fit` adds each tuple's label posterior and how the iteration
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -98,29 +98,22 @@ class Solution(Result):
     @cached_property
     def prevalence(self) -> NamedMapping:
         """Label -> the share of items whose true label it is."""
-        return NamedMapping(zip(self.labels, self.prevalences, strict=True))
+        return self._by_label(self.prevalences)
 
     @cached_property
     def confusion(self) -> NamedMapping:
         """Juror -> true label -> vote -> how often."""
-        return NamedMapping(
-            (
-                j,
-                NamedMapping(
-                    (a, NamedMapping(zip(self.labels, row, strict=True)))
-                    for a, row in zip(self.labels, table, strict=True)
-                ),
-            )
-            for j, table in zip(self.jurors, self.confusions, strict=True)
-        )
+        tables = zip(self.jurors, self.confusions, strict=True)
+        return NamedMapping((j, self._by_label(map(self._by_label, table))) for j, table in tables)
 
     @cached_property
     def accuracy(self) -> NamedMapping:
         """Juror -> true label -> how often the juror is right about it."""
-        pairs = zip(self.jurors, self.confusions, strict=True)
-        return NamedMapping(
-            (j, NamedMapping((a, table[k][k]) for k, a in enumerate(self.labels))) for j, table in pairs
-        )
+        tables = zip(self.jurors, self.confusions, strict=True)
+        return NamedMapping((j, self._by_label(row[k] for k, row in enumerate(table))) for j, table in tables)
+
+    def _by_label(self, values: Iterable[Any]) -> NamedMapping:
+        return NamedMapping(zip(self.labels, values, strict=True))
 
     @cached_property
     def score(self) -> NamedMapping:
@@ -306,12 +299,8 @@ def convergence_alarm(name: str, iterations: int) -> Alarm:
     -------
     Alarm
     """
-    return Alarm(
-        "not_converged",
-        "warning",
-        f"{name} had not converged after {iterations} iterations; its numbers may still move",
-        float(iterations),
-    )
+    message = f"{name} had not converged after {iterations} iterations; its numbers may still move"
+    return Alarm("not_converged", "warning", message, float(iterations))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,16 +83,13 @@ class TrioInvariants:
         return math.prod(self.pair)
 
 
-def check_trio(sketch: Sketch) -> None:
-    """Raise SketchError unless the sketch has three jurors and two labels."""
+def check_three_jurors(sketch: Sketch) -> None:
+    """Raise SketchError unless the sketch has three jurors."""
     if len(sketch.jurors) != 3:
         raise SketchError(
             f"an exact trio needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
             "Keep three with sketch.take(['ann', 'bob', 'cy'])."
         )
-    if len(sketch.labels) != 2:
-        shown = ", ".join(map(str, sketch.labels[:8]))
-        raise SketchError(f"evaluate_trio needs 2 labels, got {len(sketch.labels)}: {shown}.")
 
 
 def trio_invariants(sketch: Sketch) -> TrioInvariants:
@@ -103,7 +100,10 @@ def trio_invariants(sketch: Sketch) -> TrioInvariants:
     TrioInvariants
         Exact integers; the module's docstring defines them.
     """
-    check_trio(sketch)
+    check_three_jurors(sketch)
+    if len(sketch.labels) != 2:
+        shown = ", ".join(map(str, sketch.labels[:8]))
+        raise SketchError(f"evaluate_trio needs 2 labels, got {len(sketch.labels)}: {shown}.")
     counts = sketch.table().ravel().tolist()
     aaa, aab, aba, abb, baa, bab, bba, bbb = counts
     det_a = (aaa * abb - aab * aba, aaa * bab - aab * baa, aaa * bba - aba * baa)
@@ -149,9 +149,9 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.
     inverse_sum = sum((fmpq(1, d) for d in m.pair), fmpq(0))
     sign = -1 if inverse_sum < 0 else 1
-    root = math.isqrt(max(m.hyperdeterminant, 0))
-    rational = root * root == m.hyperdeterminant
-    return _solve(sketch, m, sign, root if rational else None), _solve(sketch, m, -sign, root if rational else None)
+    whole = math.isqrt(max(m.hyperdeterminant, 0))
+    root = whole if whole * whole == m.hyperdeterminant else None
+    return _solve(sketch, m, sign, root), _solve(sketch, m, -sign, root)
 
 
 def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> Solution:
@@ -328,17 +328,13 @@ class PanelTrios(Result):
 
     def by_juror(self) -> Any:
         """A dataframe, one row per juror: its trios, how many are real, and how far apart they put its accuracies."""
-        labels = self.sketch.labels
-        total = np.bincount(self.trios.ravel(), minlength=len(self.sketch.jurors))
-        columns: dict[str, list[Any]] = {"juror": list(self.sketch.jurors), "trios": total.tolist(), "real": []}
-        for name in (f"{what} on {label}" for label in labels for what in ("median", "quarter", "three quarters")):
-            columns[name] = []
-        for values in self._by_juror():
-            columns["real"].append(len(values))
-            for side, label in enumerate(labels):
-                ends = np.quantile(values[:, side], (0.5, 0.25, 0.75)) if len(values) else np.full(3, np.nan)
-                for what, end in zip(("median", "quarter", "three quarters"), ends, strict=True):
-                    columns[f"{what} on {label}"].append(float(end))
+        by_juror, nothing = self._by_juror(), np.full((1, 2), np.nan)
+        total = np.bincount(self.trios.ravel(), minlength=len(by_juror)).tolist()
+        columns = {"juror": list(self.sketch.jurors), "trios": total, "real": [len(values) for values in by_juror]}
+        for side, label in enumerate(self.sketch.labels):
+            for what, share in (("median", 0.5), ("quarter", 0.25), ("three quarters", 0.75)):
+                ends = [np.quantile((values if len(values) else nothing)[:, side], share) for values in by_juror]
+                columns[f"{what} on {label}"] = list(map(float, ends))
         return data_frame(columns)
 
     def _blocks(self) -> tuple[Table]:

@@ -183,13 +183,29 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
     resolvent = _resolvent(mixed, minimal)
     if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple):
         return None
-    polynomials = _Polynomials.of(algebra, resolvent, minimal.derivative(), items)
+    # every statistic of a component as a polynomial in its eigenvalue: Q p u vᵀ s' by rows and columns, tr(A_c E) s'
+    size, rank, slope = algebra.left.nrows(), algebra.dimension, minimal.derivative()
+    row_sums, column_sums = algebra.right * fmpq_mat(size, 1, [1] * size), fmpq_mat(1, size, [1] * size) * algebra.left
+    rows = _by_entry([(algebra.left * (b * row_sums)).entries() for b in resolvent])
+    columns = _by_entry([((column_sums * b) * algebra.right).entries() for b in resolvent])
+    # tr(A B) = Σ A[i,k] B[k,i]: all A_c as rows times all B_j as columns
+    stacked = fmpq_mat(size, rank * rank, [x for a in algebra.matrices for x in a.entries()])
+    flat = fmpq_mat(len(resolvent), rank * rank, [x for b in resolvent for x in b.transpose().entries()])
+    traces = [fmpq_poly(t) for t in (stacked * flat.transpose()).tolist()]
     every: list[Component] = []
-    for roots, multiplicity in factors:
-        components = polynomials.at(roots, multiplicity)
-        if components is None:
+    for roots, multiplicity in factors:  # all roots of one irreducible factor have the same polynomials
+        modulus = roots.polynomial
+        first, second, sliced = ([p % modulus for p in ps] for ps in (rows, columns, traces))
+        total = sum(first, fmpq_poly())
+        if not total:
             return None
-        every += components
+        per_total, per_slope = inverse(total, modulus), inverse(slope % modulus, modulus)
+        prevalence = total * per_slope % modulus / items
+        vectors = [[p * per_total % modulus for p in ps] for ps in (first, second)]
+        vectors.append([p * per_slope % modulus / multiplicity for p in sliced])
+        for k in range(roots.degree):
+            shares = (tuple(number_at(roots, k, p) for p in ps) for ps in vectors)
+            every.append(Component(multiplicity, number_at(roots, k, prevalence), *shares))
     real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
     return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
 
@@ -223,74 +239,6 @@ def _resolvent(mixed: fmpq_mat, minimal: fmpq_poly) -> list[fmpq_mat] | None:
     for j in range(degree - 1, -1, -1):
         powers.append(mixed * powers[-1] + _scalar(size, minimal[j]))
     return powers[-2::-1] if powers[-1] == fmpq_mat(size, size) else None
-
-
-@dataclass(frozen=True)
-class _Polynomials:
-    """Every statistic of a component as a polynomial in its eigenvalue, before division."""
-
-    rows: list[fmpq_poly]  # of the pair table Q p u vᵀ s'
-    columns: list[fmpq_poly]
-    traces: list[fmpq_poly]  # of A_c E s'
-    slope: fmpq_poly  # s'
-    items: int
-
-    @classmethod
-    def of(cls, algebra: Algebra, resolvent: Sequence[fmpq_mat], slope: fmpq_poly, items: int) -> _Polynomials:
-        size, rank = algebra.left.nrows(), algebra.dimension
-        row_sums = algebra.right * fmpq_mat(size, 1, [1] * size)
-        column_sums = fmpq_mat(1, size, [1] * size) * algebra.left
-        rows = [(algebra.left * (b * row_sums)).entries() for b in resolvent]
-        columns = [((column_sums * b) * algebra.right).entries() for b in resolvent]
-        # tr(A B) = Σ A[i,k] B[k,i]: all A_c as rows times all B_j as columns
-        stacked = fmpq_mat(size, rank * rank, [x for a in algebra.matrices for x in a.entries()])
-        flat = fmpq_mat(len(resolvent), rank * rank, [x for b in resolvent for x in b.transpose().entries()])
-        traces = (stacked * flat.transpose()).tolist()
-        return cls(_by_entry(rows), _by_entry(columns), [fmpq_poly(t) for t in traces], slope, items)
-
-    def at(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
-        """The components at the roots of one irreducible factor, all by the same polynomials."""
-        if roots.degree == 1:
-            return self._at_rational(roots, multiplicity)
-        modulus = roots.polynomial
-        reduced = [[p % modulus for p in ps] for ps in (self.rows, self.columns, self.traces)]
-        total = sum(reduced[0], fmpq_poly())
-        if not total:
-            return None
-        per_total, per_slope = inverse(total, modulus), inverse(self.slope % modulus, modulus)
-        prevalence = total * per_slope % modulus / self.items
-        first = [p * per_total % modulus for p in reduced[0]]
-        second = [p * per_total % modulus for p in reduced[1]]
-        sliced = [p * per_slope % modulus / multiplicity for p in reduced[2]]
-
-        def numbers(k: int, polynomials: list[fmpq_poly]) -> ExactVector:
-            return tuple(number_at(roots, k, p) for p in polynomials)
-
-        return [
-            Component(
-                multiplicity,
-                number_at(roots, k, prevalence),
-                numbers(k, first),
-                numbers(k, second),
-                numbers(k, sliced),
-            )
-            for k in range(roots.degree)
-        ]
-
-    def _at_rational(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
-        """The same without polynomials, where the eigenvalue is rational."""
-        at = fmpq(-roots.coefficients[0], roots.coefficients[1])
-        rows, columns, traces = ([p(at) for p in ps] for ps in (self.rows, self.columns, self.traces))
-        total, slope = sum(rows, _ZERO), self.slope(at)
-        if not total:
-            return None
-
-        def numbers(values: list[fmpq], scale: fmpq) -> ExactVector:
-            return tuple(Surd.in_field(x / scale, _ZERO, 1) for x in values)
-
-        share = Surd.in_field(total / (slope * self.items), _ZERO, 1)
-        sliced = numbers(traces, slope * multiplicity)
-        return [Component(multiplicity, share, numbers(rows, total), numbers(columns, total), sliced)]
 
 
 def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:

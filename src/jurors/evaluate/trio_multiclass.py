@@ -35,6 +35,7 @@ from jurors._numeric import Floats
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.partition import DEFAULT_RULE, Choice, tuple_posterior
 from jurors.evaluate.solution import Number, Solution
+from jurors.evaluate.trio import check_three_jurors
 from jurors.evaluate.trio_decomposition import Algebra, Decomposition, Slicing, decompose
 from jurors.exact.algebraic import Algebraic, exact_sum
 from jurors.exact.surd import Surd
@@ -245,17 +246,9 @@ class Candidate:
     rows: tuple[tuple[Any, ...], ...]  #: by juror, exact numbers of one field: what it says on this component's items
 
 
-@dataclass(frozen=True)
-class Relabeling:
-    """The label of each candidate, the rule in words, and how far the runner-up is behind in the rule's own units."""
-
-    places: tuple[int, ...]
-    rule: str
-    gap: float | None  #: None where there is no runner-up, or no order (complex numbers)
-    is_tied: bool
-
-
-def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool) -> Relabeling:
+def choose_relabeling(
+    sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool
+) -> tuple[tuple[int, ...], str, float | None, bool]:
     """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy.
 
     Parameters
@@ -265,17 +258,19 @@ def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: C
 
     Returns
     -------
-    Relabeling
-        The label of each candidate, and how far the runner-up is behind.
+    places : tuple of int
+        The label of each candidate.
+    rule : str
+        In words.
+    gap : float or None
+        How far the runner-up is behind in the rule's own units; None where there is none, or no order.
+    is_tied : bool
     """
     totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
     groups = [c.group for c in candidates]
-    if not real:
-        best, _, _ = _assign_labels(None, totals, groups, exact=False)
-        return Relabeling(best, "none: the solutions are complex", None, False)
-    primary, rule = _rule(sketch, candidates, choice)
-    best, gap, tied = _assign_labels(primary, totals, groups, exact=True)
-    return Relabeling(best, rule, gap, tied)
+    primary, rule = _rule(sketch, candidates, choice) if real else (None, "none: the solutions are complex")
+    best, gap, tied = _assign_labels(primary, totals, groups, exact=real)
+    return best, rule, gap if real else None, tied
 
 
 def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
@@ -312,20 +307,20 @@ def _assign_labels(
     """(labels, gap, tied): on whole numbers, with more bits while the two best are too close, or proved equal."""
     bits = _BITS
     while True:
-        fine = _whole(totals, bits)
-        ruling = fine if primary is None else _whole(primary, bits)
-        gains = fine.gains
+        gains, unit, error = _whole(totals, bits)
+        ruling = gains
         if primary is not None:  # the rule's gains decide, total accuracy breaks their ties
             weight = 4 * len(gains) * (1 + max(abs(x) for row in gains for x in row))
-            rows = zip(ruling.gains, fine.gains, strict=True)
+            ruling, unit, error = _whole(primary, bits)
+            rows = zip(ruling, gains, strict=True)
             gains = [[weight * x + y for x, y in zip(*row, strict=True)] for row in rows]
         best = best_assignment(gains)
         second = second_assignment(gains, best, groups)
         if second is None:
             return best, None, False
-        gap = total_gain(ruling.gains, best) - total_gain(ruling.gains, second)
-        if gap > 4 * len(gains) * ruling.error or not exact:
-            return best, gap / ruling.unit, False
+        gap = total_gain(ruling, best) - total_gain(ruling, second)
+        if gap > 4 * len(gains) * error or not exact:
+            return best, gap / unit, False
         if _is_tie(totals if primary is None else primary, best, second):
             return best, 0.0, primary is None or _is_tie(totals, best, second)
         bits *= 4
@@ -336,22 +331,13 @@ def _is_tie(gains: list[list[_Numeric]], best: Sequence[int], second: Sequence[i
     return left == right
 
 
-@dataclass(frozen=True)
-class _Whole:
-    """Gains times a unit, as whole numbers."""
-
-    gains: list[list[int]]
-    unit: int
-    error: int  # of each gain: 0 where all numbers are rational
-
-
-def _whole(numbers: list[list[_Numeric]], bits: int) -> _Whole:
-    """The numbers (or their real parts) on a common scale."""
+def _whole(numbers: list[list[_Numeric]], bits: int) -> tuple[list[list[int]], int, int]:
+    """The numbers (or their real parts) times a unit, as whole numbers; the unit; the error of each, 0 if rational."""
     if all(isinstance(x, Surd) and x.is_rational for row in numbers for x in row):
         fractions = [[x.to_fraction() for x in row] for row in numbers]
         unit = math.lcm(*(x.denominator for row in fractions for x in row))
-        return _Whole([[x.numerator * (unit // x.denominator) for x in row] for row in fractions], unit, 0)
-    return _Whole([[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 2)
+        return [[x.numerator * (unit // x.denominator) for x in row] for row in fractions], unit, 0
+    return [[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 2
 
 
 def _floor(number: _Numeric, bits: int) -> int:
@@ -461,11 +447,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     >>> decode.solution.confusion == truth["confusion"], decode.relabelings, round(decode.gap, 1)
     (True, 6, 2.7)
     """
-    if len(sketch.jurors) != 3:
-        raise SketchError(
-            f"an exact trio needs 3 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors[:8])}. "
-            "Keep three with sketch.take(['ann', 'bob', 'cy'])."
-        )
+    check_three_jurors(sketch)
     if len(sketch.labels) < 2:
         raise SketchError(f"nothing to tell apart: there are {len(sketch.labels)} labels; name all of them (labels=…)")
     check_few_labels(sketch)
@@ -485,20 +467,20 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
         rows.insert(cut.slicer, component.sliced)
         share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
         candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
-    relabeling = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
+    places, rule, gap, tied = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
     # The components under their labels; None for what a blind juror leaves open and for labels that do not show.
     nothing: tuple[Number, ...] = (None,) * len(sketch.labels)
     prevalences: list[Number] = [Surd(0)] * len(sketch.labels)
     tables: list[list[tuple[Number, ...]]] = [[nothing] * len(sketch.labels) for _ in sketch.jurors]
-    for candidate, label in zip(candidates, relabeling.places, strict=True):
+    for candidate, label in zip(candidates, places, strict=True):
         fixed = decomposition.components[candidate.group].multiplicity == 1
         prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
         for juror, row in enumerate(candidate.rows):
             if fixed or juror == cut.slicer:
                 tables[juror][label] = cast("tuple[Number, ...]", row)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
-    outcomes = _outcomes(sketch, decomposition, relabeling, cut)
-    return MultilabelDecode(outcomes, solution, relabeling.rule, relabeling.gap, cut.rank, sketch)
+    outcomes = _outcomes(sketch, decomposition, places, cut, is_tied=tied)
+    return MultilabelDecode(outcomes, solution, rule, gap, cut.rank, sketch)
 
 
 def check_few_labels(sketch: Sketch) -> None:
@@ -544,7 +526,7 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> De
 
 
 def _outcomes(
-    sketch: Sketch, decomposition: Decomposition, relabeling: Relabeling, cut: Slicing
+    sketch: Sketch, decomposition: Decomposition, places: tuple[int, ...], cut: Slicing, *, is_tied: bool
 ) -> tuple[DecodeOutcome, ...]:
     """What the solution says of the counts: numbers out of range, blind jurors, hidden labels, ties, irrationality."""
     result: list[DecodeOutcome] = []
@@ -563,15 +545,15 @@ def _outcomes(
             result.append(DecodeOutcome("out_of_range", message, worst))
     at = 0
     for component in decomposition.components:
-        places = sorted(relabeling.places[at : at + component.multiplicity])
+        own = sorted(places[at : at + component.multiplicity])
         at += component.multiplicity
         if component.multiplicity > 1:
-            labels, name = tuple(sketch.labels[k] for k in places), sketch.jurors[cut.slicer]
+            labels, name = tuple(sketch.labels[k] for k in own), sketch.jurors[cut.slicer]
             shown = ", ".join(map(str, labels))
             message = f"juror {name!r} answers alike on {shown}, so the trio does not tell these labels apart"
             result.append(DecodeOutcome("blind_juror", message, None, (name,), labels))
     result += _visible(sketch, cut)
-    if relabeling.is_tied:
+    if is_tied:
         message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
         result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
     in_range = not result or result[0].name not in _OUTSIDE

@@ -341,9 +341,6 @@ class Algebraic(SignedExact):
     def __rtruediv__(self, other: Exact | Surd) -> Algebraic:
         return Algebraic.of(other) / self
 
-    def __pow__(self, exponent: int) -> Algebraic:
-        return math.prod([self] * exponent, start=Algebraic.of(1)) if exponent >= 0 else 1 / self**-exponent
-
     # -- comparison -------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -394,9 +391,6 @@ class Algebraic(SignedExact):
         parts += [f"({polynomial_text(p.coeffs(), z)})" for z, p in zip(names, self._terms.values(), strict=True)]
         roots_text = ", ".join(root_text(*root, z) for z, root in zip(names, self._terms, strict=True))
         return f"{' + '.join(parts)} where {roots_text}"
-
-    def __repr__(self) -> str:
-        return f"Algebraic({self})"
 
     # -- inner ------------------------------------------------------------------------------------
 

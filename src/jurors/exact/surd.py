@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import flint
 from flint import fmpq, fmpz
@@ -40,6 +40,11 @@ class SignedExact:
     def __ge__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign >= 0)
 
+    def __pow__(self, exponent: int) -> Self:
+        number: Any = self
+        power: Self = math.prod([number] * exponent, start=0 * number + 1) if exponent >= 0 else 1 / number**-exponent
+        return power
+
     def __float__(self: Any) -> float:
         if self.is_rational:
             return float(self.to_fraction())
@@ -49,6 +54,9 @@ class SignedExact:
         while (ball := self._real_ball(bits)).rel_accuracy_bits() <= 64:
             bits *= 2
         return float(ball)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
 
     def decimal(self: Any, digits: int = 20) -> str:
         """The number rounded to `digits` places after the point, every digit certified.
@@ -226,14 +234,6 @@ class Surd(SignedExact):
     def __abs__(self) -> Surd:
         return -self if self.sign < 0 else self
 
-    def __pow__(self, exponent: int) -> Surd:
-        if exponent < 0:
-            return Surd(1) / self**-exponent
-        result = Surd(1)
-        for bit in bin(exponent)[2:]:
-            result = result * result * (self if bit == "1" else 1)
-        return result
-
     # -- comparison -------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -280,9 +280,6 @@ class Surd(SignedExact):
         size = "" if abs(y) == 1 else f"{abs(y)}*"
         root = f"√{free}" if free > 0 else f"√({free})"
         return f"{head}{sign} {size}{root}" if head else f"{'-' if sign == '-' else ''}{size}{root}"
-
-    def __repr__(self) -> str:
-        return f"Surd({self})"
 
     # -- inner ------------------------------------------------------------------------------------
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from itertools import product
-from random import Random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from scipy.sparse import csr_array
 from strategies import examples
 
 import jurors
@@ -32,9 +34,6 @@ from jurors.evaluate.latent.models import (
 )
 from jurors.sketch.pairs import Incidence
 from jurors.sketch.sketch import Sketch
-
-# -- latent ----------------------------------------------------------------------------------------
-
 
 models = pytest.mark.parametrize("model", MODELS)
 
@@ -71,24 +70,6 @@ def test_the_objective_never_falls_from_one_length_of_the_climb_to_the_next(mode
 
 @models
 @examples(10, deadline=None)
-@given(seed=st.integers(0, 10**6), labels=st.integers(2, 3), order=st.randoms(use_true_random=False))
-def test_permuting_jurors_labels_and_tuples_commutes_with_the_fit(
-    model: str, seed: int, labels: int, order: Random
-) -> None:
-    codes, weights = panel(seed, labels)
-    who, names, rows = (order.sample(range(size), size) for size in (5, labels, len(codes)))
-    renamed = np.append(np.argsort(names), -1)  # label names[k] is called k now
-    plain = fit_latent(Incidence.from_codes(codes, weights, labels=labels), model)
-    moved = renamed[codes[np.ix_(rows, who)]]
-    other = fit_latent(Incidence.from_codes(moved, weights[rows], labels=labels), model)
-    assert other.prevalence == pytest.approx(plain.prevalence[names], abs=1e-6)
-    assert other.confusion == pytest.approx(plain.confusion[np.ix_(who, names, names)], abs=1e-6)
-    assert other.posterior == pytest.approx(plain.posterior[np.ix_(rows, names)], abs=1e-6)
-    assert other.score == pytest.approx(plain.score[who], abs=1e-6)
-
-
-@models
-@examples(10, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_tuple_may_be_split_into_two_that_share_its_items(model: str, seed: int) -> None:
     codes, weights = panel(seed)
@@ -101,10 +82,7 @@ def test_a_tuple_may_be_split_into_two_that_share_its_items(model: str, seed: in
 
 
 def test_dense_and_sparse_votes_give_the_same_fit() -> None:
-    codes, weights = panel(3, density=0.6)
-    dense = Incidence.from_codes(codes, weights, labels=2)
-    from scipy.sparse import csr_array
-
+    dense = Incidence.from_codes(*panel(3, density=0.6), labels=2)
     sparse = Incidence(csr_array(dense.matrix[0]), dense.weights, 5, 2)
     for model in MODELS:
         assert fit_latent(sparse, model).confusion == pytest.approx(fit_latent(dense, model).confusion, abs=1e-9)
@@ -174,27 +152,6 @@ def test_strata_have_a_label_mix_of_their_own_where_the_votes_insist() -> None:
     assert mix[1] / mix.sum(axis=0) == pytest.approx([0.1, 0.5], abs=0.1)
 
 
-@pytest.mark.parametrize("given", ["nothing", "gold", "labels"])
-def test_the_first_parameters_are_shares_of_votes_unless_more_is_known(given: str) -> None:
-    codes, weights = np.array([[0, 0, 1], [1, -1, 1], [0, 1, -1], [1, 1, 0]]), np.array([3.0, 2.0, 4.0, 1.0])
-    chances = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5], [0.4, 0.6]])
-    gold = np.array([[1.0, 0.0], [np.nan, np.nan], [0.0, 1.0], [0.25, 0.75]])
-    shares = np.array([[2.5, 1.5], [0.5, 2.5], [1.5, 1.5], [1.5, 2.5]])
-    shares /= shares.sum(axis=1, keepdims=True)
-    if given == "gold":
-        shares = np.where(np.isnan(gold), shares, shares * gold)
-        shares /= shares.sum(axis=1, keepdims=True)
-    data = Incidence.from_codes(codes, weights, labels=2)
-    problem = em_problem(data, "confusion", 2.0, gold if given == "gold" else None)
-    at = first_parameters(problem, chances.T[None] if given == "labels" else None)
-    mass = (chances if given == "labels" else shares) * weights[:, None]
-    assert np.exp(at.prior[0]) == pytest.approx((mass.sum(axis=0) + 1) / 12)
-    for true in range(2):
-        for j in range(3):
-            votes = np.array([mass[codes[:, j] == said, true].sum() + 1 + 2 * (said == true) for said in range(2)])
-            assert np.exp(at.table[0, true, 2 * j : 2 * j + 2]) == pytest.approx(votes / votes.sum())
-
-
 # -- coupled ---------------------------------------------------------------------------------------
 
 
@@ -221,26 +178,8 @@ def test_without_groups_it_is_the_latent_class_fit() -> None:
 
 def test_a_group_speaks_only_where_all_of_it_votes() -> None:
     votes = Votes.from_matrix([[0, 1, 1], [1, -1, 0], [1, 1, 1]], labels=(0, 1))
-    (voice,) = couple_groups(votes, [(0, 1)]).joint_jurors
-    assert voice.members == (0, 1)
-    assert voice.joint.matrix[0].tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]  # AB, nothing, BB
-
-
-@examples(8, deadline=None)
-@given(seed=st.integers(0, 10**6), order=st.permutations(range(6)))
-def test_permuting_jurors_and_items_commutes_with_the_fit(seed: int, order: list[int]) -> None:
-    votes = votes_of(seed)
-    data = data_of(votes)
-    start = fit_latent(data, "confusion")
-    end = fit_coupled(data, couple_groups(votes, [(4, 5)]), start, strength=2.0)
-    rows = np.random.default_rng(seed).permutation(votes.rows)
-    other = Votes.from_matrix(votes.codes[rows][:, order], labels=(0, 1))
-    group = order.index(5), order.index(4)
-    moved = fit_coupled(
-        data_of(other), couple_groups(other, [group]), fit_latent(data_of(other), "confusion"), strength=2.0
-    )
-    assert moved.confusion == pytest.approx(end.confusion[order], abs=1e-5)
-    assert moved.posterior == pytest.approx(end.posterior[rows], abs=1e-5)
+    (joint,) = couple_groups(votes, [(0, 1)]).joint
+    assert joint.matrix[0].tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]  # AB, nothing, BB
 
 
 @examples(8, deadline=None)
@@ -287,39 +226,19 @@ def test_other_weights_are_fitted_as_so_many_items() -> None:
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")
 
 
-@pytest.mark.parametrize(
-    ("name", "judge"),
-    [
-        ("gpt#1", "gpt"), ("gpt-4o #2", "gpt-4o"), ("gpt-4 (2)", "gpt-4"),
-        ("Claude 3.5 Sonnet (run 2)", "claude 3.5 sonnet"),
-        ("llama_run_3", "llama"), ("llama-run3", "llama"), ("qwen/epoch 2", "qwen"), ("qwen:seed=1234", "qwen"),
-        ("mistral@2", "mistral"), ("gemini [3]", "gemini"), ("ann sample 2", "ann"), ("gpt-4-0613 #1", "gpt-4-0613"),
-        ("deepseek, attempt 2", "deepseek"), ("o1-mini.rep2", "o1-mini"),
-    ],
-)  # fmt: skip
+NAMED = json.loads((Path(__file__).parent / "names_of_repeats.json").read_text())
+
+
+@pytest.mark.parametrize(("name", "judge"), NAMED["once more"].items())
 def test_names_that_say_once_more(name: str, judge: str) -> None:
     repeat = repeated_name(name)
     assert repeat is not None
     assert repeat[0] == judge
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "judge_1", "judge_2", "annotator 3", "annotator #3", "w12", "worker#7", "rater (2)", "gpt-4", "gpt-3.5",
-        "llama-2",
-        "claude@20240229", "gpt-4 (0613)", "Meta-Llama-3_1-8B", "lf0", "juror 12", "expert run", "human rater #2",
-        "#3", "(2)",
-        "run 3", "A1", "j #1", "model@7b", "sample", "Qwen1.5-72B", "gemini-1.0-pro-001", "user_42", "the judge (3)",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", NAMED["another one"])
 def test_names_that_do_not(name: str) -> None:
     assert repeated_name(name) is None
-
-
-@pytest.mark.parametrize("name", ["judge (run 2)", "judge-sample-3", "annotator run 2", "model_epoch_1"])
-def test_a_word_for_once_more_counts_after_a_role_too(name: str) -> None:
-    assert repeated_name(name) is not None
 
 
 def one_judge(base: str, others: tuple[str, ...], seed: int = 0, blind: float = 0.25) -> Sketch:
@@ -380,13 +299,8 @@ def repeats(items: int, again: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def test_votes_must_confirm_the_names() -> None:
-    alike = [
-        find_repeated_jurors(
-            Sketch.from_votes(jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES))
-        )
-        for seed in range(60)
-    ]
-    assert sum(map(bool, alike)) <= 3  # independent jurors with such names
+    panels = [jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES) for seed in range(60)]
+    assert sum(bool(find_repeated_jurors(Sketch.from_votes(votes))) for votes in panels) <= 3  # independent jurors
 
 
 def test_one_judge_asked_three_times_is_one_voice() -> None:

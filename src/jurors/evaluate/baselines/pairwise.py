@@ -199,7 +199,12 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     cast = data.counts(data.weights[:, None, :]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         mean = cast[:, 1] / cast.sum(axis=1)
-    values = _covariances(pairs, mean)
+    # C_ij over the items both voted on, about the jurors' own means over all their votes
+    left, right = mean[pairs.first], mean[pairs.second]
+    of_left, of_right = pairs.label_counts(1)
+    values = (pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items) / pairs.items
+    # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
+    values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0
     refuse_without_signal(sketch, values, "covary")
     factor = fit_rank_one(pairs, values, pairs.items, np.sqrt(mean * (1.0 - mean)))
     if not factor.is_real:
@@ -207,7 +212,18 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
         alarm = Alarm("contradictory_signs", "alarm", message, None, sketch.jurors)
         nothing = float_solution(sketch, np.full(2, np.nan), np.full((len(sketch.jurors), 2, 2), np.nan))
         return Fit(solution=nothing, posterior=None, alarms=(alarm,))
-    skew = _skewness(data, mean, np.nan_to_num(factor.vector))
+    # τ, from power sums of y over the jurors who voted on each tuple
+    b = np.nan_to_num(factor.vector)
+    y = np.stack([-mean * b, (1.0 - mean) * b], axis=1)  # of a juror who votes A, or B
+    signal = np.nan_to_num(np.stack([y, np.repeat(b[:, None] ** 2, 2, axis=1)])).reshape(2, -1)
+    powers = np.concatenate([signal, signal**2, signal**3, np.ones((1, signal.shape[1]))])[None]
+    one, size, two, size_two, three, size_three, voted = data.scores(powers)[0]
+    weights = np.where(voted > 2.5, data.weights[0], 0.0)  # fewer than three votes: zero, not rounding noise
+    above = weights @ (one**3 - 3.0 * one * two + 2.0 * three)
+    below = weights @ (size**3 - 3.0 * size * size_two + 2.0 * size_three)
+    if below <= 0:
+        raise SketchError("no item has votes of three jurors whose answers move together: the prevalence stays open")
+    skew = float(above / below)
     share = (1.0 + skew / np.hypot(2.0, skew)) / 2.0  # P_A, τ = (2 P_A - 1) / √(P_A P_B)
     ratio = (skew + np.hypot(2.0, skew)) / 2.0
     accuracy = np.stack([1.0 - mean + factor.vector / ratio, mean + ratio * factor.vector], axis=1)
@@ -293,17 +309,6 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
     return tuple(alarms)
 
 
-def _covariances(pairs: Pairs, mean: Floats) -> Floats:
-    """C_ij over the items both voted on, about the jurors' own means over all their votes."""
-    left, right = mean[pairs.first], mean[pairs.second]
-    of_left, of_right = pairs.label_counts(1)
-    total = pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items
-    values = total / pairs.items
-    # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
-    values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0
-    return np.asarray(values)
-
-
 def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
     """Raise DegenerateSketchError where the pairs' values are all zero, or one of just three is."""
     few = len(sketch.jurors) == 3 and len(values) == 3
@@ -312,20 +317,6 @@ def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
     zero = "no two jurors" if not (values != 0).any() else "some two of the three jurors do not"
     message = f"{zero} {verb}, so the counts fix no answer"
     raise DegenerateSketchError(message, outcome="no_signal", jurors=sketch.jurors)
-
-
-def _skewness(data: Incidence, mean: Floats, factor: Floats) -> float:
-    """τ, from power sums of y over the jurors who voted on each tuple."""
-    votes = np.stack([-mean * factor, (1.0 - mean) * factor], axis=1)  # y of a juror who votes A, or B
-    signal = np.nan_to_num(np.stack([votes, np.repeat(factor[:, None] ** 2, 2, axis=1)])).reshape(2, -1)
-    powers = np.concatenate([signal, signal**2, signal**3, np.ones((1, signal.shape[1]))])[None]
-    one, size, two, size_two, three, size_three, cast = data.scores(powers)[0]
-    weights = np.where(cast > 2.5, data.weights[0], 0.0)  # fewer than three votes: zero, not rounding noise
-    above = weights @ (one**3 - 3.0 * one * two + 2.0 * three)
-    below = weights @ (size**3 - 3.0 * size * size_two + 2.0 * size_three)
-    if below <= 0:
-        raise SketchError("no item has votes of three jurors whose answers move together: the prevalence stays open")
-    return float(above / below)
 
 
 def _names(who: tuple[str, ...]) -> str:

@@ -32,21 +32,16 @@ votes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Flags, Floats, Integers, squarem_step
 from jurors.sketch.pairs import Incidence, tile_per_juror
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
 
 _State = TypeVar("_State")
 _MOST = 128  # parameters: products of all pairs of them take no longer than a few calls
@@ -116,16 +111,6 @@ class FewParameters:
     expectation: _Expectation
     pseudo: Floats  #: (stack or 1, parameters) pseudo-counts
     models: tuple[str, ...]  #: of equal parts of the stack, one after the other
-
-    @classmethod
-    def of(
-        cls, data: Incidence, models: tuple[str, ...], pseudo: Floats, items: float, known: Floats | None
-    ) -> FewParameters:
-        """For models of the same votes, with pseudo-votes (stack or 1, labels, cells) and pseudo-items per class."""
-        last = np.full((*pseudo.shape[:2], 1), items)
-        before = np.concatenate([pseudo, last], axis=2).reshape(len(pseudo), -1)
-        stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
-        return cls(_Expectation(stacked, data.labels, known), before, models)
 
     @property
     def data(self) -> Incidence:
@@ -212,7 +197,7 @@ class FewStrata:
         return _Expectation(self.data, 2 * self.data.labels, self.known)
 
     @cached_property
-    def _maps(self) -> _StrataMaps:
+    def _maps(self) -> tuple[Floats, Floats, Floats, Floats]:
         return _strata_maps(self.data.jurors, self.data.labels)
 
     @cached_property
@@ -224,16 +209,16 @@ class FewStrata:
 
     def improve(self, at: Floats) -> tuple[Floats, Floats]:
         """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
-        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        (looks, habits, logits), labels, to_cells = self._parts, self.data.labels, self._maps[3]
         rows = (len(at), labels, -1)
         chance = np.exp(at)
         odds = chance[:, logits]
         wide = odds + 1.0
-        away = (odds / wide).dot(maps.to_cells)[:, None]
+        away = (odds / wide).dot(to_cells)[:, None]
         habit = away * chance[:, None, habits]
         hard = (1.0 - away) * chance[:, looks].reshape(rows)
         hard += habit
-        theta = np.empty((len(at), 2 * labels, maps.cells + 1))
+        theta = np.empty((len(at), 2 * labels, to_cells.shape[1] + 1))
         theta[:, :labels, :-1] = at[:, looks].reshape(rows)
         np.log(hard, out=theta[:, labels:, :-1])
         theta[:, :, -1] = at[:, : 2 * labels]
@@ -246,7 +231,8 @@ class FewStrata:
 
     def _maximise(self, counts: Floats, habit: Floats) -> Floats:
         """The parameters that make counts and pseudo-counts most likely, given the share of habit in hard votes."""
-        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        (looks, habits, logits), labels = self._parts, self.data.labels
+        groups, by_stratum, by_label, to_cells = self._maps
         end = np.empty((len(counts), self.pseudo.shape[1]))
         hard = counts[:, labels:, :-1]
         habit *= hard
@@ -260,17 +246,17 @@ class FewStrata:
         end[:, logits] = 0.0
         end += self.pseudo
         if self.tied:
-            prior[:] = prior.dot(maps.by_stratum) * prior.dot(maps.by_label)
+            prior[:] = prior.dot(by_stratum) * prior.dot(by_label)
         chances = end[:, : logits.start]
-        chances /= chances.dot(maps.groups)
-        to_jurors = maps.to_cells.T
+        chances /= chances.dot(groups)
+        to_jurors = to_cells.T
         np.divide(idle.dot(to_jurors) + 1.0, awake.dot(to_jurors) + 1.0, out=end[:, logits])
         return np.log(end, out=end)
 
     def normalise(self, at: Floats) -> Floats:
         """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
         chances = at[:, : self._parts[2].start]
-        chances -= np.log(np.exp(chances).dot(self._maps.groups))
+        chances -= np.log(np.exp(chances).dot(self._maps[0]))
         return at
 
     def enter(self, flat: Floats) -> Floats:
@@ -280,22 +266,13 @@ class FewStrata:
     leave = enter
 
 
-@dataclass(frozen=True)
-class _StrataMaps:
-    groups: Floats  #: sums the entries whose probabilities add up to 1
-    by_stratum: Floats
-    by_label: Floats
-    to_cells: Floats  #: (jurors, cells): 1 for the cells of the juror
-    cells: int
-
-
 @cache
-def _strata_maps(jurors: int, labels: int) -> _StrataMaps:
-    cells, klass = jurors * labels, np.arange(2 * labels)
-    row = np.concatenate([np.full(2 * labels, -1), np.arange((labels + 1) * cells) // labels])
+def _strata_maps(jurors: int, labels: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """G (sums of what adds up to 1), sums by stratum, sums by label, and (jurors, cells): 1 for a cell of the juror."""
+    klass, table = np.arange(2 * labels), np.arange((labels + 1) * jurors * labels)
+    groups = _group_sums(np.concatenate([np.full(2 * labels, -1), table // labels]))
     to_cells = np.repeat(np.eye(jurors), labels, axis=1)
-    by_stratum, by_label = _group_sums(klass // labels), _group_sums(klass % labels)
-    return _StrataMaps(_group_sums(row), by_stratum, by_label, to_cells, cells)
+    return groups, _group_sums(klass // labels), _group_sums(klass % labels), to_cells
 
 
 # -- any panel ------------------------------------------------------------------------------------------------------
@@ -390,7 +367,10 @@ class EMProblem:
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
         """The steps of these models of few parameters, in one stack."""
-        return FewParameters.of(self.data, models, self.pseudo, self.items, self.known)
+        data, last = self.data, np.full((*self.pseudo.shape[:2], 1), self.items)
+        before = np.concatenate([self.pseudo, last], axis=2).reshape(len(self.pseudo), -1)
+        stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
+        return FewParameters(_Expectation(stacked, data.labels, self.known), before, models)
 
     @cached_property
     def weight_of_prior(self) -> Floats:
@@ -581,11 +561,6 @@ class AnyParameters:
 
     problem: EMProblem
 
-    @property
-    def data(self) -> Incidence:
-        """The votes."""
-        return self.problem.data
-
     def improve(self, flat: Floats) -> tuple[Floats, Floats]:
         """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
         once, height = improve(self.problem, self._at(flat))
@@ -607,7 +582,7 @@ class AnyParameters:
     leave = enter
 
     def _at(self, flat: Floats) -> Parameters:
-        return Parameters(flat, self.data.jurors, self.data.labels)
+        return Parameters(flat, self.problem.data.jurors, self.problem.data.labels)
 
 
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
@@ -704,7 +679,7 @@ def _accelerate(
 
     A gain that is `enough` in all panels ends it, too.
     """
-    size, is_single = steps.data.stack, here.dtype == np.float32
+    size, is_single = len(here), here.dtype == np.float32
     twice, floor = here, np.full(size, -np.inf)
     before, first, taken, converged = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
     while taken < limit:

@@ -34,9 +34,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.latent.em import (
@@ -54,10 +55,6 @@ from jurors.sketch.pairs import Incidence, Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.repeats import REPEAT_WORDS, stem_and_number
 from jurors.votes.table import Votes
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
 
@@ -131,18 +128,6 @@ def fit_latent(
     fit = run_em if fixed_mix else fit_strata
     at, steps, converged = fit(problem, at, tolerance * at.flat.shape[1], max_iterations)
     return describe_fit(problem, at, steps, converged, e_step(problem, at))
-
-
-def fitted_classes(fit: LatentFit) -> tuple[Floats, Floats]:
-    """The classes of a fit.
-
-    Returns
-    -------
-    prevalence : (K,) array
-    table : (K, jurors, labels) array
-        The probability of each juror's vote given the class.
-    """
-    return classes_at(fit.parameters)
 
 
 def classes_at(at: Parameters) -> tuple[Floats, Floats]:
@@ -307,27 +292,15 @@ _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would s
 
 
 @dataclass(frozen=True)
-class JointJuror:
-    """One group and its joint votes: a single "juror" whose "labels" are the group's decision tuples."""
-
-    members: tuple[int, ...]
-    joint: Incidence
-
-
-@dataclass(frozen=True)
 class Coupling:
     """All groups of jurors that have a joint table."""
 
-    joint_jurors: tuple[JointJuror, ...]
-
-    @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """The members of each group."""
-        return [joint_juror.members for joint_juror in self.joint_jurors]
+    groups: list[tuple[int, ...]]  #: the members of each group
+    joint: list[Incidence]  #: their joint votes: a single "juror" whose "labels" are the group's decision tuples
 
     def weighing(self, weights: Floats) -> Coupling:
         """The same groups on items with other weights, (stack, T)."""
-        return Coupling(tuple(replace(v, joint=replace(v.joint, weights=weights)) for v in self.joint_jurors))
+        return replace(self, joint=[replace(votes, weights=weights) for votes in self.joint])
 
 
 def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
@@ -339,14 +312,13 @@ def couple_groups(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
     """
     size = len(votes.labels)
     weights = np.ones(votes.rows) if votes.counts is None else votes.counts
-    joint_jurors = []
+    joint_votes = []
     for members in groups:
         codes = votes.codes[:, list(members)].astype(np.int64)
         place = size ** np.arange(len(members))[::-1]
         joint = np.where((codes >= 0).all(axis=1), codes @ place, -1)
-        data = Incidence.from_codes(joint[:, None], weights, labels=size ** len(members))
-        joint_jurors.append(JointJuror(tuple(members), data))
-    return Coupling(tuple(joint_jurors))
+        joint_votes.append(Incidence.from_codes(joint[:, None], weights, labels=size ** len(members)))
+    return Coupling([tuple(members) for members in groups], joint_votes)
 
 
 def fit_coupled(
@@ -424,12 +396,12 @@ def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) 
     counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
     score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
-    for group in coupling.joint_jurors:
+    for members, votes in zip(coupling.groups, coupling.joint, strict=True):
         independent = np.ones((stack, size, 1))
-        for member in group.members:
+        for member in members:
             independent = (independent[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
-        joint = group.joint.counts(mass) + _PSEUDO * independent
-        score = score + group.joint.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
+        joint = votes.counts(mass) + _PSEUDO * independent
+        score = score + votes.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(independent))
     return prior, confusion, score
 
 
@@ -448,36 +420,36 @@ _MARK = re.compile(
 )
 _BEFORE_NUMBER = (*"#@_-=: ", *REPEAT_WORDS.split("|"))  # what may stand before the number of a mark
 _LONGEST_BEFORE = max(map(len, _BEFORE_NUMBER))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
 # Names of a role, not of a person or program: what a number after them counts is people. `annotator #3` is a third
 # annotator.
-_ROLES = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a an annotator annotators assessor anno agent ai amt bot c classifier clf coder crowd crowdworker detector
-        doctor e editor evaluator examiner expert grader h human humans i id item j judge juror k labeler labeller lf
-        llm m member ml mod moderator model mturk mturker n no number observer p panelist panellist participant patient
-        person physician player pathologist q r radiologist rater reader referee respondent reviewer rule s scorer
-        sensor speaker student subject system t teacher team tool turk turker u unit user v volunteer voter w witness
-        worker x y z
-        """,
-    )
+_ROLES = _words(
+    """
+    a an annotator annotators assessor anno agent ai amt bot c classifier clf coder crowd crowdworker detector
+    doctor e editor evaluator examiner expert grader h human humans i id item j judge juror k labeler labeller lf
+    llm m member ml mod moderator model mturk mturker n no number observer p panelist panellist participant patient
+    person physician player pathologist q r radiologist rater reader referee respondent reviewer rule s scorer
+    sensor speaker student subject system t teacher team tool turk turker u unit user v volunteer voter w witness
+    worker x y z
+    """
 )
 # Roles of programs: a number after them may well count the runs of one. After the name of a model (`phi-1`,
 # `phi-2`, `text-davinci-002`, `v0.2`) it is a version, unless it is set apart (`gpt4_1`, `gpt4 1`); after other words
 # (`prompt_1`, `site 2`, `expert1`) it counts those.
-_PROGRAMS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        agent ai answer assistant autorater bot checker classifier critic evaluator grader judge llm model output
-        prediction response scorer system verdict verifier vote
-        """,
-    )
+_PROGRAMS = _words(
+    """
+    agent ai answer assistant autorater bot checker classifier critic evaluator grader judge llm model output
+    prediction response scorer system verdict verifier vote
+    """
 ) | set(REPEAT_WORDS.split("|"))
 # Those for which even a whole panel is worth a note; `model 1`, `classifier 2` and the like are as a rule different
 # ones.
-_JUDGES = _PROGRAMS - set(re.findall(r"\w+", "agent ai bot checker classifier model system verifier"))
+_JUDGES = _PROGRAMS - _words("agent ai bot checker classifier model system verifier")
 _MODELS = re.compile(
     r"gpt|claude|sonnet|opus|haiku|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|phi|command|nova|o\d", re.IGNORECASE
 )
@@ -596,16 +568,13 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
         if (numbered := stem_and_number(name)) is not None:
             groups.setdefault(numbered[0], []).append((numbered[1], k))
     several = {stem: group for stem, group in groups.items() if len(group) > 1}  # hundreds of names are alone
-    again = {stem: [n for n in group if _may_count_runs(sketch.jurors[n[1]], stem)] for stem, group in several.items()}
-    if all(len(group) < 2 for group in again.values()):
-        return {}
-    clear = {k for group in named_alike(sketch.jurors) for k in group}
-    open_ = {name: [each for each in group if each[1] not in clear] for name, group in again.items()}
+    clear = {k for group in named_alike(sketch.jurors) for k in group} if several else set()
     numbered_up: dict[str, tuple[int, ...]] = {}
-    for name, group in open_.items():  # two or more, numbered 0, 1, 2 … or 1, 2, 3 …
-        numbers = sorted(number for number, _ in group)
+    for stem, group in several.items():  # two or more, numbered 0, 1, 2 … or 1, 2, 3 …
+        again = sorted(n for n in group if _may_count_runs(sketch.jurors[n[1]], stem) and n[1] not in clear)
+        numbers = [number for number, _ in again]
         if len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
-            numbered_up[name] = tuple(k for _, k in sorted(group))
+            numbered_up[stem] = tuple(k for _, k in again)
     if not numbered_up:
         return {}
     pairs, repeats = Pairs(sketch), {}

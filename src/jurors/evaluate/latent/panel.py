@@ -33,7 +33,6 @@ from jurors.evaluate.latent.models import (
     fit_coupled,
     fit_given_answered,
     fit_latent,
-    fitted_classes,
     restrict_to_answered,
 )
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
@@ -98,7 +97,7 @@ class PanelFit:
         if self.ordered is not None and self.ordered.trait is not None:
             return self.ordered.trait.shares[0], self.ordered.trait.table[0]
         main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
-        return fitted_classes(main)
+        return classes_at(main.parameters)
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -168,27 +167,22 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
         notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
+    details: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
+    if ordered is not None:
+        details["ordered"] = ordered.to_dict
+    details["choice"] = partial(_held_out_scores, choice)
+    details["models"] = partial(_models, sketch, choice, answered, representative)
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[representative], shown.score[representative]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=_details(sketch, choice, answered, representative, coupling, ordered),
+        details=LazyNamed(details),
         notes=tuple(notes),
         model=fitted.model if coupling is None else "coupled",
         alarms=(
             *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
-            *(
-                Alarm(
-                    "twin_jurors",
-                    "warning",
-                    f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and "
-                    "both get the same grades",
-                    None,
-                    (names[original], names[copy]),
-                )
-                for copy, original in copies.items()
-            ),
+            *(_twin_alarm(names[original], names[copy]) for copy, original in copies.items()),
         ),
     )
     shown_choice = replace(choice, fit=shown)
@@ -196,22 +190,6 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     if may_explain:
         object.__setattr__(panel, "test", test)
     return panel
-
-
-def _details(
-    sketch: Sketch,
-    choice: ModelChoice,
-    answered: Incidence,
-    representative: Integers,
-    coupling: Coupling | None,
-    ordered: OrdinalChoice | None,
-) -> LazyNamed:
-    """The groups with a joint table, the scores of ordered models and of all models, and every model's grades."""
-    parts: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
-    if ordered is not None:
-        parts["ordered"] = ordered.to_dict
-    models = partial(_models, sketch, choice, answered, representative)
-    return LazyNamed({**parts, "choice": partial(_held_out_scores, choice), "models": models})
 
 
 def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:
@@ -230,15 +208,9 @@ def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representa
 
 
 def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    return {
-        name: {
-            "hidden_log_likelihood": value,
-            "behind_best": choice.difference[name],
-            "standard_error": choice.standard_error[name],
-            "weight": choice.weights[name],
-        }
-        for name, value in choice.hidden_log_likelihood.items()
-    }
+    scores = {"hidden_log_likelihood": choice.hidden_log_likelihood, "behind_best": choice.difference}
+    scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
+    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.hidden_log_likelihood}
 
 
 def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
@@ -261,26 +233,12 @@ def _take_rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
     row, col, code = votes.triples()
     table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
     order = np.lexsort((table.col, table.row))
-    triples = (table.row[order].astype(np.int64), table.col[order].astype(np.int32), (table.data[order] - 1))
-    return replace(
-        votes, rows=len(which), items=None, counts=counts, _sparse=(*triples[:2], triples[2].astype(code.dtype))
-    )
+    places = table.row[order].astype(np.int64), table.col[order].astype(np.int32)
+    codes = (table.data[order] - 1).astype(code.dtype)
+    return replace(votes, rows=len(which), items=None, counts=counts, _sparse=(*places, codes))
 
 
 # -- copies ---------------------------------------------------------------------------------------------
-
-
-def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
-    """Jurors who never disagree with an earlier one on many common items: later -> (earlier, items)."""
-    if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
-        return {}
-    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of the items on which any two are expected to disagree
-    copies: dict[int, tuple[int, float]] = {}
-    listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
-    for original, copy, items in zip(*listed, strict=True):
-        if original not in copies and copy not in copies:
-            copies[copy] = original, items
-    return copies
 
 
 def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
@@ -289,7 +247,14 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     Two who never disagree may both be right. Mere shares of votes leave more doubt about labels than a fit does, and so
     expect more disagreement: where not even they expect enough of it, nothing is fitted.
     """
-    alike = _never_disagree(pairs)
+    if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
+        return {}
+    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of the items on which any two are expected to disagree
+    alike: dict[int, tuple[int, float]] = {}  # later -> (earlier, common items)
+    listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
+    for original, copy, items in zip(*listed, strict=True):
+        if original not in alike and copy not in alike:
+            alike[copy] = original, items
     if not alike:
         return {}
     merged = incidence_of(Sketch(merge_copies(votes, {copy: original for copy, (original, _) in alike.items()})))
@@ -297,13 +262,20 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     if not _surprising(alike, *classes_at(start)):
         return {}
     fit = fit_latent(merged, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
-    return _surprising(alike, *fitted_classes(fit))
+    return _surprising(alike, *classes_at(fit.parameters))
 
 
 def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: Floats) -> dict[int, int]:
     """Those who should have disagreed: two like the original do, on Σ_l P_l (1 - Σ_r K[l][r]²) of the items."""
     disagreement = 1 - np.einsum("l,ljr,ljr->j", prevalence, table, table)
     return {copy: original for copy, (original, items) in alike.items() if disagreement[original] * items >= _SURPRISE}
+
+
+def _twin_alarm(original: str, copy: str) -> Alarm:
+    message = (
+        f"{copy!r} never disagrees with {original!r}, as a copy would: it is heard once, and both get the same grades"
+    )
+    return Alarm("twin_jurors", "warning", message, None, (original, copy))
 
 
 def merge_copies(votes: Votes, copies: dict[int, int]) -> Votes:

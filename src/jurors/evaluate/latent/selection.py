@@ -20,12 +20,13 @@ independence has failed, no model is the truth, and all are averaged. The weight
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.latent.em import (
@@ -39,18 +40,13 @@ from jurors.evaluate.latent.em import (
     em_problem,
     first_parameters,
     fit_strata,
+    run_em,
     run_em_models,
 )
 from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
 from jurors.evaluate.solution import LazyNamed
 from jurors.progress import report_progress
 from jurors.sketch.pairs import Incidence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
 
 FOLDS = 4
 LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes held out
@@ -107,15 +103,6 @@ class HeldOut:
         return np.asarray(np.log(seen @ np.ones(seen.shape[1], dtype=seen.dtype)), dtype=np.float64)
 
 
-def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
-    """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
-    each = np.floor(weights / FOLDS)
-    turn = (np.arange(FOLDS)[:, None] - rank) % FOLDS  # leftovers start at another group each time
-    hands = each + np.minimum(np.maximum(weights - FOLDS * each - turn, 0.0), 1.0)
-    group, row = np.nonzero(hands)
-    return group, row, hands[group, row]
-
-
 def hold_out(
     data: Incidence,
     folds: int = FOLDS,
@@ -144,72 +131,43 @@ def hold_out(
     """
     jurors, tuples = ranks or canonical_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
-    group, row, items = _deal(data.weights[0, some], tuples[some])
-    row = some[row]
+    # Deal each tuple's items out to the groups as evenly as possible; leftovers start at another group each time.
+    weights = data.weights[0, some]
+    each = np.floor(weights / FOLDS)
+    turn = (np.arange(FOLDS)[:, None] - tuples[some]) % FOLDS
+    hands = each + np.minimum(np.maximum(weights - FOLDS * each - turn, 0.0), 1.0)
+    group, row = np.nonzero(hands)
+    items, row = hands[group, row], some[row]
     if data.is_dense:
-        masks = _Masks(data, jurors, (np.arange(folds)[:, None] - group) % FOLDS, row)
-        panel, place, cell = masks.held_out()
-        if fold_equal and items.mean() >= _CROWDED and (merged := masks.merged(items)) is not None:
-            matrix, weights, seen = merged
-            held_out = HeldOut(panel, place, seen[panel, place], cell, items)
-            return replace(data, matrix=matrix, weights=weights), held_out, row
-        visible = replace(data, matrix=masks.visible(), weights=np.broadcast_to(items, (folds, len(items))))
-        return visible, HeldOut(panel, place, place, cell, items), row
-    matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
+        cast, mask = data.matrix[0] > 0, (np.arange(folds)[:, None] - group) % FOLDS  # of each row in each fold
+        masked = np.repeat(jurors, data.labels) % FOLDS == np.arange(FOLDS)[:, None]  # the cells that a mask holds out
+        unseen = masked[mask]
+        unseen &= cast[row]
+        place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
+        panel, place = np.divmod(place, unseen.shape[1])
+        if fold_equal and items.mean() >= _CROWDED:
+            under = mask * data.rows + row
+            merged = _merge_equal((cast & ~masked[:, None]).reshape(-1, cast.shape[1]), under, items)
+            if merged is not None:
+                votes, weights, seen = merged
+                held_out = HeldOut(panel, place, seen[panel, place], cell, items)
+                return replace(data, matrix=votes[None].astype(data.matrix.dtype), weights=weights), held_out, row
+        matrix = np.asarray(data.matrix[0][row] * ~masked[mask])
+    else:
+        matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
     return visible, HeldOut(panel, place, place, cell, items), row
 
 
-@dataclass(frozen=True)
-class _Masks:
-    """Which votes of a dense panel are held out: in mask m those of the jurors of rank m mod 4."""
+def _merge_equal(votes: Flags, under: Integers, items: Floats) -> tuple[Flags, Floats, Integers] | None:
+    """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
 
-    data: Incidence
-    rank: Integers
-    mask: Integers  # (folds, rows) of each row in each fold
-    row: Integers  # its tuple
-
-    @cached_property
-    def _cast(self) -> Flags:
-        return np.asarray(self.data.matrix[0] > 0)
-
-    @cached_property
-    def _masked(self) -> Flags:
-        """(FOLDS, cells): the cells that each mask holds out."""
-        return np.asarray(np.repeat(self.rank, self.data.labels) % FOLDS == np.arange(FOLDS)[:, None])
-
-    def visible(self) -> Floats:
-        """(folds, rows, cells): what is left of the votes."""
-        return np.asarray(self.data.matrix[0][self.row] * ~self._masked[self.mask])
-
-    def held_out(self) -> tuple[Integers, Integers, Integers]:
-        """The fold, row and cell of every held-out vote."""
-        unseen = self._masked[self.mask]
-        unseen &= self._cast[self.row]
-        place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
-        return *np.divmod(place, unseen.shape[1]), cell
-
-    def merged(self, items: Floats) -> tuple[Floats, Floats, Integers] | None:
-        """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
-
-        None where there are as many. Tuples under a mask are compared, not rows: items of one tuple in the same group
-        have the same votes held out.
-        """
-        under = self.mask * self.data.rows + self.row
-        used = np.zeros(FOLDS * self.data.rows, dtype=np.bool_)
-        used[under] = True
-        votes = (self._cast & ~self._masked[:, None]).reshape(len(used), -1)[used]
-        first, inverse = _distinct(votes)
-        if len(first) >= len(self.row):
-            return None
-        place = inverse[np.cumsum(used)[under] - 1]
-        cell = place + np.arange(len(place))[:, None] * len(first)
-        weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
-        return votes[first][None].astype(self.data.matrix.dtype), weights.reshape(len(place), -1), place
-
-
-def _distinct(votes: Flags) -> tuple[Integers, Integers]:
-    """The first of each of some rows of flags, and which of these every row is."""
+    None where there are as many. Tuples under a mask are compared (`votes`, and which of them each row is in each
+    fold), not rows: items of one tuple in the same group have the same votes held out.
+    """
+    used = np.zeros(len(votes), dtype=np.bool_)
+    used[under] = True
+    votes = votes[used]
     bits = np.packbits(votes, axis=1)
     packed: NDArray[Any]
     if votes.shape[1] <= _WORD:  # numbers are sorted in a third of the time
@@ -219,7 +177,12 @@ def _distinct(votes: Flags) -> tuple[Integers, Integers]:
     else:
         packed = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    return first, inverse
+    if len(first) >= len(items):
+        return None
+    place = inverse[np.cumsum(used)[under] - 1]
+    cell = place + np.arange(len(place))[:, None] * len(first)
+    weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
+    return votes[first], weights.reshape(len(place), -1), place
 
 
 def _mask_sparse(
@@ -394,12 +357,9 @@ class _End:
         mass = self.expected[0] * weights[:, None].astype(self.at.flat.dtype, copy=False)
         return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
 
-    def fit(self) -> LatentFit:
-        """Prevalences, confusion matrices and posteriors there, computed once."""
-        return self._fit
-
     @cached_property
-    def _fit(self) -> LatentFit:
+    def fit(self) -> LatentFit:
+        """Prevalences, confusion matrices and posteriors there."""
         return describe_fit(self.problem, self.at, self.steps, self.converged, self.expected)
 
 
@@ -429,17 +389,6 @@ class _Fitter:
             tolerance, rough = loose * strata * self.tolerance * at.flat.shape[1], ROUGH_TOLERANCE / (loose * strata)
             ends["strata"] = _End(problem, *fit_strata(problem, at, tolerance, self.limit, rough=rough))
         return ends
-
-    def begin(self, data: Incidence, model: str, richer: _End) -> _End:
-        """Where a simpler model starts from the label posterior of a richer one."""
-        problem = em_problem(data, model, self.strength, self.gold)
-        return _End(problem, first_parameters(problem, richer.expected[0]), 0, converged=False)
-
-    def go_on(self, end: _End) -> _End:
-        """Fit a model from there on."""
-        report_progress(f"fitting {_NAMES[end.problem.model]}")
-        tolerance = self.tolerance * end.at.flat.shape[1]
-        return _End(end.problem, *fit_strata(end.problem, end.at, tolerance, self.limit))
 
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
@@ -503,9 +452,9 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
 
     def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
         if is_rough and weights.get("strata"):
-            plain = {model: end.fit() for model, end in ends.items() if model != "strata"}
+            plain = {model: end.fit for model, end in ends.items() if model != "strata"}
             return {**plain, "strata": fitter.finish(data, "strata", ends["strata"].at)}
-        return LazyNamed({model: end.fit for model, end in ends.items()})
+        return LazyNamed({model: partial(getattr, end, "fit") for model, end in ends.items()})
 
     return _compare(data, ends, fitter).select(finish)
 
@@ -521,13 +470,17 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     waits = {"one_coin", "confusion"} <= set(models)
     ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
     if waits:
-        ends = {"one_coin": fitter.begin(data, "one_coin", ends["confusion"]), **ends}
+        problem = em_problem(data, "one_coin", fitter.strength, fitter.gold)
+        start = first_parameters(problem, ends["confusion"].expected[0])
+        ends = {"one_coin": _End(problem, start, 0, converged=False), **ends}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         used = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
         if waits and "one_coin" in used:
-            ends["one_coin"] = fitter.go_on(ends["one_coin"])
-        return {model: ends[model].fit() for model in used}
+            report_progress(f"fitting {_NAMES['one_coin']}")
+            fitted = run_em(problem, start, fitter.tolerance * start.flat.shape[1], fitter.limit)
+            ends["one_coin"] = _End(problem, *fitted)
+        return {model: ends[model].fit for model in used}
 
     return _compare(data, ends, fitter).select(finish)
 

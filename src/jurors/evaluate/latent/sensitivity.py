@@ -87,12 +87,25 @@ def movable(problem: EMProblem, at: Parameters, places: Integers, counts: Floats
         known = columns.known(terms, counts)
         unit = np.sqrt(known)
         return Movable(_matrix(terms, len(places), unit), None, columns.wholes(known), unit)
-    votes = _HardVotes(columns, hard, klass[hard] - at.labels, cell[hard], counts[hard])
-    terms += votes.looks_and_habits
+    # Votes on hard items are by looking or by habit, and `by_habit` is the share of each: the derivatives of the
+    # log-probabilities of mixtures by the table's rows, and by the logits of looking away.
+    label, hard_cell, count = klass[hard] - at.labels, cell[hard], counts[hard]
+    juror = hard_cell // at.labels
+    away = np.asarray(1.0 / (1.0 + np.exp(-at.away[0].astype(np.float64))))[juror]
+    look, habit = (np.exp(at.table[0][row, hard_cell], dtype=np.float64) for row in (label, -1))
+    by_habit = np.asarray(away * habit / (away * habit + (1.0 - away) * look))
+    to_look, to_habit = columns.look(label, hard_cell), columns.look(np.full_like(label, at.labels), hard_cell)
+    to_away = len(columns.pseudo) + juror
+    terms += [(hard, to_look, 1.0 - by_habit), (hard, to_habit, by_habit)]
     known = columns.known(terms, counts)
-    unit = np.sqrt(np.concatenate([known, votes.known_of_turning_away]))
-    chances = _matrix([*terms, votes.turning_away], len(places), unit)
-    return Movable(chances, votes.splits(unit), columns.wholes(known), unit)
+    # The information on looking away, from votes by habit and by looking, one pseudo-vote each.
+    idle, awake = (np.bincount(juror, count * share, at.jurors) + 1.0 for share in (by_habit, 1.0 - by_habit))
+    unit = np.sqrt(np.concatenate([known, idle * awake / (idle + awake)]))
+    chances = _matrix([*terms, (hard, to_away, by_habit - away)], len(places), unit)
+    # S: how many votes go over from looking to habit where habit becomes more probable.
+    row, open_ = np.arange(len(hard)), np.sqrt(count * by_habit * (1.0 - by_habit))
+    splits = _matrix([(row, to_look, -open_), (row, to_habit, open_), (row, to_away, open_)], len(row), unit)
+    return Movable(chances, splits, columns.wholes(known), unit)
 
 
 @dataclass(frozen=True)
@@ -152,68 +165,6 @@ class _Columns:
         columns = len(known) + self.at.away.shape[1]
         pointer = np.minimum(np.arange(columns + 1), len(known)).astype(np.int32)
         return csc_array((value, group, pointer), shape=(group[-1] + 1, columns))
-
-
-@dataclass(frozen=True)
-class _HardVotes:
-    """Votes on hard items, which are by looking or by habit, one entry for each place."""
-
-    columns: _Columns
-    row: Integers
-    label: Integers
-    cell: Integers
-    count: Floats
-
-    @cached_property
-    def _juror(self) -> Integers:
-        return self.cell // self.columns.at.labels
-
-    @cached_property
-    def _away(self) -> Floats:
-        return np.asarray(1.0 / (1.0 + np.exp(-self.columns.at.away[0].astype(np.float64))))[self._juror]
-
-    @cached_property
-    def _by_habit(self) -> Floats:
-        """The share of the votes that is by habit."""
-        table = self.columns.at.table[0]
-        look, habit = (np.exp(table[row, self.cell], dtype=np.float64) for row in (self.label, -1))
-        return np.asarray(self._away * habit / (self._away * habit + (1.0 - self._away) * look))
-
-    @cached_property
-    def _look_column(self) -> Integers:
-        return self.columns.look(self.label, self.cell)
-
-    @cached_property
-    def _habit_column(self) -> Integers:
-        return self.columns.look(np.full_like(self.label, self.columns.at.labels), self.cell)
-
-    @cached_property
-    def _away_column(self) -> Integers:
-        return len(self.columns.pseudo) + self._juror
-
-    @property
-    def looks_and_habits(self) -> list[_Term]:
-        """The derivative of the log-probabilities of mixtures by the table's rows."""
-        return [(self.row, self._look_column, 1.0 - self._by_habit), (self.row, self._habit_column, self._by_habit)]
-
-    @property
-    def turning_away(self) -> _Term:
-        """The same by the logits of looking away."""
-        return self.row, self._away_column, self._by_habit - self._away
-
-    @property
-    def known_of_turning_away(self) -> Floats:
-        """(N,) information on looking away, from votes by habit and by looking, one pseudo-vote each."""
-        jurors = self.columns.at.jurors
-        habit = np.bincount(self._juror, self.count * self._by_habit, jurors) + 1.0
-        look = np.bincount(self._juror, self.count * (1.0 - self._by_habit), jurors) + 1.0
-        return habit * look / (habit + look)
-
-    def splits(self, unit: Floats) -> Any:
-        """S: how many votes go over from looking to habit where habit becomes more probable."""
-        row, open_ = np.arange(len(self.row)), np.sqrt(self.count * self._by_habit * (1.0 - self._by_habit))
-        parts = (self._look_column, -open_), (self._habit_column, open_), (self._away_column, open_)
-        return _matrix([(row, column, value) for column, value in parts], len(row), unit)
 
 
 def _matrix(terms: list[_Term], rows: int, unit: Floats) -> Any:

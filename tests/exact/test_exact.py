@@ -1,3 +1,5 @@
+"""Surds and algebraic numbers: field laws, order, certified digits, and what they refuse."""
+
 from __future__ import annotations
 
 import cmath
@@ -19,8 +21,9 @@ from jurors.exact.surd import Surd
 CUBIC = (1, -3, 0, 1)  # z³ - 3z + 1: three real roots
 MIXED = (-2, 0, 0, 1)  # z³ - 2: one real root, two complex ones
 QUARTIC = (1, 0, -10, 0, 1)  # ±√2 ± √3: every root's square lies in a quadratic field
-small = st.fractions(min_value=-20, max_value=20, max_denominator=30)
-polynomials = st.lists(small, min_size=1, max_size=3)
+small = st.fractions(min_value=-50, max_value=50, max_denominator=60)
+polynomials = st.lists(st.fractions(min_value=-20, max_value=20, max_denominator=30), min_size=1, max_size=3)
+surds = st.builds(lambda x, y: Surd(x, y, 7), small, small)
 
 
 def roots_of(coefficients: Sequence[int]) -> list[Surd | Algebraic]:
@@ -36,49 +39,85 @@ def at(coefficients: tuple[int, ...], index: int, polynomial: list[Any]) -> Alge
     return Algebraic(root_set(coefficients), index, polynomial)
 
 
-@given(polynomials, polynomials, polynomials, st.integers(0, 2), st.sampled_from([CUBIC, MIXED]))
-def test_the_field_laws_hold(
-    p: list[Fraction], q: list[Fraction], r: list[Fraction], k: int, f: tuple[int, ...]
-) -> None:
-    a, b, c = (at(f, k, x) for x in (p, q, r))
+@st.composite
+def of_one_field(draw: st.DrawFn) -> list[Any]:
+    """Three numbers with a common root."""
+    if draw(st.booleans()):
+        return [draw(surds) for _ in range(3)]
+    coefficients, index = draw(st.sampled_from([CUBIC, MIXED])), draw(st.integers(0, 2))
+    return [at(coefficients, index, draw(polynomials)) for _ in range(3)]
+
+
+real = st.one_of(surds, st.builds(lambda k, p: at(CUBIC, k, p), st.integers(0, 2), polynomials))
+
+
+@given(of_one_field())
+def test_the_field_laws_hold(numbers: list[Any]) -> None:
+    a, b, c = numbers
     assert a + b == b + a
     assert a * (b + c) == a * b + a * c
+    assert (a + b) + c == a + (b + c)
     assert (a * b) * c == a * (b * c)
     assert a - a == 0
+    assert a**2 == a * a
     if b:
         assert a / b * b == a
         assert 1 / b * b == 1
+        assert b**-1 * b == b**0 == 1
 
 
-@given(polynomials, polynomials, st.integers(0, 2), st.integers(0, 2))
-def test_order_across_roots_agrees_with_a_hundred_digits(p: list[Fraction], q: list[Fraction], k: int, m: int) -> None:
-    a, b = at(CUBIC, k, p), at(CUBIC, m, q)
+@given(real, real, small)
+def test_order_agrees_with_a_hundred_digits_also_across_fields(a: Any, b: Any, x: Fraction) -> None:
     difference = Fraction(a.decimal(100)) - Fraction(b.decimal(100))
     if a == b:
         assert difference == 0
     else:
         assert (a < b) == (difference < 0)
         assert (a > b) == (difference > 0)
-        assert (a - b).sign == (difference > 0) - (difference < 0)
+        assert (a - b if isinstance(a, type(b)) else Algebraic.of(a) - b).sign == (1 if difference > 0 else -1)
+    near = Fraction(a.decimal(60))
+    assert (a > near) == (Fraction(a.decimal(120)) > near)
+    assert (a > x) == (not a <= x)
 
 
-@given(polynomials, st.integers(0, 2), small)
-def test_comparison_with_a_rational_is_exact_even_where_they_are_close(p: list[Fraction], k: int, x: Fraction) -> None:
-    number = at(CUBIC, k, p)
-    near = Fraction(number.decimal(60))
-    assert (number > near) == (Fraction(number.decimal(120)) > near)
-    assert (number > x) == (not number <= x)
+@given(st.one_of(small.map(Surd), small.map(lambda x: at(CUBIC, 1, [x]))))
+def test_a_rational_one_looks_and_hashes_like_the_fraction(number: Any) -> None:
+    x = number.to_fraction()
+    assert number.is_rational
+    assert number == x
+    assert {number: 1}[x] == 1
+    assert str(number) == str(x)
+    assert float(number) == float(x)
 
 
-@given(polynomials, st.sampled_from([CUBIC, MIXED, QUARTIC]))
-def test_all_conjugates_add_up_to_the_rational_trace(p: list[Fraction], f: tuple[int, ...]) -> None:
-    conjugates = [at(f, k, p) for k in range(len(f) - 1)]
-    for order in permutations(conjugates):
-        total = exact_sum(order)
-        assert isinstance(total, Surd)
-        assert total.is_rational
-        assert float(total) == pytest.approx(sum(map(complex, conjugates)).real, abs=1e-6)
-        assert conjugates[0].is_rational or total == conjugates[0].trace()
+@given(small, small, st.integers(2, 10**12))
+def test_square_factors_make_no_difference_and_float_is_the_nearest_double(x: Fraction, y: Fraction, d: int) -> None:
+    a, b = Surd(x, y * 3, d), Surd(x, y, 9 * d)
+    assert a == b
+    assert hash(a) == hash(b)
+    assert (a - b).sign == 0
+    assert math.isclose(float(a), float(Fraction(a.decimal(80))), rel_tol=1e-15, abs_tol=1e-60)
+
+
+def test_a_float_survives_catastrophic_cancellation() -> None:
+    # √(10^40 + 1) - 10^20 is about 5e-21; doubles would say 0.
+    tiny = Surd(-(10**20), 1, 10**40 + 1)
+    assert float(tiny) == pytest.approx(5e-21, rel=1e-12)
+    assert tiny > 0
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**6))
+def test_the_root_of_a_square_is_rational(p: int, q: int) -> None:
+    assert Surd.sqrt(Fraction(p, q) ** 2) == Fraction(p, q)
+
+
+@given(st.integers(2, 10**9), st.integers(1, 60))
+def test_every_decimal_is_certified(d: int, digits: int) -> None:
+    assume(math.isqrt(d) ** 2 != d)
+    # isqrt gives floor(√d · 10^(digits+5)) exactly; rounding that is rounding the number.
+    floor = math.isqrt(d * 10 ** (2 * (digits + 5)))
+    expected = (floor + 5 * 10**4) // 10**5
+    assert Surd.sqrt(d).decimal(digits).replace(".", "") == str(expected)
 
 
 @given(polynomials, st.integers(0, 2))
@@ -90,12 +129,46 @@ def test_float_and_decimals_are_those_of_the_polynomial_at_the_root(p: list[Frac
     assert abs(Fraction(number.decimal(30)) - value) <= Fraction(1, 2 * 10**30) + Fraction(1, 10**70)
 
 
-def test_the_roots_of_unity_polynomial_has_the_cosines_it_should() -> None:
-    roots = [float(x) for x in roots_of(CUBIC)]
-    assert roots == pytest.approx(sorted(2 * math.cos(k * math.pi / 9) for k in (2, 4, 8)), rel=1e-15)
+def test_decimals_of_rationals_round_as_round_does() -> None:
+    assert Surd(Fraction(1, 8)).decimal(2) == "0.12"
+    assert Surd(Fraction(-7, 2)).decimal(0) == "-4"
+    assert Surd(0).decimal(3) == "0.000"
 
 
-def test_complex_roots_are_conjugate_and_their_product_is_real() -> None:
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Surd(Fraction(3, 10)), "3/10"),
+        (Surd(Fraction(1, 2), Fraction(-3, 4), 5), "1/2 - 3/4*√5"),
+        (Surd.sqrt(12), "2*√3"),
+        (-Surd.sqrt(2), "-√2"),
+        (Surd(1, 1, -3), "1 + √(-3)"),
+        (Surd(2, 3, 16), "14"),
+        (at(CUBIC, 0, [Fraction(1, 3), Fraction(-2, 5)]), "1/3 - 2/5*z where z ≈ -1.87939 solves 1 - 3*z + z^3 = 0"),
+    ],
+)
+def test_numbers_read_well(number: Surd | Algebraic, text: str) -> None:
+    assert str(number) == text
+
+
+def test_the_text_of_a_sum_and_of_a_complex_root() -> None:
+    total = at(CUBIC, 0, [Fraction(1, 3), Fraction(-2, 5)]) + at(CUBIC, 1, [0, 1])
+    assert str(total).startswith("1/3 + (-2/5*z1) + (z2) where z1 ≈ -1.87939 solves")
+    assert any("- 1.09112i solves" in str(at(MIXED, k, [0, 1])) for k in (1, 2))
+
+
+def test_a_negative_radicand_is_complex_and_says_so() -> None:
+    number = (1 + Surd.sqrt(-3)) / 2
+    assert not number.is_real
+    assert complex(number) == pytest.approx(0.5 + 0.8660254037844386j)
+    assert number**3 == -1
+    assert number.conjugate() * number == 1
+    for refuse in (float, lambda x: x < 1, lambda x: x.decimal(3)):
+        with pytest.raises(ValueError, match="not real"):
+            refuse(number)
+
+
+def test_complex_roots_are_conjugate_and_their_sum_is_real() -> None:
     real, one, other = roots_of(MIXED)
     assert real.is_real
     assert not one.is_real
@@ -117,8 +190,18 @@ def test_a_complex_root_can_give_a_real_number() -> None:
     assert not (z * z).is_real
     assert (z + 1 / z).is_real
     assert z + 1 / z == Surd.sqrt(2)
-    assert z**4 == -1
-    assert (z**4).is_rational
+    assert (z**4).to_fraction() == -1
+
+
+@given(polynomials, st.sampled_from([CUBIC, MIXED, QUARTIC]))
+def test_all_conjugates_add_up_to_the_rational_trace(p: list[Fraction], f: tuple[int, ...]) -> None:
+    conjugates = [at(f, k, p) for k in range(len(f) - 1)]
+    for order in permutations(conjugates):
+        total = exact_sum(order)
+        assert isinstance(total, Surd)
+        assert total.is_rational
+        assert float(total) == pytest.approx(sum(map(complex, conjugates)).real, abs=1e-6)
+        assert conjugates[0].is_rational or total == conjugates[0].trace()
 
 
 def test_a_square_root_in_disguise_equals_the_surd_and_hashes_like_it() -> None:
@@ -154,18 +237,6 @@ def test_a_sum_over_two_roots_differs_from_its_best_rational_approximations(digi
     assert (total - near).sign == (1 if Fraction(total.decimal(3 * digits)) > near else -1)
 
 
-@given(small)
-def test_a_rational_one_looks_and_hashes_like_the_fraction(x: Fraction) -> None:
-    number = at(CUBIC, 1, [x])
-    assert number.is_rational
-    assert number == x
-    assert hash(number) == hash(x)
-    assert str(number) == str(x)
-    assert number.to_fraction() == x
-    assert float(number) == float(x)
-    assert {number: 1}[x] == 1  # type: ignore[index]
-
-
 @given(small, small, st.integers(2, 60), polynomials, st.integers(0, 2))
 def test_surds_and_algebraic_numbers_mix(x: Fraction, y: Fraction, d: int, p: list[Fraction], k: int) -> None:
     surd, number = Surd(x, y, d), at(CUBIC, k, p)
@@ -194,25 +265,23 @@ def test_every_root_is_found_as_often_as_it_is_one(coefficients: list[int]) -> N
     assert exact_sum(roots) == Fraction(-coefficients[-2], coefficients[-1])
 
 
-def test_the_text_names_the_polynomial_the_root_and_the_expression() -> None:
-    number = at(CUBIC, 0, [Fraction(1, 3), Fraction(-2, 5)])
-    assert str(number) == "1/3 - 2/5*z where z ≈ -1.87939 solves 1 - 3*z + z^3 = 0"
-    total = number + at(CUBIC, 1, [0, 1])
-    assert str(total).startswith("1/3 + (-2/5*z1) + (z2) where z1 ≈ -1.87939 solves")
-    assert "0.629961i" not in str(number)
-    assert "- 1.09112i solves" in str(at(MIXED, 2, [0, 1])) or "- 1.09112i solves" in str(at(MIXED, 1, [0, 1]))
-
-
-def test_products_across_roots_are_refused_and_sums_have_no_hash() -> None:
+def test_what_has_no_exact_answer_is_refused() -> None:
     a, b = at(CUBIC, 0, [0, 1]), at(CUBIC, 1, [0, 1])
     with pytest.raises(ValueError, match="products need one common root"):
         _ = a * b
+    with pytest.raises(ValueError, match="different fields"):
+        Surd.sqrt(2) + Surd.sqrt(3)
+    assert Surd.sqrt(2) * Surd.sqrt(8) == 4
     with pytest.raises(TypeError, match="no hash"):
         hash(a + b)
-    with pytest.raises(ZeroDivisionError):
-        _ = a / (b - b)
+    for zero in (lambda: a / (b - b), lambda: Surd.sqrt(2) / Surd(0)):
+        with pytest.raises(ZeroDivisionError):
+            zero()
     with pytest.raises(ValueError, match="not rational"):
         a.to_fraction()
+    with pytest.raises(TypeError, match="exact numbers only"):
+        Surd(0.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         _ = a + 0.5  # type: ignore[operator]
     assert a != 0.5
+    assert Surd(1) != 0.5
