@@ -41,6 +41,7 @@ from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
 
 import jurors
 from jurors._numeric import Floats, single_threaded
+from jurors.evaluate.evaluation import Calibrated
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 
@@ -269,7 +270,7 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     yield table(("set", "votes", "jurors", "labels", "calibrated"), large)
 
 
-def _calibrated(graded: jurors.Evaluation) -> jurors.Calibrated | None:
+def _calibrated(graded: jurors.Evaluation) -> Calibrated | None:
     """Worked out anew: an evaluation remembers it."""
     return replace(graded).calibrated
 

@@ -20,6 +20,7 @@ import jurors
 from jurors._numeric import Floats
 from jurors.numeric.data import RepeatedNumbers, find_outliers, repeatability
 from jurors.numeric.factor import Covariances, exact_trio, fit_factor
+from jurors.numeric.grade import grade_numbers, value_items
 
 _TABLES = 200
 
@@ -44,7 +45,7 @@ def judged(folder: Path) -> None:
     truth = pandas.read_csv(folder / "truth.csv.gz").set_index("item")["label"].reindex(votes.index).to_numpy()
     matrix, names = votes.to_numpy(), list(votes.columns)
     reliability = np.array([np.corrcoef(column, truth)[0, 1] ** 2 for column in matrix.T])
-    values = jurors.value_items(matrix, jurors=names)
+    values = value_items(matrix, jurors=names)
     print(f"{folder.name}: {len(truth)} items, {len(names)} jurors; items against the key: Spearman, RMSE")
     best = int(np.argmax(reliability))
     rivals = {
@@ -60,7 +61,7 @@ def judged(folder: Path) -> None:
         for low, high in ((values.low, values.high), (values.independent_low, values.independent_high))
     )
     print(f"  95% intervals of values that hold the key: {real:.0%}, if errors were independent {alone:.0%}")
-    grades = jurors.grade_numbers(matrix, jurors=names)
+    grades = grade_numbers(matrix, jurors=names)
     rho = spearmanr(grades.reliability, reliability).statistic
     held = np.mean((grades.reliability_ends[:, 0] <= reliability) & (reliability <= grades.reliability_ends[:, 1]))
     print(f"  reliabilities against the key: Spearman {rho:.3f}, RMSE {_rmse(grades.reliability - reliability):.3f}")
@@ -115,7 +116,7 @@ def coverage() -> None:
         held, kept = [], []
         for seed in range(_TABLES):
             matrix, reliability, truth = simulated(size, items, seed)
-            grades, values = jurors.grade_numbers(matrix), jurors.value_items(matrix)
+            grades, values = grade_numbers(matrix), value_items(matrix)
             low, high = grades.reliability_ends.T
             held += ((low <= reliability) & (reliability <= high))[~np.isnan(low)].tolist()
             if not np.isnan(grades.truth_mean):
@@ -150,7 +151,7 @@ def rings() -> None:
             rang, errors, fitted = 0, [], []
             for seed in range(_TABLES):
                 matrix, reliability, _ = simulated(size, items, seed, together=together)
-                grades = jurors.grade_numbers(matrix)
+                grades = grade_numbers(matrix)
                 rang += any(alarm.kind == "errors_together" for alarm in grades.alarms)
                 errors.append(_rmse(grades.reliability - reliability))
                 fitted.append(_rmse(fit_factor(Covariances.of(matrix)).reliability - reliability))
@@ -198,7 +199,7 @@ def speed() -> None:
         matrix, _, _ = simulated(size, items, 0)
         matrix[:, :block] += 10 * rng.normal(size=(items, 1)) * np.sqrt(0.5)
         started = process_time()
-        grades = jurors.grade_numbers(matrix)
+        grades = grade_numbers(matrix)
         taken = process_time() - started
         print(f"  {size} jurors, {items:9,} items, {block:2} share it: {taken:6.2f} s, {len(grades.alarms)} alarms")
 

@@ -1,6 +1,6 @@
 """Make the table of reference juries that comes with the package, from vote sets with keys.
 
-Every jury is graded as `jurors.grade` would without its key, then measured against it (`jurors.fit_reference`).
+Every jury is graded as `jurors.grade` would without its key, then measured against it (`jurors.theory.fit_reference`).
 
 Run: python benchmarks/reference_juries.py [-o src/jurors/data/reference_juries.csv]
 """

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
+from jurors.jury.compare import score_labels
 
 SIZES = [7] * 35 + [6] * 20  # DevAI: 55 tasks, 365 requirements
 JUDGES = ("ann", "bob", "agent_gray", "agent_black", "llm")
@@ -66,7 +67,7 @@ def show_made_up(blind: int) -> None:
         write_judgments(Path(folder), said)
         votes = jurors.read_votes(folder)
     key = answer_key(truth)
-    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
+    result, true = jurors.grade(votes), score_labels(votes, key)
     intervals = score_intervals(result)
     print(f"== {MADE_UP[blind]}: {len(votes.jurors)} judges, {votes.rows} requirements ==")
     show_prevalence(result, true, votes, "satisfied")
@@ -103,7 +104,7 @@ def show_repeated(blind: int, times: int) -> None:
         said, truth = said_and_truth(blind, seed)
         key = answer_key(truth)
         votes = jurors.Votes.from_matrix(np.where(said, "satisfied", "unsatisfied"), jurors=JUDGES, items=list(key))
-        result, true = jurors.grade(votes), jurors.score_labels(votes, key)
+        result, true = jurors.grade(votes), score_labels(votes, key)
         intervals = score_intervals(result)
         exact = {judge: float(true.score[judge]) for judge in JUDGES}
         off += [abs(result.score[judge] - exact[judge]) for judge in JUDGES]
@@ -133,9 +134,9 @@ def show_doubt(result: Any, true: Any, votes: jurors.Votes) -> None:
     few = {alarm: f" ({', '.join(alarm.jurors)})" if 0 < len(alarm.jurors) < 4 else "" for alarm in result.alarms}
     print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
     if result.effective_jurors is not None:
-        truly = jurors.dependence_with_key(true).effective_jurors
+        truly = jurors.theory.dependence_with_key(true).effective_jurors
         print(f"graded as worth {result.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
-    floor = jurors.highest_floor(jurors.Sketch.from_votes(votes))
+    floor = jurors.theory.highest_floor(jurors.Sketch.from_votes(votes))
     print(f"whatever the truth is, some judge is right on at most {floor:.1%} of some label's items")
 
 
@@ -143,7 +144,7 @@ def show_real(folder: Path, name: str) -> None:
     """Grade real judges without a key, and print what the key says."""
     votes = jurors.read_votes(folder / name / "votes.csv.gz")
     key = jurors.read_key(folder / name / "truth.csv.gz")
-    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
+    result, true = jurors.grade(votes), score_labels(votes, key)
     majority = jurors.grade(votes, method="majority").independent
     print(f"== {name}: {len(votes.jurors)} judges, {votes.rows:,} items ==")
     show_prevalence(result, true, votes, votes.labels[0])

@@ -13,6 +13,7 @@ from typing import Any
 
 import jurors
 from jurors.evaluate.trio import trio_invariants
+from jurors.jury.compare import score_labels
 from jurors.results import Prose, Table
 from reproduce.page import Figure, Section
 
@@ -41,7 +42,7 @@ def sections() -> Iterator[Section]:
 def computed_table_1() -> dict[str, tuple[int, ...]]:
     """Table 1 as computed from the shipped counts; the same numbers in the same order as `TABLE_1`."""
     votes, key = jurors.load_example("census")
-    truth = jurors.score_labels(votes, key)
+    truth = score_labels(votes, key)
     algebraic = jurors.grade(votes).independent.partition
     majority = jurors.grade(votes, method="majority").independent.partition
     if algebraic is None or majority is None:
@@ -58,7 +59,7 @@ def computed_table_1() -> dict[str, tuple[int, ...]]:
 def table_1() -> Section:
     """Table 1: the partition of 20,000 census records by true label, estimated and actual; and how far off each is."""
     votes, key = jurors.load_example("census")
-    graded, truth = jurors.grade(votes), jurors.score_labels(votes, key)
+    graded, truth = jurors.grade(votes), score_labels(votes, key)
     computed = computed_table_1()
     other = [name for name in TABLE_1 if computed[name] != TABLE_1[name]]
     verdict = f"not as printed: {', '.join(other)}" if other else "all 56 numbers as the paper prints them"
@@ -91,7 +92,7 @@ def exact_evaluation() -> Section:
     votes, _ = jurors.load_example("census")
     sketch = jurors.Sketch.from_votes(votes)
     graded = jurors.grade(votes)
-    invariants, moments = trio_invariants(sketch), jurors.moments(sketch)
+    invariants, moments = trio_invariants(sketch), jurors.theory.moments(sketch)
     constant = math.prod(moments.pair.values())
     leading = moments.trio["i", "j", "k"] ** 2 + 4 * constant
     printed, over = PRINTED_LEADING
@@ -125,7 +126,7 @@ def exact_evaluation() -> Section:
             ),
             Figure(
                 "table1-bounds",
-                jurors.plot.bounds(jurors.correlation_curve(sketch)),
+                jurors.plot.bounds(jurors.theory.correlation_curve(sketch)),
                 "What is certain if no error correlation exceeds ε: bounds widen fast.",
             ),
             Prose(
@@ -139,7 +140,7 @@ def exact_evaluation() -> Section:
 def llm_graders() -> Section:
     """Three LLMs grade 281 chains of thought: AE labels most right, majority vote most wrong, and chance is large."""
     votes, key = jurors.load_example("llm_graders")
-    graded, truth = jurors.grade(votes), jurors.score_labels(votes, key)
+    graded, truth = jurors.grade(votes), score_labels(votes, key)
     partition = graded.independent.partition
     assert partition is not None
     right = [float(truth.items - errors) for errors in (truth.errors_of(partition.chosen), truth.majority_errors)]
@@ -163,7 +164,14 @@ def llm_graders() -> Section:
 def _estimates(graded: Any, truth: Any, title: str) -> Table:
     """Prevalence and accuracies by the key, by AE and by majority vote, in percent."""
     majority, first = graded.majority, graded.labels[0]
-    rows = [(f"prevalence of {first}", truth.prevalence[first], graded.independent.prevalence[first], majority.prevalence[first])]
+    rows = [
+        (
+            f"prevalence of {first}",
+            truth.prevalence[first],
+            graded.independent.prevalence[first],
+            majority.prevalence[first],
+        )
+    ]
     for juror in graded.jurors:
         for label in graded.labels:
             name = f"accuracy of {juror} on {label}"

@@ -14,6 +14,7 @@ import pytest
 
 import jurors
 from jurors.client import protocol as calls
+from jurors.errors import ServerError
 
 URL = "http://127.0.0.1:8000"
 VOTES = [("q1", "ann", "yes"), ("q1", "bob", "no"), ("q2", "ann", "yes")]
@@ -79,7 +80,7 @@ def test_a_refusal_is_told_at_once_in_the_servers_line() -> None:
         tried.append(request)
         return httpx.Response(404, json={"error": {"code": "no_project", "message": "there is no project 'shop'"}})
 
-    with pytest.raises(jurors.ServerError, match="there is no project 'shop'") as refused:
+    with pytest.raises(ServerError, match="there is no project 'shop'") as refused:
         _client(answer).grade("shop")
     assert (refused.value.status, refused.value.reason, len(tried)) == (404, "no_project", 1)
 
@@ -88,14 +89,14 @@ def test_a_server_that_stays_away_is_one_line() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
-    with pytest.raises(jurors.ServerError, match=r"^http://127\.0\.0\.1:8000 cannot be reached: refused$") as gone:
+    with pytest.raises(ServerError, match=r"^http://127\.0\.0\.1:8000 cannot be reached: refused$") as gone:
         _client(answer, retries=2).alarms("shop")
     assert gone.value.status is None
 
 
 @pytest.mark.parametrize("text", ["<html>", "[1]", ""], ids=["page", "list", "nothing"])
 def test_an_answer_that_is_no_document_is_one_line(text: str) -> None:
-    with pytest.raises(jurors.ServerError, match="is this the address of `jurors serve`"):
+    with pytest.raises(ServerError, match="is this the address of `jurors serve`"):
         _client(lambda request: httpx.Response(200, text=text)).grade("shop")
 
 
@@ -120,7 +121,7 @@ def test_a_redirect_does_not_take_the_key_elsewhere() -> None:
         seen.append(request.url.host)
         return httpx.Response(302, headers={"Location": "http://evil.example/"})
 
-    with pytest.raises(jurors.ServerError):
+    with pytest.raises(ServerError):
         _client(answer, key="jk_secret").grade("shop")
     assert seen == ["127.0.0.1"]
 

@@ -16,13 +16,14 @@ import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import alarm_lines
+from jurors.jury.compare import score_labels
 
 
 def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
     rng = np.random.default_rng(5)
     codes = np.where(rng.random((60, 5)) < 0.6, rng.integers(0, 3, (60, 5)), -1)
     truth = dict(zip(range(60), rng.integers(0, 3, 60).tolist(), strict=True))
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=[0, 1, 2], items=range(60)), truth)
+    keyed = score_labels(Votes.from_matrix(codes, labels=[0, 1, 2], items=range(60)), truth)
     for label, pairs in keyed.correlations(2).items():
         assert list(pairs) == list(combinations(keyed.jurors, 2))
         assert all(value == keyed.correlation(label, pair) for pair, value in pairs.items())
@@ -31,7 +32,7 @@ def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
 def test_the_pairs_of_many_jurors_take_seconds() -> None:
     rng = np.random.default_rng(6)
     codes = np.where(rng.random((400, 250)) < 0.05, rng.integers(0, 2, (400, 250)), -1)
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
+    keyed = score_labels(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
     start = time.process_time()
     assert len(keyed.correlations(2)[1]) == 250 * 249 // 2
     assert time.process_time() - start < 3  # one by one they took ten times as long
@@ -44,7 +45,7 @@ def test_many_labels_cost_what_they_hold() -> None:
     codes = np.where(rng.random((1500, 4)) < 0.8, truth[:, None], rng.integers(0, 510, (1500, 4)))
     key = dict(zip(range(1500), truth.tolist(), strict=True))
     start = time.process_time()
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=range(510), items=range(1500)), key)
+    keyed = score_labels(Votes.from_matrix(codes, labels=range(510), items=range(1500)), key)
     document = keyed.to_dict()
     assert time.process_time() - start < 10
     assert "confusion" not in document  # of a million cells, nearly all of them 0
@@ -55,13 +56,13 @@ def test_many_labels_cost_what_they_hold() -> None:
 
 def test_by_a_key_ordered_levels_are_off_by_what_they_are() -> None:
     votes = Votes.from_matrix([[1, 2], [2, 3], [3, 3], [2, 2]], jurors=["ann", "bob"], scale="ordinal")
-    keyed = jurors.score_labels(votes, [1, 2, 3, 3])
+    keyed = score_labels(votes, [1, 2, 3, 3])
     assert keyed.ordered is not None
     assert keyed.ordered.mean_error == {"ann": 0.25, "bob": 0.75}
     assert keyed.ordered.bias == {"ann": -0.25, "bob": 0.25}
     assert keyed.to_dict()["ordered"]["bias"]["bob"] == 0.25
     assert "+0.25 lenient" in str(keyed)
-    assert jurors.score_labels(replace(votes, scale="nominal"), [1, 2, 3, 3]).ordered is None
+    assert score_labels(replace(votes, scale="nominal"), [1, 2, 3, 3]).ordered is None
 
 
 # -- The report card leads with grades as real juries go, and names the others by what they assume -

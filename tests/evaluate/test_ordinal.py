@@ -123,7 +123,7 @@ def test_upside_down_biases_change_sides_and_nothing_else(seed: int) -> None:
 def test_a_copy_is_noticed_and_heard_once() -> None:
     _, votes = ordered_panel(400, SLOPES[:4], SHIFTS[:4])
     graded = jurors.grade(as_votes(np.column_stack([votes, votes[:, 0]])), errors="independent")
-    twins = [alarm.jurors for alarm in graded.alarms if alarm.kind == "twin_jurors"]
+    twins = [alarm.jurors for alarm in graded.alarms if alarm.reason == "twin_jurors"]
     assert twins == [("A", "E")]
     alone = jurors.grade(as_votes(votes), errors="independent")
     assert graded.score["E"] == graded.score["A"] == pytest.approx(alone.score["A"], abs=0.01)

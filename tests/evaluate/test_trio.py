@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from panels import simulate
 from strategies import examples, juries, sketches
 
-from jurors import (
-    DegenerateSketchError,
-    Sketch,
-    SketchError,
-    Solution,
-    Votes,
-    encode,
-    evaluate_trio,
-    evaluate_trios,
-)
+from jurors import Sketch, SketchError, Votes
+from jurors.errors import DegenerateSketchError
 from jurors.evaluate.trio import (
     decode_trios,
     evaluate_all_trios,
@@ -31,6 +23,7 @@ from jurors.evaluate.trio import (
     tuple_shares,
 )
 from jurors.sketch.moments import TrioMoments, trio_moments
+from jurors.theory import Solution, encode, evaluate_trio, evaluate_trios
 
 HALF = Fraction(1, 2)
 HALVES, THIRDS = {"A": HALF, "B": HALF}, {"A": Fraction(1, 3), "B": Fraction(2, 3)}

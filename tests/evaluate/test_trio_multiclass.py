@@ -13,12 +13,14 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
-from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
+from jurors import Sketch, SketchError
+from jurors.errors import DegenerateSketchError
 from jurors.evaluate.partition import Choice
 from jurors.evaluate.trio_decomposition import Algebra, decompose
 from jurors.evaluate.trio_multiclass import MultilabelDecode, decode_floats, evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.exact.surd import Surd
+from jurors.theory import Solution, encode, evaluate_trio
 
 JURORS = ("ann", "bob", "cy")
 

@@ -1,4 +1,4 @@
-"""`jurors.mlflow.log`: numbers, card, JSON and report in the active run of MLflow itself."""
+"""`jurors.integrations.mlflow.log`: numbers, card, JSON and report in the active run of MLflow itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import jurors
-from jurors import JurorsError, OutputError
+from jurors import JurorsError
+from jurors.errors import OutputError
 from jurors.integrations import mlflow as ours
 
 VOTES = (
@@ -80,7 +81,7 @@ def test_the_active_run_of_mlflow_has_it_all(tmp_path: Path, monkeypatch: pytest
 
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     with mlflow.start_run() as run:
-        graded = jurors.mlflow.log(VOTES, jurors=NAMES)
+        graded = jurors.integrations.mlflow.log(VOTES, jurors=NAMES)
     assert mlflow.get_run(run.info.run_id).data.metrics == ours.metrics(graded)
     client = mlflow.MlflowClient()
     logged = {file.path: file.file_size for file in client.list_artifacts(run.info.run_id, "jurors")}

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import examples
 
 import jurors
-from jurors import DisjointJury, score_labels
 from jurors.errors import JurorsError, SketchError
+from jurors.jury.compare import score_labels
 from jurors.lab.independence import (
     _all_partitions,
     _partitions,
@@ -31,6 +31,7 @@ from jurors.lab.independence import (
     disjoint_parts,
     find_independent_jury,
 )
+from jurors.theory import DisjointJury
 
 pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
 

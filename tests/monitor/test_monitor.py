@@ -323,7 +323,7 @@ def test_a_juror_who_gets_worse_raises_one_alarm_which_survives_a_restart() -> N
     assert monitor.alarms() == []
     monitor.learn_many(stream(1_000, bad=0.45, seed=2, start=1_000))
     raised = monitor.alarms()
-    assert [(alarm.kind, alarm.jurors, alarm.active) for alarm in raised] == [("juror_drift", ("dee",), True)]
+    assert [(alarm.reason, alarm.jurors, alarm.active) for alarm in raised] == [("juror_drift", ("dee",), True)]
     assert 950 <= raised[0].since <= 1_050
     again = Monitor.from_dict(monitor.to_dict())
     for other in (monitor, again, monitor.copy()):
@@ -356,7 +356,7 @@ def test_jurors_who_vote_late_are_not_silent(settle: int) -> None:
     for start in range(0, 1_000, 50):  # eve is 150 items behind
         monitor.learn_many(quick[4 * start : 4 * (start + 50)])
         monitor.learn_many(slow[max(start - 150, 0) : max(start - 100, 0)])
-        raised |= {(alarm.kind, alarm.jurors) for alarm in monitor.alarms()}
+        raised |= {(alarm.reason, alarm.jurors) for alarm in monitor.alarms()}
     assert bool(raised) == (settle == 0)
 
 

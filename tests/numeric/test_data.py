@@ -16,6 +16,8 @@ import jurors
 from jurors import OptionError, Sketch, VotesError
 from jurors._numeric import Floats
 from jurors.numeric.data import Repeatability, RepeatedNumbers, read_numbers, repeatability
+from jurors.numeric.grade import grade_numbers
+from jurors.numeric.score import score_numbers
 from jurors.votes.table import Votes
 
 
@@ -136,15 +138,15 @@ def _table(rounds: int = 3) -> str:
 
 
 def test_grade_and_score_report_it_for_jurors_with_repeated_answers() -> None:
-    grades = jurors.grade_numbers(io.StringIO(_table()), repeat="round")
+    grades = grade_numbers(io.StringIO(_table()), repeat="round")
     assert grades.repeats is not None
     assert grades.repeats.jurors == ("ann", "bob")
     assert grades.repeats.within == pytest.approx([2, 8], rel=0.2)
     assert np.isnan(grades.to_frame()["within"][2])
-    assert jurors.grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
+    assert grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
     assert grades.to_dict()["repeats"]["bob"]["times"] == 3
     assert "within an item" in grades.to_text()
-    scored = jurors.score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
+    scored = score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
     assert scored.to_dict()["repeats"]["ann"]["items"] == 40
 
 

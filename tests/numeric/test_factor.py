@@ -141,7 +141,7 @@ def test_a_pair_that_is_left_open_takes_one_fit_however_many_are_tried(monkeypat
 
 
 def alarms_of(grades: NumberGrades, kind: str = "errors_together") -> list[Alarm]:
-    return [alarm for alarm in grades.alarms if alarm.kind == kind]
+    return [alarm for alarm in grades.alarms if alarm.reason == kind]
 
 
 def names(first: int, last: int) -> tuple[str, ...]:

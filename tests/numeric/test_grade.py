@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from strategies import examples
 
-from jurors import DegenerateSketchError, SketchError, VotesError
+from jurors import SketchError, VotesError
 from jurors._numeric import Floats
+from jurors.errors import DegenerateSketchError
 from jurors.numeric.data import find_outliers
 from jurors.numeric.grade import (
     VALUES_HELD,
@@ -37,7 +38,7 @@ def panel(jurors: int = 5, items: int = 400, seed: int = 0) -> Floats:
 
 
 def kinds(grades: NumberGrades) -> set[str]:
-    return {alarm.kind for alarm in grades.alarms}
+    return {alarm.reason for alarm in grades.alarms}
 
 
 @pytest.mark.parametrize("jurors", [3, 5], ids=["three", "five"])
@@ -115,11 +116,11 @@ def test_impossible_trios_raise_alarms() -> None:
     one, two, three = rng.normal(size=(3, 300))
     apart = np.column_stack([one + two, one + three, three - two])  # pairs: together, apart, together
     graded = grade_numbers(apart)
-    assert [alarm.level for alarm in graded.alarms if alarm.kind == "negative_loading"] == ["alarm"]
+    assert [alarm.level for alarm in graded.alarms if alarm.reason == "negative_loading"] == ["alarm"]
     assert (graded.reliability < 0).all()
     assert np.isnan(graded.slope).all()
     valued = value_items(apart)
-    assert "mean_fallback" in {alarm.kind for alarm in valued.alarms}
+    assert "mean_fallback" in {alarm.reason for alarm in valued.alarms}
     assert valued.value == pytest.approx(apart.mean(axis=1))
     above = np.column_stack([one + two, one + 0.1 * three, two + 0.5 * rng.normal(size=300)])
     assert "loading_above_variance" in kinds(grade_numbers(above))
@@ -130,7 +131,7 @@ def test_uninformative_reversed_and_constant_jurors_raise_alarms() -> None:
     numbers[:, 4] = 100 - numbers[:, 4]
     numbers[:, 3] = np.random.default_rng(3).normal(size=400)
     numbers[:, 2] = 7
-    alarms = {alarm.kind: alarm.jurors for alarm in grade_numbers(numbers).alarms}
+    alarms = {alarm.reason: alarm.jurors for alarm in grade_numbers(numbers).alarms}
     assert alarms == {"reversed_scale": ("5",), "uninformative_juror": ("4",), "constant_juror": ("3",)}
 
 
@@ -158,7 +159,7 @@ def test_values_lie_in_their_intervals_at_their_level() -> None:
 def test_jurors_who_do_not_move_together_at_all_raise_one_alarm() -> None:
     every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 2
     grades = grade_numbers(every)
-    assert [(alarm.kind, alarm.jurors) for alarm in grades.alarms] == [("no_covariance", ("1", "2", "3"))]
+    assert [(alarm.reason, alarm.jurors) for alarm in grades.alarms] == [("no_covariance", ("1", "2", "3"))]
     assert np.isnan(grades.reliability).all()
 
 

@@ -11,7 +11,9 @@ import polars
 import pytest
 
 import jurors
-from jurors import Preferences, VotesError, read_pairs
+from jurors import VotesError
+from jurors.pairwise.data import Preferences, read_pairs
+from jurors.pairwise.grade import grade_pairs
 from jurors.votes.key import read_votes_with_key
 
 CASES = json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))
@@ -43,7 +45,7 @@ def test_both_orders_in_one_row_are_two_answers(tmp_path: Path) -> None:
     data = read_pairs(tmp_path / "pairs.jsonl")
     who = "gpt-4, v2"  # the first in both orders is the better one; the other way round it is the lean to the first
     assert _answers(data) == [(who, "x", "y", 1), (who, "x", "y", 1), (who, "y", "x", -1), (who, "y", "x", 1)]
-    assert jurors.grade_pairs(data).contradicts.tolist() == [0.5]
+    assert grade_pairs(data).contradicts.tolist() == [0.5]
 
 
 MANY = "juror,left,right,winner\n" + "".join(
@@ -105,8 +107,8 @@ def test_inspect_knows_pairs_in_files_and_in_memory(tmp_path: Path) -> None:
 
 def test_texts_of_one_pair_each_are_recommended_as_labels() -> None:
     rows = [f"{who},one {k},two {k},left" for who in ("u", "v") for k in range(5)]
-    alarms = jurors.grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
-    assert "`jurors convert` makes labels of it" in next(a.message for a in alarms if a.kind == "objects_apart")
+    alarms = grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
+    assert "`jurors convert` makes labels of it" in next(a.message for a in alarms if a.reason == "objects_apart")
 
 
 _BATTLES = [("x", "y"), ("y", "x"), ("x", "z"), ("z", "y"), ("y", "z"), ("z", "x")] * 3
@@ -177,7 +179,7 @@ def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
     heads = ("question_id", "id")
     rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
     by_question, numbered = (
-        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
+        grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
     )
     assert by_question["swapped"].tolist() == [0, 0, 0]
     assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from simulated_pairs import preferences, simulated_pairs
 
-from jurors import OptionError, Preferences, SketchError, grade_pairs, rank
-from jurors.pairwise.grade import MOST_OBJECTS
+from jurors import OptionError, SketchError, rank
+from jurors.pairwise.data import Preferences
+from jurors.pairwise.grade import MOST_OBJECTS, grade_pairs
 from jurors.pairwise.model import fit_strengths
 
 FAIR = np.array([[1.0, 0.1, -0.5], [1.1, -0.2, 0.0], [0.9, 0.2, -1.0], [1.0, 0.0, -0.3]])
 
 
 def _kinds(data: Preferences) -> dict[str, tuple[str, ...]]:
-    return {alarm.kind: alarm.jurors for alarm in grade_pairs(data).alarms}
+    return {alarm.reason: alarm.jurors for alarm in grade_pairs(data).alarms}
 
 
 def test_a_juror_who_compares_in_both_orders_is_held_to_it() -> None:
@@ -67,7 +68,7 @@ def test_a_copy_is_named_with_its_original() -> None:
 
 def test_objects_that_nothing_connects_are_an_alarm() -> None:
     (alarm,) = rank(io.StringIO("left,right,winner\na1,a2,a1\na2,a1,a1\nb1,b2,b1\nb2,b3,b2\n")).alarms
-    assert (alarm.kind, alarm.value) == ("objects_apart", 2)
+    assert (alarm.reason, alarm.value) == ("objects_apart", 2)
     assert "a1, a2" in alarm.message
 
 

@@ -11,6 +11,8 @@ from fractions import Fraction
 import pytest
 
 import jurors
+from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.jury.compare import score_labels
 
 
 @pytest.fixture(scope="module")
@@ -19,12 +21,12 @@ def graded() -> jurors.Evaluation:
 
 
 @pytest.fixture(scope="module")
-def truth() -> jurors.KeyedEvaluation:
-    return jurors.score_labels(*jurors.load_example("llm_graders"))
+def truth() -> KeyedEvaluation:
+    return score_labels(*jurors.load_example("llm_graders"))
 
 
 def test_of_281_traces_237_are_wrong_algebra_labels_231_right_and_majority_83(
-    graded: jurors.Evaluation, truth: jurors.KeyedEvaluation
+    graded: jurors.Evaluation, truth: KeyedEvaluation
 ) -> None:
     assert truth.items == 281
     assert truth.prevalence["wrong"] == Fraction(237, 281)
@@ -53,7 +55,7 @@ def test_the_standard_error_of_the_prevalence_is_near_one_half(graded: jurors.Ev
 
 
 def test_the_weakest_pair_agrees_no_more_than_chance(graded: jurors.Evaluation) -> None:
-    weak = [alarm for alarm in graded.alarms if alarm.kind == "weak_pair"]
+    weak = [alarm for alarm in graded.alarms if alarm.reason == "weak_pair"]
     assert len(weak) == 1
     assert weak[0].value is not None
     assert abs(weak[0].value) == pytest.approx(0.45, abs=0.005)

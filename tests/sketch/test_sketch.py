@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from strategies import sketches
 
-from jurors import Sketch, SketchError, Votes, VotesError, moments
+from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.sketch.sketch import count_votes
+from jurors.theory import moments
 
 
 @given(sketches(jurors=4, missing=True))

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import jurors
-from jurors import Sketch, Solution
+from jurors import Sketch
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.partition import Partition, majority_partition
+from jurors.theory import Solution
 from jurors.uncertainty import alarms as standing
 from jurors.uncertainty.alarms import (
     binomial_error,
@@ -91,7 +92,7 @@ def alarms_of(cast: dict[str, tuple[int, int, float]]) -> list[Alarm]:
 
 
 def named_of(cast: dict[str, tuple[int, int, float]]) -> dict[str, tuple[str, ...]]:
-    return {alarm.kind: alarm.jurors for alarm in alarms_of(cast)}
+    return {alarm.reason: alarm.jurors for alarm in alarms_of(cast)}
 
 
 def test_a_liar_is_four_standard_errors_below_chance_and_has_twenty_votes() -> None:
@@ -132,9 +133,9 @@ def test_a_panel_of_one_answer_is_a_shared_default() -> None:
     assert abs(habits.kappa) < 0.02
     assert habits.default_share == 1
     (alarm,) = default_alarms(sketch(said))
-    assert (alarm.kind, alarm.level, len(alarm.jurors)) == ("shared_default", "alarm", 10)
+    assert (alarm.reason, alarm.level, len(alarm.jurors)) == ("shared_default", "alarm", 10)
     assert "'no'" in alarm.message
-    assert "shared_default" in {a.kind for a in jurors.grade(sketch(said)).alarms}
+    assert "shared_default" in {a.reason for a in jurors.grade(sketch(said)).alarms}
 
 
 def test_finders_of_a_rare_label_are_no_default() -> None:
@@ -275,7 +276,7 @@ def partition(sure: float) -> Partition:
 
 def test_a_fit_that_doubts_nothing_is_noticed_and_one_that_doubts_or_promises_nothing_is_not() -> None:
     (alarm,) = degenerate_alarms(partition(1.0))
-    assert (alarm.kind, alarm.level, alarm.value) == ("degenerate_fit", "warning", 0.0)
+    assert (alarm.reason, alarm.level, alarm.value) == ("degenerate_fit", "warning", 0.0)
     assert contested(partition(0.9)) == pytest.approx((30, 3))
     assert degenerate_alarms(partition(0.95)) == degenerate_alarms(majority_partition(SKETCH)) == []
 
@@ -298,7 +299,7 @@ def test_three_standard_errors_below_the_promise_ring(right: int) -> None:
     assert test.expected == pytest.approx(89)
     assert len(alarms) == (right == 79)
     for alarm in alarms:
-        assert (alarm.kind, alarm.level) == ("gold_contradicts", "alarm")
+        assert (alarm.reason, alarm.level) == ("gold_contradicts", "alarm")
         assert alarm.value == pytest.approx(-10)
 
 

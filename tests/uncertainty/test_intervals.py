@@ -13,11 +13,12 @@ import pytest
 from panels import simulate
 from scipy.sparse import csr_array
 
-from jurors import Sketch, Solution, encode, evaluate_trios, grade
+from jurors import Sketch, grade
 from jurors.evaluate.latent.models import drop_abstentions
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.options import Target
 from jurors.sketch.pairs import Incidence
+from jurors.theory import Solution, encode, evaluate_trios
 from jurors.uncertainty import intervals as panel_intervals
 from jurors.uncertainty.intervals import (
     _draw,

@@ -51,8 +51,8 @@ def test_the_shipped_table_holds_45_juries_and_tells_of_a_population() -> None:
 
 
 def test_the_table_in_csv_is_one_that_can_be_read(tmp_path: Path) -> None:
-    (tmp_path / "juries.csv").write_text(jurors.reference_juries().to_csv(), encoding="utf-8")
-    assert jurors.reference_juries(tmp_path / "juries.csv") == jurors.reference_juries()
+    (tmp_path / "juries.csv").write_text(jurors.theory.reference_juries().to_csv(), encoding="utf-8")
+    assert jurors.theory.reference_juries(tmp_path / "juries.csv") == jurors.theory.reference_juries()
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_file_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_the_more_errors_are_shared_the_larger_is_the_shared_error_that_the_key_shows() -> None:
-    measured = [jurors.fit_reference(*jury_with_key(shared), name="simulated").rho for shared in (0.0, 0.2, 0.6)]
+    measured = [jurors.theory.fit_reference(*jury_with_key(shared), name="simulated").rho for shared in (0.0, 0.2, 0.6)]
     assert measured == sorted(measured)
     assert measured[0] < 0.1 < measured[2]
 
@@ -97,7 +97,7 @@ def test_the_more_errors_are_shared_the_larger_is_the_shared_error_that_the_key_
 def test_a_measured_jury_counts_its_items_jurors_and_labels() -> None:
     votes, truth = jury_with_key(0.3)
     some = {item: label for item, label in enumerate(truth) if item % 2}
-    jury = jurors.fit_reference(votes, some, name="half", kind="programs", source="simulated")
+    jury = jurors.theory.fit_reference(votes, some, name="half", kind="programs", source="simulated")
     assert (jury.name, jury.kind, jury.source) == ("half", "programs", "simulated")
     assert (jury.items, jury.jurors, jury.labels, jury.votes_per_item) == (750, 8, 2, 8.0)
 
@@ -105,10 +105,10 @@ def test_a_measured_jury_counts_its_items_jurors_and_labels() -> None:
 def test_a_jury_without_a_key_or_of_copies_cannot_be_measured() -> None:
     votes, truth = jury_with_key(0.3, items=100)
     with pytest.raises(VotesError, match="none of the 1 items of the answer key"):
-        jurors.fit_reference(votes, {"elsewhere": 1}, name="unknown")
+        jurors.theory.fit_reference(votes, {"elsewhere": 1}, name="unknown")
     copies = np.repeat(np.asarray(votes.codes)[:, :1], 4, axis=1)
     with pytest.raises(SketchError, match="fewer than three voices"):
-        jurors.fit_reference(copies, truth, name="copies")
+        jurors.theory.fit_reference(copies, truth, name="copies")
 
 
 def test_many_juries_of_one_s_own_outweigh_the_shipped_ones() -> None:
@@ -122,7 +122,7 @@ def test_many_juries_of_one_s_own_outweigh_the_shipped_ones() -> None:
 def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> None:
     shipped = next(jury for jury in shipped_juries() if jury.name == name)
     folder = DATA / name
-    measured = jurors.fit_reference(
+    measured = jurors.theory.fit_reference(
         folder / "votes.csv.gz", folder / "truth.csv.gz", name=name, kind=shipped.kind, source=shipped.source
     )
     for field in fields(ReferenceJury):

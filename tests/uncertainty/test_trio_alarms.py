@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from strategies import juries
 
-from jurors import Sketch, SketchError, Solution, encode, evaluate_trio, grade
+from jurors import Sketch, SketchError, grade
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.trio import evaluate_trios
 from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode
+from jurors.theory import Solution, encode, evaluate_trio
 from jurors.uncertainty.trio_alarms import (
     UNEXPLAINED,
     GoodnessOfFit,
@@ -30,16 +31,16 @@ from jurors.uncertainty.trio_alarms import (
 
 
 def kinds(sketch: Sketch) -> dict[str, str]:
-    return {alarm.kind: alarm.level for alarm in grade(sketch).alarms}
+    return {alarm.reason: alarm.level for alarm in grade(sketch).alarms}
 
 
 @given(juries())
 def test_an_exactly_independent_trio_never_rings_an_alarm(truth: Solution) -> None:
     sketch = encode(truth)
     found = trio_alarms(sketch, evaluate_trio(sketch)[0])
-    loud = {alarm.kind for alarm in found if alarm.level == "alarm"}
+    loud = {alarm.reason for alarm in found if alarm.level == "alarm"}
     assert loud <= {"too_few_voices"}  # perfect jurors look like copies
-    assert {"exactly_independent", "rational_non_integral"} & {alarm.kind for alarm in found}
+    assert {"exactly_independent", "rational_non_integral"} & {alarm.reason for alarm in found}
 
 
 def test_labels_whose_shares_leave_the_range_of_probabilities_promise_nothing() -> None:
@@ -77,7 +78,7 @@ def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
     assert result.alarms[0].value == pytest.approx(result.accuracy["Mistral"]["b"] - 1)
     hundredfold = grade(Sketch.from_counts({votes: 100 * n for votes, n in counts.items()}, jurors="ijk"))
     loud = [alarm for alarm in hundredfold.alarms if alarm.level == "alarm"]
-    assert [alarm.kind for alarm in loud] == ["out_of_range"]
+    assert [alarm.reason for alarm in loud] == ["out_of_range"]
     assert loud[0].chance is not None
     assert 0 < loud[0].chance < 0.001
 
@@ -85,7 +86,7 @@ def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
 def test_a_copy_of_a_juror_is_noticed() -> None:
     counts = {"AAA": 140, "AAB": 10, "BBA": 12, "BBB": 138}
     result = grade(Sketch.from_counts(counts, jurors=("ann", "ann's copy", "bob")))
-    few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
+    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_voices")
     assert (few.level, few.value) == ("alarm", 2)
     assert few.jurors == ("ann", "ann's copy")
     assert "never disagrees with 'ann'" in few.message
@@ -107,7 +108,7 @@ def test_contradictory_pairs_are_a_warning_where_chance_explains_them_and_leave_
     result = grade(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
     assert result.solution is None
     assert result.solutions == ()
-    assert [(a.kind, a.level) for a in result.alarms] == [("contradictory_pairs", "warning")]
+    assert [(a.reason, a.level) for a in result.alarms] == [("contradictory_pairs", "warning")]
     assert result.alarms[0].value == result.smallest_correlation
     assert "No real evaluation" in str(result)
 
@@ -117,12 +118,12 @@ def test_all_that_is_known_of_a_trio_is_told_loudest_first() -> None:
     truth = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(third, third)] * 3)
     sketch = encode(truth, items=54)  # 54 / 2 / 27 = 1: whole items in every cell
     plain = trio_alarms(sketch, truth)
-    assert [a.kind for a in plain] == ["weak_pair", "exactly_independent"]
-    assert [a.kind for a in trio_alarms(sketch, truth, tied=True)][:2] == ["weak_pair", "tie_between_solutions"]
+    assert [a.reason for a in plain] == ["weak_pair", "exactly_independent"]
+    assert [a.reason for a in trio_alarms(sketch, truth, tied=True)][:2] == ["weak_pair", "tie_between_solutions"]
     outside = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(Fraction(5, 4), third)] * 2 + [(third, third)])
-    assert "out_of_range" in [a.kind for a in trio_alarms(sketch, outside)]
+    assert "out_of_range" in [a.reason for a in trio_alarms(sketch, outside)]
     empty = Sketch.from_counts({"AAA": 300, "BBB": 200, "AAB": 30, "ABA": 20, "BAB": 9, "BAA": 25}, jurors="ijk")
-    values = {a.kind: a.value for a in trio_alarms(empty, truth)}
+    values = {a.reason: a.value for a in trio_alarms(empty, truth)}
     assert values["zero_cell"] == 2
     assert "rational_non_integral" in values
 
@@ -265,7 +266,7 @@ def test_what_cannot_be_tested_is_refused() -> None:
 @pytest.mark.parametrize(("items", "level"), [(10, "warning"), (100, "alarm")])
 def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ(items: int, level: str) -> None:
     counts = {"AAA": 2 * items, "AAB": items, "BBA": items, "BBB": 2 * items}
-    few = next(a for a in grade(Sketch.from_counts(counts, jurors="ijk")).alarms if a.kind == "too_few_voices")
+    few = next(a for a in grade(Sketch.from_counts(counts, jurors="ijk")).alarms if a.reason == "too_few_voices")
     assert few.level == level
     assert few.chance == pytest.approx(chance_of_copies([6 * items], jurors=3))
     assert ("chance can do that" in few.message) == (level == "warning")
@@ -298,6 +299,6 @@ def test_three_voices_are_enough_and_two_jurors_need_no_chance_to_be_too_few() -
 @pytest.mark.parametrize(("voices", "level"), [((0, 0, 1, 2), "warning"), ((0, 0, 1, 1), "alarm")])
 def test_one_judge_asked_twice_is_an_alarm_below_three_voices(voices: tuple[int, ...], level: str) -> None:
     (alarm,) = repeated_juror_alarms(("ann", "ann 2", "bob", "cy"), [(0, 1)], voices)
-    assert (alarm.kind, alarm.level, alarm.value, alarm.jurors) == ("same_voice", level, 2, ("ann", "ann 2"))
+    assert (alarm.reason, alarm.level, alarm.value, alarm.jurors) == ("same_voice", level, 2, ("ann", "ann 2"))
     assert "one judge asked 2 times" in alarm.message
     assert ("fewer than three are left" in alarm.message) == (level == "alarm")

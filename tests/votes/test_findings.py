@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import jurors
-from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
+from jurors import Sketch, Votes, VotesError, read_votes
 from jurors.cli import main
+from jurors.sketch.count import read_sketch
 from jurors.votes.findings import _share_with_majority, find_findings
 
 ROWS = [
@@ -60,7 +61,7 @@ def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
 
 def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> None:
     text = WIDE.replace("pass", "undecided")
-    (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.kind == "ambiguous_words")
+    (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.reason == "ambiguous_words")
     assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("undecided",), 2.0)
     for flag in ("--missing undecided", "--abstain undecided", "--labels no,undecided,yes"):
         assert flag in alarm.message

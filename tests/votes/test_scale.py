@@ -21,6 +21,8 @@ from strategies import examples
 import jurors
 from jurors import Monitor, Sketch, Votes, read_votes
 from jurors.errors import SketchError, VotesError
+from jurors.jury.compare import score_labels
+from jurors.numeric.score import NumberScores
 from jurors.options import Reading
 from jurors.sketch.count import read_sketch
 from jurors.votes.findings import find_findings
@@ -122,7 +124,7 @@ def test_numbers_are_refused_where_labels_are_needed() -> None:
     with pytest.raises(SketchError, match=r"--scale interval if they are numbers"):
         jurors.grade(np.random.default_rng(1).integers(0, 1000, (50, 4)))
     assert jurors.agreement(numbers).scale == "interval"
-    assert isinstance(jurors.score(Votes.from_matrix(numbers), numbers[:, 0]), jurors.NumberScores)
+    assert isinstance(jurors.score(Votes.from_matrix(numbers), numbers[:, 0]), NumberScores)
     assert jurors.grade(numbers, threshold=0.5).labels == ("fail", "pass")
 
 
@@ -199,9 +201,9 @@ def test_real_sets_are_what_they_are(name: str, scale: str, shared_data: Path) -
 
 def test_a_key_with_levels_that_nobody_votes_keeps_the_order() -> None:
     rows = [["low", "medium"], ["high", "medium"], ["low", "low"]]
-    assert jurors.score_labels(rows, ["low", "very high", "low"]).labels == ("low", "medium", "high", "very high")
+    assert score_labels(rows, ["low", "very high", "low"]).labels == ("low", "medium", "high", "very high")
     with pytest.raises(VotesError, match="place among the levels low, medium, high is not known"):
-        jurors.score_labels(rows, ["low", "purple", "low"])
+        score_labels(rows, ["low", "purple", "low"])
 
 
 @pytest.mark.parametrize(("labels", "scale"), [("high low medium", "nominal"), ("high medium low", "ordinal")])

@@ -63,7 +63,8 @@ _EXAMPLES: dict[str, Any] = {
     "votes": {"accepted": 2},
     "gold": {"accepted": 1},
     "grade": {
-        "schema": "jurors.grade/2", "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"], "method": "algebraic",
+        "schema": "jurors.grade/2", "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"],
+        "method": "algebraic",
         "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
     },
     "labels": {

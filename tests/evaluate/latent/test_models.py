@@ -255,7 +255,7 @@ def test_a_number_may_count_how_often_one_was_asked(base: str) -> None:
     sketch = one_judge(base, ("ann", "bob"))
     (group,) = possible_repeats(sketch).values()
     assert group == (0, 1, 2)
-    (alarm,) = [alarm for alarm in jurors.grade(sketch).alarms if alarm.kind == "possible_repeats"]
+    (alarm,) = [alarm for alarm in jurors.grade(sketch).alarms if alarm.reason == "possible_repeats"]
     assert alarm.level == "warning"
     assert f"say so with --join {shlex.quote(next(iter(possible_repeats(sketch))))}" in alarm.message
     assert jurors.grade(sketch, join=list(possible_repeats(sketch))).jurors[1:] == ("ann", "bob")
@@ -277,7 +277,7 @@ def test_judges_who_err_apart_are_not_taken_for_one() -> None:
 def test_where_all_are_called_judge_it_is_a_note_and_no_voice_is_taken_away() -> None:
     sketch = one_judge("judge_", ())
     result = jurors.grade(sketch)
-    (alarm,) = [alarm for alarm in result.alarms if alarm.kind == "possible_repeats"]
+    (alarm,) = [alarm for alarm in result.alarms if alarm.reason == "possible_repeats"]
     assert alarm.level == "note"
     assert len(set(result.voices)) == 3
     assert possible_repeats(one_judge("classifier ", ())) == {}
@@ -307,10 +307,10 @@ def test_one_judge_asked_three_times_is_one_voice() -> None:
     votes, _ = repeats(1000, 0.1, seed=3)
     result = jurors.grade(votes, jurors=NAMES)
     assert result.voices == (0, 0, 0, 3, 4, 5, 6)
-    alarm = next(a for a in result.alarms if a.kind == "same_voice")
+    alarm = next(a for a in result.alarms if a.reason == "same_voice")
     assert (alarm.level, alarm.value, alarm.jurors) == ("warning", 3, NAMES[:3])
     assert result.details["heard_as_one"] == [list(NAMES[:3])]
-    assert "correlated_errors" not in {a.kind for a in result.alarms}  # that is how repeats are
+    assert "correlated_errors" not in {a.reason for a in result.alarms}  # that is how repeats are
 
 
 def test_two_voices_are_too_few_however_often_they_speak() -> None:

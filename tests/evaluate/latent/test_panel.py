@@ -57,7 +57,7 @@ def test_two_who_are_nearly_always_right_are_no_copies_of_each_other(sparse: boo
     best.votes[:, :2] = best.truth[:, None]
     copied, good = (as_sparse(sketch_of(x)) if sparse else sketch_of(x) for x in (votes, best.votes))
     (alarm,) = panel.evaluate_panel(copied).fit.alarms
-    assert (alarm.kind, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (copied.jurors[2], copied.jurors[5]))
+    assert (alarm.reason, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (copied.jurors[2], copied.jurors[5]))
     assert panel.evaluate_panel(good).fit.alarms == ()
 
 

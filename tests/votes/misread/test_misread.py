@@ -24,10 +24,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from jurors import JurorsError, VotesError, read_key, read_sketch, read_votes, score_labels
+from jurors import JurorsError, VotesError, read_key, read_votes
 from jurors.cli import main
+from jurors.jury.compare import score_labels
 from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 from jurors.options import Reading
+from jurors.sketch.count import read_sketch
 from jurors.votes.frame import open_frame
 from jurors.votes.io.duckdb_table import open_table
 from jurors.votes.layout import Layout
@@ -102,7 +104,7 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
         check_gradable(votes)
     except JurorsError as error:
         return ("refused" if "\n" not in str(error) else "BROKEN"), str(error)
-    alarms = [(alarm.level, alarm.kind, alarm.message) for alarm in input_alarms(votes, weighted=True)]
+    alarms = [(alarm.level, alarm.reason, alarm.message) for alarm in input_alarms(votes, weighted=True)]
     rows = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
     tuples = list(zip(rows, votes.weights.tolist(), strict=True))
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
