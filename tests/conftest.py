@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -28,6 +29,8 @@ with suppress(ImportError):  # of an older Hypothesis, which does not
     from hypothesis.internal.conjecture import providers
 
     providers._get_local_constants = lambda: providers._local_constants
+
+gc.disable()  # until all tests are collected
 
 LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""
@@ -56,6 +59,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not _is_quick(config) or not collection_path.name.startswith("test_"):
         return None
     return True if _ALL_SLOW.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests live to the end: the collector need not look through them again and again."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end everything is released; libraries warn of what they still hold then."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -119,34 +119,11 @@ def build(tools: Path) -> tuple[Path, Path]:
     return next(DIST.glob("*.whl")), next(DIST.glob("*.tar.gz"))
 
 
-INSTALLERS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")  # folders that every environment has
 #: what an environment's packages take, by name, as they know themselves which files are theirs
 SIZES = """import json; from importlib.metadata import distributions
 places = {one.name: [file.locate() for file in one.files or ()] for one in distributions()}
 sizes = {name: sum(place.stat().st_size for place in own if place.is_file()) for name, own in places.items()}
 print(json.dumps({name: size for name, size in sizes.items() if name not in ("pip", "setuptools")}))"""
-
-
-def _megabytes(programs: Path) -> dict[str, float]:
-    """What each package takes, without what every environment has and what Python compiles."""
-    sizes: dict[str, int] = json.loads(_run(programs / "python", "-c", SIZES))
-    return {name: size / 1e6 for name, size in sizes.items()}
-
-
-def _compiled_megabytes(programs: Path) -> float:
-    """What Python's compiled files take; with pip they are written at once, with uv when they are first used."""
-    (packages,) = (programs.parent / "lib").glob("python3.*/site-packages")
-    own = [path for path in packages.iterdir() if path.is_dir() and path.name not in INSTALLERS]
-    _run(programs / "python", "-m", "compileall", "-q", *own, allowed=(0, 1))  # some tests of scipy are not to compile
-    files = (path for folder in own for path in folder.rglob("*.pyc"))
-    return sum(path.stat().st_size for path in files) / 1e6
-
-
-def by_size(sizes: dict[str, float], most: int = 4) -> str:
-    """The largest packages, and the others together."""
-    order = sorted(sizes.items(), key=lambda one: -one[1])
-    largest = [f"{name} {size:.0f}" for name, size in order[:most]]
-    return ", ".join([*largest, f"the rest {sum(size for _, size in order[most:]):.0f}"])
 
 
 # -- trying --------------------------------------------------------------------------------------------------------
@@ -173,16 +150,16 @@ def first_day(programs: Path, folder: Path, *, drawn: bool) -> None:
 def _try_plain(python: str | Path, home: Path, wheel: Path, sdist: Path, pins: Iterable[str]) -> Path:
     """The wheel without extras, its size, and the sdist in its place."""
     plain = _environment(python, home / "plain", *pins, str(wheel))
-    sizes = _megabytes(plain)
-    size = sum(sizes.values())
+    sizes = json.loads(_run(plain / "python", "-c", SIZES))
+    size = sum(sizes.values()) / 1e6
     first_day(plain, home / "work", drawn=False)
     _run(plain / "python", "-m", "pip", "uninstall", "-q", "-y", "jurors")
     _install(plain, *pins, str(sdist))
     says_version(plain, home / "work")
     _run(plain / "jurors", "grade", "votes.csv", cwd=home / "work")
     name = _run(plain / "python", "--version").strip()
-    allowed = f"at most {MOST_MEGABYTES}, before Python compiles it"
-    _say(f"{name}: wheel and sdist installed and tried; {size:.0f} MB without extras ({allowed}): {by_size(sizes)}")
+    allowed = f"at most {MOST_MEGABYTES}, before Python compiles it; most of it {max(sizes, key=sizes.get)}"
+    _say(f"{name}: wheel and sdist installed and tried; {size:.0f} MB without extras ({allowed})")
     if size > MOST_MEGABYTES:
         raise SystemExit("the installed package grew past what it may take")
     return plain
@@ -253,8 +230,6 @@ def main(words: list[str]) -> int:
             place.mkdir()
             plain = _try_plain(found, place, wheel, sdist, ("-c", str(ROOT / "constraints.txt")) if quick else ())
             if not quick:
-                whole = sum(_megabytes(plain).values()) + _compiled_megabytes(plain)
-                _say(f"  {whole:.0f} MB once Python has compiled it")
                 _try_drawing(found, place, wheel, sdist)
         if not quick:
             _try_runners(tools, home, wheel)

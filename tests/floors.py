@@ -23,37 +23,28 @@ SAMPLES = ROOT / "tests" / "votes" / "readers" / "samples"
 JSON = [{"item": k, "ann": "y", "bob": "yn"[k % 3 == 0], "cy": "yn"[k % 2], "dan": "yn"[k % 5 == 0]} for k in range(40)]
 
 #: command -> what it is run with; it must exit with 0, or 3 for an alarm
-RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "simulate": (("--items", "200", "--jurors", "4", "-o", "votes.csv"),),
-    "demo": ((),),
-    "inspect": (("votes.csv",), ("votes.jsonl",), ("votes.json",)),
-    "convert": (("votes.csv", "-o", "votes.parquet"), ("votes.csv", "-o", "long.csv.gz", "--to", "long")),
-    "grade": (
-        ("votes.csv",),
-        ("votes.jsonl", "--format", "json"),
-        ("votes.json",),
-        ("votes.parquet", "--memory", "1GB"),
-    ),
-    "check": (("votes.csv",),),
-    "label": (("votes.csv",), ("long.csv.gz",)),
-    "score": (("votes.csv", "--key", "votes.truth.csv"),),
-    "rank": (("pairs.csv",),),
-    "compare": (("votes.csv",),),
-    "audit": (("plan", "votes.csv", "-n", "10", "-o", "sheet.csv"),),
-    "bounds": (("votes.csv",),),
-    "agreement": (("votes.csv",),),
-    "report": (("votes.csv", "-o", "page.html"),),
-    "plot": (("accuracy", "votes.csv", "-o", "chart.svg"),),
-    "sketch": (("votes.csv", "-o", "one.sketch.json"), ("votes.jsonl", "-o", "two.sketch.json.gz")),
-    "merge": (("one.sketch.json", "-o", "sum.sketch.json"),),
-    "plan": (("--jurors", "3"),),
-    "reference": ((),),
-    "serve": (("--help",),),
-    "keys": (("--help",),),
-    "watch": (("votes.csv", "--once", "--state", "watched.json.gz"),),
-    "export": (("--help",),),
-    "import": (("--help",),),
-    "mcp": (("--help",),),
+RUNS: dict[str, tuple[str, ...]] = {
+    "simulate": ("--items 200 --jurors 4 -o votes.csv",),
+    "demo": ("",),
+    "inspect": ("votes.csv", "votes.jsonl", "votes.json"),
+    "convert": ("votes.csv -o votes.parquet", "votes.csv -o long.csv.gz --to long"),
+    "grade": ("votes.csv", "votes.jsonl --format json", "votes.json", "votes.parquet --memory 1GB"),
+    "check": ("votes.csv",),
+    "label": ("votes.csv", "long.csv.gz"),
+    "score": ("votes.csv --key votes.truth.csv",),
+    "rank": ("pairs.csv",),
+    "compare": ("votes.csv",),
+    "audit": ("plan votes.csv -n 10 -o sheet.csv",),
+    "bounds": ("votes.csv",),
+    "agreement": ("votes.csv",),
+    "report": ("votes.csv -o page.html",),
+    "plot": ("accuracy votes.csv -o chart.svg",),
+    "sketch": ("votes.csv -o one.sketch.json", "votes.jsonl -o two.sketch.json.gz"),
+    "merge": ("one.sketch.json -o sum.sketch.json",),
+    "plan": ("--jurors 3",),
+    "reference": ("",),
+    "watch": ("votes.csv --once --state watched.json.gz",),
+    **dict.fromkeys(("serve", "keys", "export", "import", "mcp"), ("--help",)),
 }
 FRAMES = (
     "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "
@@ -105,7 +96,7 @@ def _own_commands(folder: Path) -> list[list[str]]:
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
     (folder / "votes.json").write_text(json.dumps(JSON))
     (folder / "pairs.csv").write_text("juror,left,right,winner\nann,x,y,x\nbob,y,x,tie\nbob,z,x,left\n")
-    commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs if name != "mcp"]
+    commands = [["-m", "jurors", name, *run.split()] for name, runs in RUNS.items() for run in runs if name != "mcp"]
     return [*commands, ["-c", FRAMES], ["-c", EXCEL], ["-c", SERVING]]
 
 

@@ -28,11 +28,6 @@ def test_an_sdist_has_what_it_takes_to_build_and_test() -> None:
     assert list(dist.sdist_faults([*whole, "jurors-1/.venv/bin/python"])) == ["the sdist has .venv/bin/python"]
 
 
-def test_what_an_installation_takes_is_listed_by_size() -> None:
-    sizes = {"scipy": 114.3, "duckdb": 68.7, "numpy": 57.4, "python-flint": 26.0, "rich": 7.6, "click": 4.3}
-    assert dist.by_size(sizes) == "scipy 114, duckdb 69, numpy 57, python-flint 26, the rest 12"
-
-
 def test_what_the_sdist_must_have_is_there() -> None:
     assert [name for name in dist.IN_SDIST if not (dist.ROOT / name).exists()] == []
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -29,7 +28,6 @@ from jurors.jury.inputs import read_input
 from jurors.options import GradeOptions, Label, split_options
 
 Average: TypeAlias = Literal["binary", "macro", "weighted"] | None
-Scorer: TypeAlias = Callable[..., float]
 
 __all__ = [
     "estimated_accuracy_score",
@@ -55,8 +53,8 @@ def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpac
     >>> estimated_accuracy_score(votes, y_true=[1, 0, 1, 1, 0])
     array([1. , 0.6, 0.8])
     """
-    graded = _graded(votes, y_true, options)
-    scores = [graded.result.score.get(juror) for juror in graded.jurors]
+    jurors, result = _graded(votes, y_true, options)
+    scores = [result.score.get(juror) for juror in jurors]
     return np.array([np.nan if score is None else float(score) for score in scores])
 
 
@@ -94,7 +92,7 @@ def estimated_confusion_matrix(
            [1., 2.]])
     """
     check_choice(normalize or "none", ("true", "pred", "all", "none"), "normalization")
-    joint = _graded(votes, y_true, options).joint()
+    joint = _joint(*_graded(votes, y_true, options))
     if normalize is None:
         return joint
     axes = {"true": (2,), "pred": (1,), "all": (1, 2)}[normalize]
@@ -116,7 +114,7 @@ def estimated_precision_score(
     array (classifiers,)
         (classifiers, labels) if `average` is None.
     """
-    return _averaged(_graded(votes, y_true, options), "precision", average, pos_label)
+    return _averaged(*_graded(votes, y_true, options), "precision", average, pos_label)
 
 
 def estimated_recall_score(
@@ -134,7 +132,7 @@ def estimated_recall_score(
     array (classifiers,)
         (classifiers, labels) if `average` is None.
     """
-    return _averaged(_graded(votes, y_true, options), "recall", average, pos_label)
+    return _averaged(*_graded(votes, y_true, options), "recall", average, pos_label)
 
 
 def estimated_f1_score(
@@ -160,12 +158,12 @@ def estimated_f1_score(
     >>> estimated_f1_score(votes, errors="independent").round(2)
     array([0.91, 0.85, 0.77, 0.72])
     """
-    return _averaged(_graded(votes, y_true, options), "f1", average, pos_label)
+    return _averaged(*_graded(votes, y_true, options), "f1", average, pos_label)
 
 
 def jury_scorer(
     others: Sequence[Any], metric: Callable[..., Floats] = estimated_accuracy_score, **options: Any
-) -> Scorer:
+) -> Callable[..., float]:
     """Make a scorer of scikit-learn that needs no y: the estimator's metric, estimated with the others' predictions.
 
     For `cross_validate(…, scoring=jury_scorer([one, two]))`, `GridSearchCV` and the like.
@@ -195,50 +193,42 @@ def jury_scorer(
 # -- what all metrics are computed from --
 
 
-@dataclass(frozen=True)
-class _Graded:
-    """An evaluation, and all classifiers in order: nothing is known of those who never voted."""
-
-    jurors: tuple[str, ...]  #: as the columns are
-    result: Evaluation | KeyedEvaluation
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        return self.result.labels
-
-    def joint(self) -> Floats:
-        """Count items by (juror, true label, label given); NaN where nothing is known."""
-        result = self.result
-        counted = result if isinstance(result, KeyedEvaluation) else result.partition
-        joint = np.full((len(self.jurors), len(self.labels), len(self.labels)), np.nan)
-        if counted is not None:
-            places = [self.jurors.index(juror) for juror in counted.sketch.jurors]
-            joint[places] = joint_counts(counted.sketch, counted.by_true_label)
-        return joint
+_Result: TypeAlias = Evaluation | KeyedEvaluation
 
 
-def _graded(votes: Any, y_true: Any, options: Any) -> _Graded:
+def _graded(votes: Any, y_true: Any, options: Any) -> tuple[tuple[str, ...], _Result]:
+    """All classifiers as the columns are, and the evaluation, which knows nothing of those who never voted."""
     grading, reading = split_options(options)
     source = read_input(votes, by_item=y_true is not None or "gold" in grading, **reading)
     if y_true is not None:
-        return _Graded(source.jurors, score_labels(source, y_true))
+        return source.jurors, score_labels(source, y_true)
     result = grade(source, **grading)
     for alarm in result.alarms:
         if alarm.level == "alarm" or not result.score:
             warnings.warn(f"{alarm.kind}: {alarm.message}", stacklevel=3)
-    return _Graded(source.jurors, result)
+    return source.jurors, result
 
 
-def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) -> Floats:
+def _joint(jurors: Sequence[str], result: _Result) -> Floats:
+    """Count items by (juror, true label, label given); NaN where nothing is known."""
+    counted = result if isinstance(result, KeyedEvaluation) else result.partition
+    joint = np.full((len(jurors), len(result.labels), len(result.labels)), np.nan)
+    if counted is not None:
+        places = [jurors.index(juror) for juror in counted.sketch.jurors]
+        joint[places] = joint_counts(counted.sketch, counted.by_true_label)
+    return joint
+
+
+def _averaged(jurors: Sequence[str], result: _Result, metric: str, average: Average, pos_label: Label) -> Floats:
     check_choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
-    joint = graded.joint()
+    joint, labels = _joint(jurors, result), result.labels
     predicted, true = joint.sum(axis=1), joint.sum(axis=2)
     denominator = {"precision": predicted, "recall": true, "f1": (predicted + true) / 2}[metric]
     by_label = _divided(np.diagonal(joint, axis1=1, axis2=2), denominator)
     if average == "binary":
-        if len(graded.labels) > 2:
-            raise OptionError(f"there are {len(graded.labels)} labels; choose average='macro', 'weighted' or None")
-        return by_label[:, graded.labels.index(match_name(pos_label, graded.labels, "label"))]
+        if len(labels) > 2:
+            raise OptionError(f"there are {len(labels)} labels; choose average='macro', 'weighted' or None")
+        return by_label[:, labels.index(match_name(pos_label, labels, "label"))]
     if average == "weighted":
         return np.asarray(_divided((by_label * true).sum(axis=1), true.sum(axis=1)))
     return np.asarray(by_label.mean(axis=1)) if average == "macro" else by_label

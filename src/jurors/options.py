@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
 
 from jurors.errors import OptionError, check_choice, match_name
 
@@ -154,10 +154,23 @@ class SourceOptions(AnyFileOptions, total=False):
     progress: ProgressCallback
 
 
+class _Values:
+    """Values of the options that a `TypedDict` declares."""
+
+    _options: ClassVar[type]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], known: type | None = None) -> Self:
+        """Collect options that were given; OptionError names the nearest one for an unknown name."""
+        check_known(given, column_names(known or cls._options))
+        return cls(**given)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(_Values):
     """The values of the options of reading (see `read_votes`)."""
 
+    _options = ReadingOptions
     layout: LayoutName = "auto"
     item: str | Sequence[str] | None = None
     juror: str | None = None
@@ -236,12 +249,6 @@ class Reading:
         _in_range(is_valid, "bins", self.bins, rule)
         return ends
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any], known: type = ReadingOptions) -> Self:
-        """Collect options that were given; OptionError names the nearest one for an unknown name."""
-        check_known(given, column_names(known))
-        return cls(**given)
-
     def without(self, column: str) -> Self:
         """Copy the options, with one more column ignored."""
         return replace(self, ignore=(*text_columns(self.ignore), column))
@@ -267,9 +274,10 @@ class PairOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairReading:
+class PairReading(_Values):
     """The values of the options of reading preferences (see `read_pairs`)."""
 
+    _options = PairOptions
     left: str | None = None
     right: str | None = None
     winner: str | None = None
@@ -281,12 +289,6 @@ class PairReading:
     memory: str | None = None
     unpack: str | None = None
     progress: Progress | None = None
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Collect options that were given; OptionError names the nearest one for an unknown name."""
-        check_known(given, column_names(PairOptions))
-        return cls(**given)
 
     @property
     def names(self) -> dict[str, Label]:
@@ -463,9 +465,10 @@ class LimitOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(_Values):
     """The values of the limits of a jury (see `gate`)."""
 
+    _options = LimitOptions
     min_score: Any = None
     min_reliability: Any = None  #: of jurors who answer in numbers
     min_accuracy: Any = None
@@ -479,12 +482,6 @@ class Limits:
     max_correlation: float | None = None
     min_effective: float | None = None
     spec: Any = None
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Collect limits that were given; OptionError names the nearest one for an unknown name."""
-        check_known(given, column_names(LimitOptions))
-        return cls(**given)
 
     def __post_init__(self) -> None:
         _in_range(0 <= self.max_drop <= 1, "max_drop", self.max_drop, "must be a share from 0 to 1")

@@ -87,10 +87,8 @@ class Answers:
             objects = ("x", "y", "z", "u", "v")
             shown = np.array([rng.permutation(len(objects))[:2] for _ in range(items)])
             is_right = rng.random((items, len(jurors))) < skill
-            first_is_better = (shown[:, 0] < shown[:, 1])[:, None]
-            return cls(
-                kind, np.where(is_right == first_is_better, 1.0, -1.0), jurors, names, objects=objects, shown=shown
-            )
+            codes = np.where(is_right == (shown[:, 0] < shown[:, 1])[:, None], 1.0, -1.0)
+            return cls(kind, codes, jurors, names, objects=objects, shown=shown)
         labels = _LABELS[kind]
         share = np.full(len(labels), (1 - prevalence) / (len(labels) - 1))
         share[0] = prevalence
@@ -393,21 +391,16 @@ def check_one_item(grader: Grader) -> None:
 
 def check_two_islands(grader: Grader) -> None:
     """Two groups of jurors who share no item (of preferences: no object)."""
-    answers = grader.answers()
+    answers, others = grader.answers(), grader.answers(seed=grader.seed + 1)
     both = np.full((2 * len(answers.items), 2 * len(answers.jurors)), answers.missing, dtype=answers.codes.dtype)
     both[: len(answers.items), : len(answers.jurors)] = answers.codes
-    both[len(answers.items) :, len(answers.jurors) :] = grader.answers(seed=grader.seed + 1).codes
-    shown = np.concatenate([answers.shown, grader.answers(seed=grader.seed + 1).shown + len(answers.objects)])
-    grader.grade(
-        replace(
-            answers,
-            codes=both,
-            jurors=(*answers.jurors, *(f"{name} there" for name in answers.jurors)),
-            items=(*answers.items, *(f"{name} there" for name in answers.items)),
-            objects=(*answers.objects, *(f"{name} there" for name in answers.objects)),
-            shown=shown,
-        )
-    )
+    both[len(answers.items) :, len(answers.jurors) :] = others.codes
+    shown = np.concatenate([answers.shown, others.shown + len(answers.objects)])
+    names: dict[str, Any] = {
+        part: (*getattr(answers, part), *(f"{name} there" for name in getattr(answers, part)))
+        for part in ("jurors", "items", "objects")
+    }
+    grader.grade(replace(answers, codes=both, shown=shown, **names))
 
 
 def check_one_answer(grader: Grader) -> None:
@@ -428,11 +421,9 @@ def check_prevalence_at_the_edge(grader: Grader) -> None:
 
 def check_sketch(grader: Grader) -> None:
     """Counts of decision tuples give the grades that the votes give."""
-    if grader.kind in _OF_LABELS:
-        answers = grader.answers()
-        votes = answers.to_input()
-        if isinstance(votes, Votes):
-            _assert_same(grader.grade(Sketch.from_votes(votes)), grader.grade(answers))
+    answers = grader.answers()
+    if isinstance(votes := answers.to_input(), Votes):
+        _assert_same(grader.grade(Sketch.from_votes(votes)), grader.grade(answers))
 
 
 def check_json(grader: Grader) -> None:

@@ -46,21 +46,6 @@ def test_the_sheet_shows_the_texts_of_its_items(tmp_path: Path) -> None:
     assert _run("plan", tmp_path / "votes.csv", "--after", sheet)[0] == 0
 
 
-def test_bad_texts_are_one_line_each_and_nothing_is_written(tmp_path: Path) -> None:
-    (tmp_path / "votes.csv").write_text(VOTES)
-    (tmp_path / "few.csv").write_text("".join(ITEMS.splitlines(keepends=True)[:9]))
-    (tmp_path / "twice.csv").write_text(ITEMS + "3,other,1\n")
-    for table, column, said in (
-        ("few.csv", "question", "of the 30 items to show have no text, such as"),
-        ("twice.csv", "question", "item '3' has two texts"),
-        ("twice.csv", "quest", "there is no column 'quest'"),
-    ):
-        arguments = ("plan", tmp_path / "votes.csv", "--items", str(tmp_path / table), "--text", column)
-        status, output = _run(*arguments, "-o", tmp_path / "sheet.csv")
-        assert (status, output.count("\n"), said in output) == (2, 1, True), output
-    assert not list(tmp_path.glob("sheet*"))
-
-
 def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(VOTES)
     (tmp_path / "other.csv").write_text(VOTES.replace("59,yes", "59,no"))

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import os
 import stat
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 from command_line import refused, run
 
 TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
-GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
 
 
@@ -56,14 +54,6 @@ def test_grade_prints_the_json_keys_of_the_first_release(table1: Path) -> None:
     assert set(card["alarms"][0]) >= {"kind", "level", "message", "value"}
 
 
-def test_the_report_card_reads_without_the_paper(table1: Path) -> None:
-    text = run("grade", table1).stdout
-    for piece in ("3 jurors, 20,000 items", "8.9%", "majority vote says", "score, as real juries go", "irrational"):
-        assert piece in text
-    lines = [line for line in text.splitlines() if line.startswith("  ")]
-    assert len({len(line) for line in lines[1:3]}) == 1  # aligned
-
-
 @pytest.mark.parametrize("form", ["text", "json", "csv", "md"])
 def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> None:
     out = table1.parent / "card.out"
@@ -94,49 +84,21 @@ def test_label_writes_item_label_probability(tmp_path: Path) -> None:
     assert [float(row["probability"]) for row in review] == pytest.approx(worst)
 
 
-def test_check_is_quiet_where_no_alarm_rings_and_exits_with_3_where_one_does(tmp_path: Path, table1: Path) -> None:
-    quiet = run("check", table1)
-    assert quiet.exit_code == 0
-    assert quiet.stdout.startswith("OK")
-    chance = run("check", counts_file(tmp_path, GRADERS))  # an accuracy above 1 that chance explains
-    assert chance.exit_code == 0
-    assert "warning out_of_range" in chance.stdout
-    loud = run("check", counts_file(tmp_path, {votes: 100 * n for votes, n in GRADERS.items()}))
-    assert loud.exit_code == 3
-    assert loud.stdout.startswith("ALARM")
-    assert "ALARM   out_of_range" in loud.stdout
-
-
-@pytest.mark.slow
-def test_other_commands_fail_on_an_alarm_only_when_asked(tmp_path: Path) -> None:
-    path = counts_file(tmp_path, {votes: 100 * n for votes, n in GRADERS.items()})
-    for command in ("grade", "label"):
-        assert run(command, path).exit_code == 0
-        assert run(command, path, "--fail-on", "alarm").exit_code == 3
-
-
 def test_complex_roots_are_reported_and_labels_fall_back_to_majority(tmp_path: Path) -> None:
     path = counts_file(tmp_path, COMPLEX)
     card = json.loads(run("grade", path, "--format", "json").stdout)
     assert card["prevalence"] is None
     assert card["alarms"][0]["kind"] == "complex"
     labelled = run("label", path, "--format", "csv", "--errors", "independent")
-    assert "majority_fallback" in labelled.stderr
     assert all(row["probability"] == "" for row in csv.DictReader(io.StringIO(labelled.stdout)))
-    assert run("label", path, "--format", "csv", "--quiet").stderr == ""
 
 
-def test_score_takes_a_key_file_or_a_column(tmp_path: Path) -> None:
+def test_score_counts_by_a_key_column(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob,truth\n1,x,x,x\n2,y,x,y\n3,y,y,y\n")
-    key = tmp_path / "key.csv"
-    key.write_text("item,label\n1,x\n2,y\n3,y\n")
     by_column = json.loads(run("score", path, "--key", "truth", "--format", "json").stdout)
-    by_file = json.loads(run("score", path, "--key", key, "--ignore", "truth", "--format", "json").stdout)
-    assert by_column == by_file
     assert by_column["accuracy"]["bob"]["y"] == 0.5
     assert by_column["correlation"]["y"][0] == {"jurors": ["ann", "bob"], "value": 0.0}
-    assert "truth" in refused("score", path, "--key", "trut")
 
 
 def test_compare_puts_methods_beside_the_truth(tmp_path: Path) -> None:
@@ -157,10 +119,7 @@ def test_compare_puts_methods_beside_the_truth(tmp_path: Path) -> None:
     assert [method["method"] for method in document["methods"]] == ["majority"]
 
 
-def test_an_exam_reports_scores_only_and_says_to_shuffle(table1: Path) -> None:
-    text = run("grade", table1, "--exam").stdout
-    assert "shuffled" in text
-    assert "accuracy on" not in text
+def test_an_exam_reports_scores_only(table1: Path) -> None:
     card = json.loads(run("grade", table1, "--exam", "--format", "json").stdout)
     assert card["prevalence"] is None
     assert card["score"]["1"] == pytest.approx(0.8562, abs=1e-4)
@@ -187,37 +146,9 @@ def test_gold_items_choose_the_solution(tmp_path: Path) -> None:
     assert "4 of 4 gold items" in card["rule"]
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_standard_input_is_read(table1: Path, compress: bool) -> None:
-    content = table1.read_bytes()
-    piped = run("grade", "-", "--format", "json", stdin=gzip.compress(content) if compress else content)
+def test_standard_input_may_be_packed(table1: Path) -> None:
+    piped = run("grade", "-", "--format", "json", stdin=gzip.compress(table1.read_bytes()))
     assert json.loads(piped.stdout) == json.loads(run("grade", table1, "--format", "json").stdout)
-
-
-BAD = {
-    "empty": ("", "empty"),
-    "header only": ("item,juror,label\n", "no "),
-    "two jurors": ("ann,bob\nx,y\ny,y\n", "at least 3 jurors, got 2: ann, bob"),
-    "negative count": ("a,b,c,count\nx,y,x,5\nx,x,y,-3\n", "-3"),
-    "fractional count": ("a,b,c,count\nx,y,x,5\nx,x,y,2.5\n", "2.5"),
-    "count that is a word": ("a,b,c,count\nx,y,x,5\nx,x,y,many\n", "many"),
-    "a juror twice": (
-        "item,juror,label\n1,ann,x\n1,ann,y\n1,bob,x\n1,cy,y\n",
-        "'ann' votes more than once on item '1'",
-    ),
-    "ragged": ("a,b,c\nx,y,x\nx,y\nx,x,x\n", "3"),
-    "uninformative": ("a,b,c,count\nx,x,x,4\ny,y,x,4\nx,y,x,1\n", "'c' always says 'x'"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-@pytest.mark.parametrize("command", ["grade", "label", "check"])
-def test_bad_input_is_one_line_and_status_2_and_writes_nothing(case: str, command: str, tmp_path: Path) -> None:
-    content, expected = BAD[case]
-    path, out = tmp_path / "votes.csv", tmp_path / "out"
-    path.write_text(content)
-    assert expected in refused(command, path, "-o", out)
-    assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
 
 
 @pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl", "votes.csv.gz", "votes.tsv"])
@@ -226,78 +157,13 @@ def test_binary_noise_is_refused_under_any_name(name: str, tmp_path: Path) -> No
     assert name in refused("grade", tmp_path / name)
 
 
-def test_a_missing_file_and_a_missing_column_are_named(table1: Path) -> None:
-    assert "counts.csv" in refused("grade", table1.parent / "count.csv")
-    assert "Did you mean 'count'" in refused("grade", table1, "--count", "cuont")
-
-
-def test_a_json_object_that_is_no_votes_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "settings.json"
-    path.write_text('{"theme": "dark", "nested": {"a": [1, 2]}}')
-    assert "settings.json" in refused("grade", path)
-
-
-def test_duplicates_can_be_settled(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    rows = [
-        f"{k},{j},{v}"
-        for k, t in enumerate(["xxx", "xxy", "yyy", "yxy", "yyx", "xyx"] * 5)
-        for j, v in zip("abc", t, strict=True)
-    ]
-    path.write_text("item,juror,label\n" + "\n".join([*rows, "0,a,y"]) + "\n")
-    assert run("grade", path).exit_code == 2
-    for rule in ("first", "last"):
-        assert run("grade", path, "--duplicates", rule).exit_code == 0
-
-
-def test_an_unwritable_output_is_one_line(table1: Path) -> None:
-    assert "cannot write" in refused("grade", table1, "-o", table1.parent / "no" / "such" / "folder.txt")
-
-
-def test_the_demo_runs_without_any_file() -> None:
-    result = run("demo")
-    assert result.exit_code == 0
-    assert "82.2% of 281 labels right" in result.stdout
-    assert "29.5% of 281 labels right" in result.stdout
-    assert "out_of_range" in result.stdout
-
-
-def test_importing_jurors_and_asking_for_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, jurors, jurors.cli; from click.testing import CliRunner;"
-        "assert CliRunner().invoke(jurors.cli.main, ['--help']).exit_code == 0;"
-        "heavy = {'numpy', 'scipy', 'duckdb', 'flint', 'narwhals', 'pandas'} & set(sys.modules);"
-        "sys.exit(', '.join(heavy) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_python_m_jurors_is_the_same_command() -> None:
     done = subprocess.run([sys.executable, "-m", "jurors", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("jurors ")
 
 
-def test_an_answer_key_among_the_columns_is_not_taken_for_a_juror(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("a,b,c,truth\nx,x,x,x\nx,y,y,y\ny,y,y,y\n")
-    assert "'truth' looks like the answer key" in refused("grade", path)
-
-
-def test_the_verdict_of_check_and_its_exit_status_agree(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"  # a juror who never votes is a warning
-    path.write_text(
-        "ann,bob,cy,dee,count\nyes,yes,yes,,300\nno,no,no,,250\nyes,no,no,,60\nno,yes,no,,50\nno,no,yes,,40\n"
-        "yes,yes,no,,60\nyes,no,yes,,50\nno,yes,yes,,55\n"
-    )
-    strict, usual = run("check", path, "--fail-on", "warning"), run("check", path)
-    assert (strict.exit_code, strict.stdout[:5]) == (3, "ALARM")
-    assert (usual.exit_code, usual.stdout[:2]) == (0, "OK")
-
-
-def test_a_mistyped_command_or_method_is_told_the_nearest(table1: Path) -> None:
-    assert "Did you mean 'grade'" in run("grad", table1).stderr
-    assert "Did you mean 'majority'" in refused("compare", table1, "--methods", "algebraic, majorty")
+def test_a_mistyped_command_is_told_the_nearest() -> None:
+    assert "Did you mean 'grade'" in run("grad", "votes.csv").stderr
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -52,41 +50,10 @@ def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, cou
     assert first.output == second.output
 
 
-def test_without_a_name_the_sketch_goes_to_standard_output(counts: Path) -> None:
-    result = run("sketch", counts)
-    assert result.exit_code == 0
-    assert Sketch.from_json(result.stdout)["fail", "pass", "pass"] == 66
-    assert run("grade", "-", stdin=result.stdout).exit_code == 0
-
-
-def test_a_sketch_is_the_same_whatever_the_order_of_the_rows(counts: Path, tmp_path: Path) -> None:
-    head, *rows = COUNTS.splitlines()
-    (tmp_path / "other.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
-    assert run("sketch", counts).stdout == run("sketch", tmp_path / "other.csv").stdout
-
-
 def test_a_sketch_names_no_item(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob,cy\nsecret-1,a,b,a\nsecret-2,b,b,a\n")
     assert "secret" not in run("sketch", path).stdout
-
-
-def test_the_reading_options_apply(votes: Path) -> None:
-    result = run("sketch", votes, "--ignore", "cy", "--labels", "y,x,z")
-    document = json.loads(result.stdout)
-    assert (document["jurors"], document["labels"]) == (["ann", "bob"], ["y", "x", "z"])
-
-
-def test_a_file_is_written_with_ordinary_rights_and_nothing_is_left_over(counts: Path) -> None:
-    out = sketched(counts, "day.sketch.json")
-    assert stat.S_IMODE(out.stat().st_mode) == 0o666 & ~_umask()
-    assert sorted(p.name for p in out.parent.iterdir()) == ["counts.csv", "day.sketch.json"]
-
-
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
 
 
 @pytest.mark.parametrize(
@@ -100,7 +67,7 @@ def _umask() -> int:
         (lambda text: text.replace("[97", "[NaN"), "must be a whole number"),
     ],
 )
-@pytest.mark.parametrize("command", ["grade", "merge", "inspect", "convert"])
+@pytest.mark.parametrize("command", ["grade", "merge"])
 def test_a_damaged_sketch_file_is_refused_in_one_line(counts: Path, command: str, change, message: str) -> None:  # type: ignore[no-untyped-def]
     out = sketched(counts, "day.sketch.json")
     out.write_text(change(out.read_text()))
@@ -171,25 +138,13 @@ def test_the_same_counts_twice_are_warned_about(counts: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "json", "parquet", "csv.gz"])
+@pytest.mark.parametrize("ending", ["csv.gz", "jsonl", "parquet"])
 @pytest.mark.parametrize("layout", ["long", "wide", "counts"])
 def test_converted_votes_grade_like_the_votes(votes: Path, ending: str, layout: str) -> None:
     out = votes.with_name(f"out.{ending}")
     result = run("convert", votes, "--to", layout, "-o", out, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     assert run("agreement", out).output == run("agreement", votes).output
-
-
-def test_convert_prints_csv_and_long_by_default(votes: Path) -> None:
-    result = run("convert", votes)
-    assert result.stdout.splitlines()[:3] == ["item,juror,label", "0,ann,x", "0,bob,x"]
-    assert result.stderr == ""
-
-
-def test_convert_says_what_is_lost(votes: Path, counts: Path) -> None:
-    assert "which item is which is not kept" in run("convert", votes, "--to", "counts").stderr
-    assert "numbered from 0" in run("convert", counts, "--to", "wide").stderr
-    assert run("convert", votes, "--to", "counts", "--quiet").stderr == ""
 
 
 def test_convert_to_a_sketch_is_sketch(counts: Path) -> None:
@@ -209,25 +164,7 @@ def test_convert_zips_the_same_bytes_every_time(votes: Path) -> None:
     assert gzip.decompress(first.read_bytes()).decode() == run("convert", votes).stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("-o", "x.doc"), "must end in"),
-        (("-o", "x.csv", "--to", "sketch"), "call it x.sketch.json"),
-        (("-o", "no/such/folder/x.csv"), "cannot write"),
-    ],
-)
-def test_what_cannot_be_written_is_refused_in_one_line(votes: Path, arguments: tuple[str, ...], message: str) -> None:
-    assert message in refused("convert", votes, *arguments)
-
-
 # -- inspect --------------------------------------------------------------------------------------------------
-
-
-def test_inspect_prints_text_json_and_markdown(votes: Path) -> None:
-    assert "12 of 12 possible (100.0%)" in run("inspect", votes).stdout
-    assert json.loads(run("inspect", votes, "--format", "json").stdout)["votes"] == 12
-    assert run("inspect", votes, "--format", "md").stdout.startswith("| what | found |")
 
 
 def test_inspect_describes_what_cannot_be_read_and_exits_with_status_2(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import pytest
 from command_line import run
 
 _run = partial(run, "keys")
@@ -36,13 +35,6 @@ def test_a_whole_key_can_be_revoked_and_is_not_repeated(tmp_path: Path) -> None:
     assert token[16:] not in answer.output
     again = _run("revoke", token, "--store", store)
     assert (again.exit_code, "there is no key" in again.output, token[16:] in again.output) == (2, True, False)
-
-
-@pytest.mark.parametrize("project", ["../x", "a/b", "", "=1", "a\x1b"], ids=["dots", "slash", "none", "sum", "escape"])
-def test_a_project_that_can_be_none_gets_no_key(tmp_path: Path, project: str) -> None:
-    answer = _run("create", "--store", str(tmp_path / "votes.db"), "--project", project)
-    assert answer.exit_code == 2
-    assert "is no name for a project" in answer.output
 
 
 def test_a_store_that_is_a_link_stays_one(tmp_path: Path) -> None:

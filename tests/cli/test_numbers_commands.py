@@ -1,89 +1,105 @@
-"""`jurors grade` and `jurors label` where votes are numbers."""
+"""Commands where votes are numbers: alarms and limits of `check`, by exit status, text, JSON and JUnit; `score`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import parse
 
+import numpy as np
 import pytest
-from click.testing import Result
-from command_line import refused, run
+from command_line import run
+
+import jurors
+from jurors.errors import OptionError
+
+JURORS = ("ann", "bob", "cy", "dee")
+
+
+def _numbers(slopes: tuple[float, ...], noise: float = 0.3) -> np.ndarray:
+    rng = np.random.default_rng(3)
+    truth = rng.normal(5, 2, 300)
+    return np.column_stack([1 + slope * truth + noise * rng.normal(size=300) for slope in slopes]).round(1)
+
+
+def _write(name: str, matrix: np.ndarray) -> None:
+    rows = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(matrix.tolist())]
+    Path(name).write_text("\n".join([",".join(("item", *JURORS)), *rows]) + "\n")
+
+
+@pytest.fixture(autouse=True)
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write("fine.csv", _numbers((1, 0.9, 1.1, 1)))
+    _write("upside_down.csv", _numbers((1, 0.9, 1.1, -1)))
+
+
+@pytest.mark.parametrize("scale", [(), ("--scale", "interval")])
+def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
+    fine, odd = (run("check", name, *scale) for name in ("fine.csv", "upside_down.csv"))
+    assert (fine.exit_code, odd.exit_code) == (0, 3)
+    assert fine.stdout.startswith("OK: no alarm rang (4 jurors, 300 items)")
+    assert "reversed_scale: dee gives lower numbers where the truth is higher" in odd.stdout
+    assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
+
+
+def test_it_says_what_it_took_the_votes_for() -> None:
+    assert "note    scale: taken for numbers" in run("check", "fine.csv").stdout
+    document = json.loads(run("check", "fine.csv", "--format", "json").stdout)
+    assert document["scale"] == "interval"
+    assert document["scale_why"].endswith("numbers with decimals")
+    graded = json.loads(run("grade", "fine.csv", "--format", "json").stdout)
+    assert document["jurors"] == graded["jurors"]
+    assert document["alarms"] == graded["alarms"]
+
+
+def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
+    limits = ("--min-reliability", "ann:0.001", "--min-reliability", "bob:0.5", "--min-reliability", "cy:1")
+    verdict = json.loads(run("check", "fine.csv", *limits, "--level", "0.8", "--format", "json").stdout)
+    assert {gate["name"]: gate["outcome"] for gate in verdict["gates"]} == {
+        "min-reliability ann": "pass",
+        "min-reliability bob": "not known",
+        "min-reliability cy": "fail",
+    }
+    line = run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
+    row = json.loads(run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
+    assert f"{row['calibrated_reliability']:.2f} (95%: {row['calibrated_reliability_low']:.2f} to" in line
+
+
+def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:
+    run("check", "upside_down.csv", "--junit", "out.xml")
+    cases = {case.get("name"): case for case in parse("out.xml").getroot().iter("testcase")}
+    assert cases["reversed_scale"].find("failure") is not None
+    assert "inconsistent" not in cases
+
+
+def test_a_limit_on_reliability_is_not_for_labels() -> None:
+    votes, _ = jurors.load_example("census")
+    with pytest.raises(OptionError, match=r"is for numbers, and these are labels: say --min-score"):
+        jurors.check(jurors.grade(votes), min_reliability=0.3)
+
+
+def test_python_has_the_same() -> None:
+    verdict = jurors.check(jurors.grade_numbers("upside_down.csv"), min_reliability={"dee": 0.999})
+    assert [alarm.kind for alarm in verdict.loud] == ["gate_unknown", "reversed_scale"]
+    assert not verdict.passed
+    assert [alarm.kind for alarm in jurors.gate(jurors.grade_numbers("fine.csv"), min_reliability=0.001)] == []
+
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"
 
 
-@pytest.fixture(autouse=True)
-def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _numeric(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "--scale", "interval", "--format", "json").stdout)
+
+
+def test_score_measures_the_estimates_and_the_values_by_the_key() -> None:
     Path("scores.csv").write_text(ROWS)
-
-
-def _run(*arguments: str, text: str | None = None) -> Result:
-    return run(*arguments, "--scale", "interval", stdin=text)
-
-
-def test_grade_prints_jurors_in_every_format() -> None:
-    assert _run("grade", "scores.csv").output == _run("grade", "-", text=ROWS).output
-    card = _run("grade", "scores.csv").output
-    assert card.splitlines()[3].split()[:7] == ["ann", "6", "0.30", "0.01", "–", "1.00", "0.65"]
-    assert "as real juries go" in card
-    document = json.loads(_run("grade", "scores.csv", "--format", "json").output)
-    assert document["scale"] == "interval"
-    assert document["exact"]["reliability"] == {"ann": "49/75", "bob": "375/917", "cy": "315/323"}
-    head = _run("grade", "scores.csv", "--format", "csv").output.splitlines()[0]
-    assert head.startswith(
-        "juror,numbers,calibrated_reliability,calibrated_reliability_low,calibrated_reliability_high,rel"
-    )
-    assert _run("grade", "scores.csv", "--format", "md").output.count("|") > 20
-
-
-def test_label_values_the_items_in_every_format() -> None:
-    assert _run("label", "scores.csv").output.splitlines()[1].split() == ["q1", "5.91", "0.48", "11.34", "3"]
-    document = json.loads(_run("label", "scores.csv", "--format", "json").output)
-    assert [row["item"] for row in document["items"]] == ["q1", "q2", "q3", "q4", "q5", "q6"]
-    assert _run("label", "scores.csv", "--format", "csv").output.startswith("item,value,low,high,independent_low,")
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        pytest.param(("grade", "--method", "latent"), "--method does not apply to numbers", id="method"),
-        pytest.param(("label", "--by", "ann"), "--by does not apply to numbers", id="by"),
-        pytest.param(("grade", "--by", "ann", "--exam"), "--exam does not apply to numbers", id="exam"),
-        pytest.param(("label", "--review", "2"), "--review does not apply to numbers", id="review"),
-    ],
-)
-def test_what_is_not_for_numbers_is_refused_in_one_line(arguments: tuple[str, ...], message: str) -> None:
-    assert message in refused(arguments[0], "scores.csv", *arguments[1:], "--scale", "interval")
-
-
-def test_a_word_among_numbers_is_named_with_its_place() -> None:
-    message = refused("grade", "-", "--scale", "interval", stdin=ROWS.replace("q4,2,9", "q4,2,high"))
-    assert "juror bob, item q4: 'high' is no number" in message
-
-
-def test_score_prints_jurors_by_the_key_in_every_format() -> None:
     Path("truth.csv").write_text("item,label\nq1,1\nq2,3\nq3,4\nq4,3\nq5,6\nq6,5\n")
-    card = _run("score", "scores.csv", "--key", "truth.csv").stdout
-    assert card == _run("score", "-", "--key", "truth.csv", text=ROWS).stdout
-    assert card.splitlines()[4].split()[:3] == ["ann", "6", "0.92"]
-    document = json.loads(_run("score", "scores.csv", "--key", "truth.csv", "--format", "json").output)
+    document = _numeric("score", "scores.csv", "--key", "truth.csv")
     assert [one["by"] for one in document["values"]] == ["grades", "mean", "median"]
     assert document["jurors"][0]["rmse"] == pytest.approx((1 / 2) ** 0.5)
-    head = _run("score", "scores.csv", "--key", "truth.csv", "--format", "csv").output.splitlines()[0]
-    assert head.startswith("juror,numbers,correlation,correlation_low,correlation_high,reliability")
-    assert _run("score", "scores.csv", "--key", "truth.csv", "--format", "md").output.count("|") > 20
-
-
-def test_a_column_can_be_the_key_of_numbers() -> None:
-    document = json.loads(_run("score", "scores.csv", "--key", "cy", "--format", "json").output)
-    assert [row["juror"] for row in document["jurors"]] == ["ann", "bob"]
-
-
-def test_a_key_of_words_is_refused_in_one_line() -> None:
-    Path("truth.csv").write_text("item,label\nq1,good\nq2,bad\n")
-    message = refused("score", "scores.csv", "--key", "truth.csv", "--scale", "interval")
-    assert "says 'good' of item q1, which is no number" in message
 
 
 def _grouped() -> str:
@@ -98,27 +114,11 @@ def _grouped() -> str:
 
 def test_score_and_grade_take_numbers_apart_by_group() -> None:
     Path("topics.csv").write_text(_grouped())
-    for scale in ((), ("--scale", "interval")):
-        shown = run("score", "topics.csv", "--key", "truth", "--by", "topic", *scale)
-        assert shown.exit_code == 0
-        assert shown.stdout.splitlines()[2].split()[:4] == ["essays", "30", "ann", "30"]
-        assert "note    scale" not in shown.stderr  # it is on the card
-    scored = json.loads(_run("score", "topics.csv", "--key", "truth", "--by", "topic", "--format", "json").stdout)
+    scored = _numeric("score", "topics.csv", "--key", "truth", "--by", "topic")
     Path("sums.csv").write_text("\n".join(line for line in _grouped().splitlines() if "essays" not in line))
-    alone = json.loads(_run("score", "sums.csv", "--key", "truth", "--ignore", "topic", "--format", "json").stdout)
+    alone = _numeric("score", "sums.csv", "--key", "truth", "--ignore", "topic")
     assert scored["groups"]["sums"]["jurors"] == alone["jurors"]
     assert scored["labels"] == []
     assert [alarm["kind"] for alarm in scored["alarms"]].count("small_group") == 2
-    head = _run("score", "topics.csv", "--key", "truth", "--by", "topic", "--format", "csv").stdout.splitlines()
-    assert head[0].startswith("group,juror,numbers,correlation,")
-    assert len(head) == 7
-    graded = json.loads(_run("grade", "topics.csv", "--ignore", "truth", "--by", "topic", "--format", "json").stdout)
+    graded = _numeric("grade", "topics.csv", "--ignore", "truth", "--by", "topic")
     assert graded["groups"]["sums"]["jurors"][0]["slope"] == pytest.approx(alone["jurors"][0]["estimated_slope"])
-
-
-def test_a_group_without_a_true_value_is_left_out_by_name() -> None:
-    Path("topics.csv").write_text(_grouped())
-    Path("key.csv").write_text("item,label\n" + "".join(f"q{k},{k % 17}\n" for k in range(1, 60, 2)))
-    result = _run("score", "topics.csv", "--ignore", "truth", "--key", "key.csv", "--by", "topic")
-    assert result.exit_code == 0
-    assert "group 'essays' cannot be graded, and is left out: no item of it has a true value" in result.stdout

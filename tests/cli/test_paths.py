@@ -1,10 +1,13 @@
-"""No command writes over what it reads, nor two results into one file."""
+"""No command writes over what it reads, nor two results into one file; whatever stops it is told in one line."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -101,3 +104,45 @@ def test_devices_may_be_named_twice(votes: Path) -> None:
 @pytest.mark.parametrize("command", ["convert", "agreement"])
 def test_a_result_may_go_to_standard_output_by_name(command: str, name: str, votes: Path) -> None:
     assert run(command, votes, "-o", name).stdout == run(command, votes).stdout
+
+
+# -- the user, the disk or the memory stand in the way --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_control_c_while_reading_is_one_word(error: Any, votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("jurors.votes.read.read_votes", interrupted)
+    result = run("convert", votes)
+    assert (result.exit_code, result.stderr) == (130, "Aborted!\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line(votes: Path) -> None:
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "jurors", "convert", str(votes)], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == "jurors: cannot write the output: No space left on device\n"
+
+
+def test_memory_that_does_not_suffice_is_told_in_one_line(votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_memory(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("jurors.grade", out_of_memory)
+    assert "not enough memory" in refused("grade", votes)
+
+
+@pytest.mark.parametrize("option", ["--reference", "--baseline"])
+def test_a_silent_pipe_beside_the_votes_is_told_too(
+    option: str, votes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    monkeypatch.setattr("jurors.votes.io.sources._PATIENCE", 0.1)
+    assert "pipe" in refused("check", votes, option, pipe)

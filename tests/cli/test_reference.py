@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import refused, run
+from command_line import run
 
 from jurors import reference_juries
 
@@ -19,9 +19,6 @@ def measured(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_table_is_printed_with_what_it_tells() -> None:
-    printed = run("reference").stdout
-    assert "bluebirds" in printed
-    assert "Shared error of a usual jury" in printed
     assert len(run("reference", "--format", "csv").stdout.splitlines()) == 46
     document = json.loads(run("reference", "--format", "json").stdout)
     assert len(document["juries"]) == document["population"]["juries"] == 45
@@ -57,33 +54,3 @@ def test_several_files_are_one_jury(measured: Path) -> None:
     flags = ("--key", measured / "long.truth.csv", "--name", "x", "--format", "csv")
     whole = run("reference", "--fit", measured / "long.csv", *flags).stdout
     assert run("reference", "--fit", measured / "a.csv", "--fit", measured / "b.csv", *flags).stdout == whole
-
-
-@pytest.mark.parametrize("command", ["grade", "label", "check"])
-@pytest.mark.parametrize("table", ["votes.csv", "nowhere.csv", "."])
-def test_what_is_no_reference_is_told_in_a_line_by_every_command(command: str, table: str, measured: Path) -> None:
-    done = run(command, measured / "votes.csv", "--reference", measured / table)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "flags, message",
-    [
-        (["--fit", "votes.csv"], "--fit needs --key"),
-        (["--kind", "people"], "--kind goes with --fit"),
-        (["--key", "votes.truth.csv"], "--key goes with --fit"),
-        (["--fit", "votes.csv", "--key", "votes.truth.csv", "--reference", "x.csv"], "do not go together"),
-        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "nowhere/own.csv"], "there is no folder nowhere"),
-        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "votes.csv"], "would write over votes.csv"),
-        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "other.csv"], "has no column 'name'"),
-    ],
-)
-def test_what_does_not_go_together_is_refused_and_no_file_is_touched(
-    flags: list[str], message: str, measured: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(measured)
-    (measured / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    before = {path.name: path.read_bytes() for path in measured.iterdir()}
-    assert message in refused("reference", *flags)
-    assert {path.name: path.read_bytes() for path in measured.iterdir()} == before

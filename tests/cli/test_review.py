@@ -9,7 +9,7 @@ from pathlib import Path
 
 import panels
 import pytest
-from command_line import refused, run
+from command_line import run
 
 import jurors
 from jurors.reporting.tables import find_findings, number_tables
@@ -60,10 +60,6 @@ def test_groups_and_columns_of_the_same_file_can_be_shown(votes: Path) -> None:
     assert all(row["vote of dee"] in ("yes", "no") for row in rows)
     own = _run("label", votes, "--text", "batch", "--review", 2, "--format", "csv")
     assert {row["batch"] for row in csv.DictReader(io.StringIO(own))} <= {"group 0", "group 1"}
-
-
-def test_texts_without_a_review_are_refused_in_a_line(votes: Path) -> None:
-    assert "--review N" in refused("label", votes, "--text", "batch")
 
 
 def test_the_pages_queue_shows_votes_and_texts() -> None:

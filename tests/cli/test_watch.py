@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import refused
 from command_line import run as invoke
 
 from jurors import simulate
@@ -61,22 +60,6 @@ def test_quiet_tells_alarms_only(votes: Path) -> None:
     status, out, _ = run(votes, "--once", "-q", "--min-score", "0.99")
     assert status == 3
     assert all(line.startswith("ALARM: ") for line in out.splitlines())
-
-
-@pytest.mark.parametrize(
-    "args, message",
-    [
-        (("--window", "soon"), "window must be"),
-        (("--gold", "votes.csv"), "--gold needs to know which item is which"),
-        (("--exec", "no-such-program-anywhere"), "there is no such program"),
-        (("--webhook", "http://example.org"), "--webhook must be https"),
-        (("--item", "itm"), "Did you mean 'item'"),
-        (("more.csv",), "one file, one folder or - is watched at a time"),
-    ],
-    ids=["window", "gold", "program", "address", "column", "two files"],
-)
-def test_what_does_not_fit_is_one_line_and_status_two(votes: Path, args: tuple[str, ...], message: str) -> None:
-    assert message in refused("watch", votes, "--once", *args)
 
 
 def test_names_reach_the_terminal_as_text(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from fuzz.tables import FORMATS, LAYOUTS, Jury
 
 #: Commands that take long, and how often they are drawn beside the others.
 _COSTLY = {"demo": 0.01, "report": 0.12, "plot": 0.12, "plan": 0.1, "compare": 0.5}
+_KEY_FORMATS = ("csv", "csv", "csv", "csv", "jsonl", "json", "tsv", "parquet", "xlsx")
+_INSIDE = ("votes", "Sheet 1", "a'b", "x;y", "other", "leak", "seen", "votes!A1:C9", "!B2", "'; --", "")
 _ENCODINGS = ("utf-8",) * 12 + ("ascii", "latin-1")
 
 
@@ -79,13 +81,8 @@ def make_case(seed: int, number: int) -> Case:
         name = rng.choice(list(files))
         files[name] = raw.mutated(rng, files[name])
     case = Case(kind, [], files, encoding=rng.choice(_ENCODINGS))
-    world = World(
-        _named(rng, case, jury),
-        _extras(rng, case, jury),
-        ["item", *jury.jurors],
-        jury.jurors,
-        [str(label) for label in jury.labels],
-    )
+    labels = [str(label) for label in jury.labels]
+    world = World(_named(rng, case), _extras(rng, case, jury), ["item", *jury.jurors], jury.jurors, labels)
     case.args = [*words.split(), *arguments(rng, commands()[words], world)]
     if kind in logs.QUESTIONS and rng.random() < 0.6:
         case.args += ["--from", logs.QUESTIONS[kind]]
@@ -104,15 +101,11 @@ def _weights() -> list[float]:
 
 @cache
 def _kinds() -> list[str]:
-    plain = [f"{layout}.{form}" for layout in LAYOUTS for form in FORMATS]
-    often = [
-        f"{layout}.{form}"
-        for layout in LAYOUTS
-        for form in ("csv", "csv", "csv", "jsonl", "json", "tsv", "parquet") * 3
-    ]
+    often = ("csv", "csv", "csv", "jsonl", "json", "tsv", "parquet") * 3
+    plain = [f"{layout}.{form}" for layout in LAYOUTS for form in (*FORMATS, *often)]
     own = ["sketch"] * 4 + ["by_true_label"] * 3 + ["matrix.npy", "matrix.npz", "many.csv", "many.jsonl", "noise"]
     tools = [tool for tool in logs.samples() for _ in range(2)]
-    return [*plain, *often, *own, *tools]
+    return [*plain, *own, *tools]
 
 
 def _votes_files(rng: random.Random, kind: str, jury: Jury, mishaps: int) -> dict[str, bytes]:
@@ -131,9 +124,8 @@ def _votes_files(rng: random.Random, kind: str, jury: Jury, mishaps: int) -> dic
     if what == "matrix":
         return {f"votes.{form}": logs.matrix(rng, jury, named=form == "npz")}
     if what == "many":
-        return {
-            f"part{k}.{form}": _table(rng, jury, form, rng.choice(LAYOUTS) if k else "long", mishaps) for k in range(2)
-        }
+        layouts = "long", rng.choice(LAYOUTS)
+        return {f"part{k}.{form}": _table(rng, jury, form, layout, mishaps) for k, layout in enumerate(layouts)}
     return {f"votes.{form}": _table(rng, jury, form, what, mishaps)}
 
 
@@ -144,14 +136,11 @@ def _table(rng: random.Random, jury: Jury, form: str, layout: str, mishaps: int)
     return FORMATS[form](rng, table)
 
 
-def _named(rng: random.Random, case: Case, jury: Jury) -> list[str]:
+def _named(rng: random.Random, case: Case) -> list[str]:
     """How the files are named on the command line: each, as a folder, by a pattern, or as standard input."""
     names = list(case.files)
     if names[0].endswith((".xlsx", ".db", ".duckdb")) and rng.random() < 0.4:
-        inside = rng.choice(
-            ("votes", "Sheet 1", "a'b", "x;y", "other", "leak", "seen", "votes!A1:C9", "!B2", "'; --", "")
-        )
-        return [f"{names[0]}::{inside}"]
+        return [f"{names[0]}::{rng.choice(_INSIDE)}"]
     folder = "/" in names[0] or len(names) > 1
     if folder and rng.random() < 0.7:
         case.files = {f"in/{name}": content for name, content in case.files.items()}
@@ -166,37 +155,17 @@ def _extras(rng: random.Random, case: Case, jury: Jury) -> Callable[[str], str]:
     """Further files: a key (or gold), a baseline, a table of reference juries."""
 
     def extra(what: str) -> str:
-        form, content = _EXTRA[what](rng, jury)
+        form = rng.choice(_KEY_FORMATS) if what == "key" else "json" if what == "baseline" else "csv"
+        if what == "baseline":
+            document = logs.baseline()
+            for _ in range(rng.choice((0, 1, 1, 3))):
+                document = trees.mutated(rng, document)
+            content = trees.dumped(rng, document)
+        else:
+            table = tables.key_of(rng, jury) if what == "key" else logs.reference()
+            content = FORMATS[form](rng, tables.mutated(rng, table) if rng.random() < 0.5 else table)
         name = f"{what}{len(case.files)}.{form}"
         case.files[name] = raw.mutated(rng, content) if rng.random() < 0.15 else content
         return name
 
     return extra
-
-
-def _key(rng: random.Random, jury: Jury) -> tuple[str, bytes]:
-    table = tables.key_of(rng, jury)
-    if rng.random() < 0.4:
-        table = tables.mutated(rng, table)
-    form = rng.choice(("csv", "csv", "csv", "csv", "jsonl", "json", "tsv", "parquet", "xlsx"))
-    return form, FORMATS[form](rng, table)
-
-
-def _baseline(rng: random.Random, jury: Jury) -> tuple[str, bytes]:
-    document = logs.baseline()
-    for _ in range(rng.choice((0, 1, 1, 3))):
-        document = trees.mutated(rng, document)
-    return "json", trees.dumped(rng, document)
-
-
-def _reference(rng: random.Random, jury: Jury) -> tuple[str, bytes]:
-    head, *rows = (line.split(",") for line in logs.reference())
-    table = tables.Table(head, [list(row) for row in rows])
-    if rng.random() < 0.7:
-        table = tables.mutated(rng, table)
-    return "csv", FORMATS["csv"](rng, table)
-
-
-_EXTRA: dict[str, Callable[[random.Random, Jury], tuple[str, bytes]]] = {
-    "key": _key, "baseline": _baseline, "reference": _reference,
-}  # fmt: skip

@@ -93,15 +93,12 @@ def _documents(case: Case, outcome: Outcome) -> list[str]:
         return []
     is_json = _format(case) == "json" and case.command not in _DATA_COMMANDS
     printed = outcome.stdout.splitlines() if case.command == "watch" else [outcome.stdout]  # which has a line per look
-    texts = (
-        printed if is_json and outcome.stdout.strip() and "--help" not in case.args and "-h" not in case.args else []
-    )
-    texts += [
-        content.decode()
-        for name, content in outcome.written.items()
-        if name in case.outputs and name.endswith(".json") and is_json
+    if not is_json or {"--help", "-h"} & set(case.args):
+        return []
+    files = [
+        outcome.written[name].decode() for name in case.outputs if name.endswith(".json") and name in outcome.written
     ]
-    return [fault for text in texts for fault in _document(text)]
+    return [fault for text in [*filter(str.strip, printed), *files] for fault in _document(text)]
 
 
 def _document(text: str) -> list[str]:

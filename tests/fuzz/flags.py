@@ -77,19 +77,15 @@ def arguments(rng: random.Random, command: click.Command, world: World) -> list[
 
 
 def _passable(word: str) -> str:
-    """No NUL: no shell can pass it. Bytes that are no text reach Python as lone surrogates, which stay."""
-    return (
-        word.replace("\x00", "0").encode("utf-8", "replace").decode() if "\ud800" in word else word.replace("\x00", "0")
-    )
+    """As a shell can pass it: no NUL, and no half of a character."""
+    return word.replace("\x00", "0").encode("utf-8", "replace").decode()
 
 
 def _argument(rng: random.Random, param: click.Argument, world: World) -> list[str]:
     if isinstance(param.type, click.Choice):
         return [rng.choice(list(param.type.choices))]
     if param.name == "files":
-        return (
-            world.votes if rng.random() < _NEEDED else [*world.votes, *rng.choice(([], world.votes, ["missing.csv"]))]
-        )
+        return world.votes + (rng.choice((world.votes, ["missing.csv"])) if rng.random() > _NEEDED else [])
     if param.name == "kind" and rng.random() < _NEEDED:
         return [rng.choice(list(KINDS))]
     return [_text(rng, world)]
@@ -98,10 +94,9 @@ def _argument(rng: random.Random, param: click.Argument, world: World) -> list[s
 def _chance(param: click.Parameter) -> float:
     if param.required:
         return _NEEDED
-    flag = param.opts[0]
-    if flag == "--items" and not isinstance(param.type, click.types.IntParamType):  # a file of what shows the items
+    if param.opts[0] == "--items" and param.metavar == "ITEMS":  # a file of what shows the items
         return _USUAL
-    return _OFTEN.get(flag, _USUAL)
+    return _OFTEN.get(param.opts[0], _USUAL)
 
 
 #: What makes commands do more, or cheaper.

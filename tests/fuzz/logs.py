@@ -6,13 +6,15 @@ import io
 import json
 import random
 import zipfile
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from fuzz import trees
-from fuzz.tables import Jury
+from fuzz.tables import Jury, Table
+from mutated_logs import SMALL
 from other_tools import SAMPLES
 
 from jurors.sketch import file as sketch_file
@@ -66,24 +68,11 @@ def _changed(rng: random.Random, content: bytes, mishaps: int, *, lines: bool) -
     return trees.dumped(rng, document)
 
 
-def _inspect_log() -> dict[str, Any]:
-    """A log as Inspect AI writes it: two scorers, a panel of models, one scorer with several values."""
-    grader = {"name": "model_graded_qa", "options": {"model": ["m/a", "m/b"]}, "metrics": [{"name": "accuracy"}]}
-    spec = {
-        "task": "quiz", "model": "m/model", "dataset": {"name": "quiz", "location": "quiz.csv"},
-        "scorers": [{"name": "match", "options": {}}, {"name": "style"}, grader], "model_roles": {},
-    }  # fmt: skip
-    said = [{"id": f"q{k}", "epoch": 1, "input": f"say {k}", "target": "yes", "scores": _scores(k)} for k in range(8)]
-    return {"version": 2, "status": "success", "eval": spec, "samples": said}
-
-
-def _scores(k: int) -> dict[str, Any]:
-    panel = {"panel": {"votes": ["C" if k % 2 else "I", "C"]}}
-    return {
-        "match": {"value": "C" if k % 3 else "I", "answer": "yes"},
-        "style": {"value": {"polite": 1, "short": k % 2}},
-        "model_graded_qa": {"value": "C", "metadata": panel},
-    }
+def _inspect_log() -> Any:
+    """A log as Inspect AI writes it: several scorers, a panel of models, one scorer with several values."""
+    (document,) = SMALL["inspect"][1]
+    (sample,) = document["samples"]
+    return document | {"samples": [sample | {"id": f"q{k}"} for k in range(8)]}
 
 
 def _archive(rng: random.Random, mishaps: int) -> bytes:
@@ -125,11 +114,9 @@ def sketch(rng: random.Random, jury: Jury, mishaps: int) -> bytes:
 
 def by_true_label(rng: random.Random, jury: Jury, mishaps: int) -> bytes:
     """Counts of decision tuples by true label."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = defaultdict(Counter)
     for true, row in zip(jury.truth, jury.votes, strict=True):
-        said = counts.setdefault(str(true), {})
-        tuple_ = ",".join(map(str, row))
-        said[tuple_] = said.get(tuple_, 0) + 1
+        counts[str(true)][",".join(map(str, row))] += 1
     document: Any = {"jurors": jury.jurors, "labels": [str(label) for label in jury.labels], "by_true_label": counts}
     if rng.random() < 0.3:
         document = counts if rng.random() < 0.5 else [document, document]
@@ -143,9 +130,8 @@ def matrix(rng: random.Random, jury: Jury, *, named: bool) -> bytes:
     place = {str(label): k for k, label in enumerate(jury.labels)}
     cells = np.array([[place.get(str(vote), -1) for vote in row] for row in jury.votes])
     cells = cells.astype(rng.choice(("i8", "i1", "f8", "f4")))
-    cells = rng.choice(
-        (cells, cells, cells, cells.astype("U4"), cells[None], cells.ravel(), cells.astype("c16"), cells > 0)
-    )
+    odd = (cells.astype("U4"), cells[None], cells.ravel(), cells.astype("c16"), cells > 0)
+    cells = rng.choice((*[cells] * 3, *odd))
     if cells.size and cells.dtype.kind in "if" and rng.random() < 0.2:
         cells.flat[0] = rng.choice((127, -2, 99, 0.5))
     sink = io.BytesIO()
@@ -166,8 +152,10 @@ def baseline() -> Any:
 
 
 @cache
-def reference() -> list[str]:
-    """The first lines of the reference juries that come with the package."""
+def reference() -> Table:
+    """The first of the reference juries that come with the package."""
     import jurors.data
 
-    return (Path(jurors.data.__file__).parent / "reference_juries.csv").read_text().splitlines()[:12]
+    lines = (Path(jurors.data.__file__).parent / "reference_juries.csv").read_text().splitlines()
+    head, *rows = (line.split(",") for line in lines[:12])
+    return Table(head, rows)

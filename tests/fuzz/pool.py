@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -52,16 +52,12 @@ def run_all(numbered: Numbered, seed: int, workers: int) -> list[Result]:
                     print(f"case {one['number']}: {one['signature']}", file=sys.stderr, flush=True)
             chunks += [rest] if rest else []
             shutil.rmtree(folder, ignore_errors=True)
-            _progress(results, len(todo), time.time() - start)
+            bad, speed = sum(bool(one["faults"]) for one in results), len(results) / (time.time() - start)
+            line = f"{len(results):,} of {len(todo):,} cases, {bad} bad, {speed:.0f} per second"
+            print(line, file=sys.stderr, flush=True)
     finally:
         shutil.rmtree(home, ignore_errors=True)
     return sorted(results, key=lambda one: str(one["number"]).zfill(9))
-
-
-def _progress(results: Sequence[Result], total: int, seconds: float) -> None:
-    bad = sum(bool(one["faults"]) for one in results)
-    line = f"{len(results):,} of {total:,} cases, {bad} bad, {len(results) / seconds:.0f} per second"
-    print(line, file=sys.stderr, flush=True)
 
 
 def _case(numbered: Numbered, number: Any, seed: int) -> Case:
@@ -125,11 +121,8 @@ def _signature(case: Case, outcome: Outcome, wrong: Sequence[str]) -> str:
         last = ours[0] if outcome.status is None and ours else ours[-1] if ours else ("?", "?", "?")
         error = outcome.trace.strip().splitlines()[0 if outcome.status is None else -1][:120]
         return f"{wrong[0]}: {':'.join(last[:2])} {last[2]}: {error}"
-    return (
-        f"{wrong[0]}: {case.command}: {outcome.stderr.strip()[:100]!r}"
-        if "line" in wrong[0]
-        else f"{wrong[0]}: {case.command}"
-    )
+    said = f": {outcome.stderr.strip()[:100]!r}" if "line" in wrong[0] else ""
+    return f"{wrong[0]}: {case.command}{said}"
 
 
 # -- one DuckDB for all cases of a worker ---------------------------------------------------------------------------
@@ -165,51 +158,24 @@ class Shared:
         return self._base.cursor()
 
 
-# -- the summary ----------------------------------------------------------------------------------------------------
-
-_HEAD = ("", "cases", "exit 0", "exit 2", "exit 3", "tracebacks", "hangs", "blow-ups", "other", "slowest s", "peak MB")
-
-
 def print_summary(results: Sequence[Result]) -> int:
-    """Print it; the exit status is 1 where a case failed."""
-    print("\nby kind of input")
-    _print_table(results, lambda one: str(one["kind"]))
-    print("\nby command")
-    _print_table(results, lambda one: str(one["command"]))
+    """How many cases of each kind and command ended how; the exit status is 1 where a case failed."""
+    for by in ("kind", "command"):
+        print(f"\nby {by}")
+        for name, ones in _grouped(results, by):
+            ends = Counter(one["faults"][0] if one["faults"] else f"exit {one['status']}" for one in ones)
+            slowest, peak = max(one["seconds"] for one in ones), max(one["peak"] for one in ones) >> 20
+            told = ", ".join(f"{end}: {times:,}" for end, times in sorted(ends.items()))
+            print(f"{name:<32}{len(ones):>8,}  {slowest:>5.1f} s {peak:>5} MB  {told}")
     bad = [one for one in results if one["faults"]]
-    for signature, ones in sorted(_grouped(bad, lambda one: str(one["signature"])).items(), key=lambda s: -len(s[1])):
+    for signature, ones in _grouped(bad, "signature"):
         print(f"{len(ones):6} x {signature}   (cases {', '.join(str(one['number']) for one in ones[:4])})")
     print(f"\n{len(results):,} cases, {len(bad):,} failed")
     return 1 if bad else 0
 
 
-def _grouped(results: Sequence[Result], by: Callable[[Result], str]) -> dict[str, list[Result]]:
+def _grouped(results: Sequence[Result], by: str) -> list[tuple[str, list[Result]]]:
     groups: dict[str, list[Result]] = defaultdict(list)
     for one in results:
-        groups[by(one)].append(one)
-    return groups
-
-
-def _print_table(results: Sequence[Result], by: Callable[[Result], str]) -> None:
-    rows = [_row(name, ones) for name, ones in sorted(_grouped(results, by).items())]
-    rows.append(_row("all", results))
-    widths = [max(len(row[k]) for row in (_HEAD, *rows)) for k in range(len(_HEAD))]
-    for row in (_HEAD, *rows):
-        first, *rest = (
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        print("  ".join((first, *rest)))
-
-
-def _row(name: str, ones: Sequence[Result]) -> tuple[str, ...]:
-    exits = [sum(one["status"] == status for one in ones) for status in (0, 2, 3)]
-    words = [one["faults"][0] for one in ones if one["faults"]]
-    told = [
-        sum(word == "traceback" or word == "crash" for word in words),
-        sum(word in ("hang", "slow") for word in words),
-        words.count("memory"),
-    ]
-    slowest, peak = max(one["seconds"] for one in ones), max(one["peak"] for one in ones)
-    numbers = (len(ones), *exits, *told, len(words) - sum(told))
-    return (name, *(f"{number:,}" if number else "0" for number in numbers), f"{slowest:.1f}", str(peak >> 20))
+        groups[one[by]].append(one)
+    return sorted(groups.items())

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import tempfile
 import zipfile
+from contextlib import closing
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import openpyxl
-from openpyxl.utils.exceptions import IllegalCharacterError
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
 if TYPE_CHECKING:
     from fuzz.tables import Table
@@ -23,19 +24,13 @@ if TYPE_CHECKING:
 _TITLES = ("votes", "Sheet 1", "a'b", "x;y", "drop table votes", "🙂")
 
 
-def bare_xlsx(rng: random.Random, table: Table) -> bytes:
-    """A workbook that lacks nearly everything."""
-    rows = "".join(
-        f"<row>{''.join(f'<c><v>{cell!r}</v></c>' for cell in row)}</row>" for row in (table.head, *table.rows)
-    )
-    sheet = f"<worksheet><sheetData>{rows}</sheetData></worksheet>"
-    return _zipped({"xl/worksheets/sheet1.xml": sheet.encode("utf-8", "replace")})
-
-
 def xlsx(rng: random.Random, table: Table) -> bytes:
     """A workbook, at times with a title, merged cells, formulas, other sheets, or a sheet of somebody's own XML."""
-    if rng.random() < 0.15:
-        return bare_xlsx(rng, table)
+    place = "xl/worksheets/sheet1.xml"
+    if rng.random() < 0.15:  # a workbook that lacks nearly everything
+        cells = [[f"<c><v>{cell!r}</v></c>" for cell in row] for row in (table.head, *table.rows)]
+        rows = "".join(f"<row>{''.join(row)}</row>" for row in cells)
+        return _zipped({place: f"<worksheet><sheetData>{rows}</sheetData></worksheet>".encode("utf-8", "replace")})
     book = openpyxl.Workbook()
     sheet = book.active
     sheet.title = rng.choice(_TITLES)
@@ -54,7 +49,6 @@ def xlsx(rng: random.Random, table: Table) -> bytes:
     with zipfile.ZipFile(sink) as saved:
         held = {name: saved.read(name) for name in sorted(saved.namelist())}
     held["docProps/core.xml"] = re.sub(rb"\d{4}-\d\d-\d\dT[\d:]+Z", b"2026-01-01T00:00:00Z", held["docProps/core.xml"])
-    place = "xl/worksheets/sheet1.xml"
     if rng.random() < 0.15:
         far = rng.choice(
             ('<row r="99999999"/>', '<row r="900"><c r="XFD900"><v>1</v></c></row>', '<c r="-1"/>', "<row>")
@@ -67,18 +61,11 @@ def xlsx(rng: random.Random, table: Table) -> bytes:
 
 def _cell(cell: Any) -> Any:
     """A cell as openpyxl takes it."""
-    if not isinstance(cell, (str, int, float, bool, type(None))):
-        return str(cell)[:100]
-    if isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > 1 << 60:
-        return str(cell)
-    if not isinstance(cell, str):
-        return cell
-    text = cell.encode("utf-8", "replace").decode()[:1000]
-    try:
-        openpyxl.cell.cell.Cell(openpyxl.Workbook().active, value=text)
-    except (IllegalCharacterError, ValueError):
-        return ascii(text)
-    return text
+    return cell if _is_plain(cell) else ILLEGAL_CHARACTERS_RE.sub(lambda odd: ascii(odd[0]), _text(cell))[:1000]
+
+
+def _is_plain(cell: Any) -> bool:
+    return cell is None or isinstance(cell, float) or (isinstance(cell, int) and abs(cell) < 1 << 60)
 
 
 def _zipped(held: dict[str, bytes]) -> bytes:
@@ -92,29 +79,24 @@ def _zipped(held: dict[str, bytes]) -> bytes:
 
 def sqlite_file(rng: random.Random, table: Table) -> bytes:
     """An SQLite database with the table, and at times others and a view."""
-    head = list(dict.fromkeys(_name(name).casefold() for name in table.head)) or ["a"]
-    with sqlite3.connect(":memory:") as con:
+    head, rows = _columns(table)
+    stored = [[cell if _is_plain(cell) else _text(cell) for cell in row] for row in rows]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as con:
         title = _quoted(rng.choice(_TITLES))
         con.execute(f"CREATE TABLE {title} ({', '.join(map(_quoted, head))})")
-        rows = [[_stored(row[k] if k < len(row) else None) for k in range(len(head))] for row in table.rows]
-        con.executemany(f"INSERT INTO {title} VALUES ({', '.join('?' * len(head))})", rows)
+        con.executemany(f"INSERT INTO {title} VALUES ({', '.join('?' * len(head))})", stored)
         if rng.random() < 0.2:
             con.execute("CREATE TABLE other (a, b)")
         if rng.random() < 0.1:
             con.execute(f"CREATE VIEW seen AS SELECT * FROM {title}")
-    content = con.serialize()
-    con.close()
-    return bytes(content)
+        return bytes(con.serialize())
 
 
 def duckdb_file(rng: random.Random, table: Table) -> bytes:
     """A DuckDB database with the table as text, and at times a view that looks elsewhere."""
-    head = list(dict.fromkeys(_name(name).casefold() for name in table.head)) or ["a"]
-    rows = [
-        [None if k >= len(row) or row[k] is None else _name(row[k]) for k in range(len(head))] for row in table.rows
-    ]
-    kept = tuple(tuple(row) for row in rows[:40])
-    return _duckdb_of(_quoted(rng.choice(_TITLES)), tuple(head), kept, looks_elsewhere=rng.random() < 0.2)
+    head, rows = _columns(table)
+    texts = tuple(tuple(None if cell is None else _text(cell)[:200] for cell in row) for row in rows[:40])
+    return _duckdb_of(_quoted(rng.choice(_TITLES)), tuple(head), texts, looks_elsewhere=rng.random() < 0.2)
 
 
 @lru_cache(64)  # DuckDB gives every file a number of its own, and a case is to be the same when it is made again
@@ -126,24 +108,20 @@ def _duckdb_of(
         with duckdb.connect(str(path)) as con:
             con.execute(f"CREATE TABLE {title} ({', '.join(f'{_quoted(name)} VARCHAR' for name in head)})")
             if rows:
-                con.executemany(
-                    f"INSERT INTO {title} VALUES ({', '.join('?' * len(head))})", [list(row) for row in rows]
-                )
+                con.executemany(f"INSERT INTO {title} VALUES ({', '.join('?' * len(head))})", list(map(list, rows)))
             if looks_elsewhere:
                 con.execute("CREATE VIEW leak AS SELECT * FROM read_csv('/etc/hostname')")
         return path.read_bytes()
 
 
-def _name(value: Any) -> str:
-    return str(value).encode("utf-8", "replace").decode().replace("\0", "")[:200] or "_"
+def _columns(table: Table) -> tuple[list[str], list[list[Any]]]:
+    """Names that a database can tell apart, and rows of as many cells."""
+    head = list(dict.fromkeys(_text(name).casefold()[:200] or "_" for name in table.head)) or ["a"]
+    return head, [[*row, *[None] * len(head)][: len(head)] for row in table.rows]
 
 
-def _stored(cell: Any) -> Any:
-    if isinstance(cell, int) and not -(1 << 63) <= cell < 1 << 63:
-        return str(cell)
-    if isinstance(cell, str):
-        return cell.encode("utf-8", "replace").decode()
-    return cell if cell is None or isinstance(cell, (int, float, bytes)) else str(cell)
+def _text(cell: Any) -> str:
+    return str(cell).encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _quoted(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Callable
 
 _PIECES = (
     b"\x00", b"\x1b[31m", b"\x1b]0;x\x07", b"\r", b"\n", b"\r\n", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf",
@@ -12,65 +11,35 @@ _PIECES = (
     b"]", b"\\ud800", b"NaN", b"-", b"1e999", b"\xe2\x80\xae", b"\xe2\x80\xa8", b"=", b"#",
 )  # fmt: skip
 _ENCODINGS = ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "cp037", "utf-7", "shift_jis", "utf-8-sig")
-
-
-def _flip(rng: random.Random, data: bytes) -> bytes:
-    changed = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 8))):
-        at = rng.randrange(len(changed))
-        changed[at] ^= 1 << rng.randrange(8)
-    return bytes(changed)
-
-
-def _cut(rng: random.Random, data: bytes) -> bytes:
-    return data[: rng.randrange(len(data))]
-
-
-def _drop(rng: random.Random, data: bytes) -> bytes:
-    start = rng.randrange(len(data))
-    return data[:start] + data[start + rng.choice((1, 3, 20, 200)) :]
-
-
-def _repeat(rng: random.Random, data: bytes) -> bytes:
-    start = rng.randrange(len(data))
-    part = data[start : start + rng.choice((1, 5, 50, 500))]
-    return data[:start] + part * rng.choice((2, 3, 50)) + data[start:]
-
-
-def _insert(rng: random.Random, data: bytes) -> bytes:
-    start = rng.randrange(len(data) + 1)
-    return data[:start] + rng.choice(_PIECES) * rng.choice((1, 1, 1, 3, 1000)) + data[start:]
-
-
-def _swap_line_ends(rng: random.Random, data: bytes) -> bytes:
-    return data.replace(b"\n", rng.choice((b"\r", b"\r\n", b"\n\n", b"\n\r", b"\x0b", b"\xe2\x80\xa8")))
-
-
-def _encode(rng: random.Random, data: bytes) -> bytes:
-    return data.decode("utf-8", "replace").encode(rng.choice(_ENCODINGS), "replace")
-
-
-def _mark(rng: random.Random, data: bytes) -> bytes:
-    return (
-        rng.choice((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff", b"\x1f\x8b", b"PK\x03\x04")) + data
-    )
-
-
-def _pack(rng: random.Random, data: bytes) -> bytes:
-    packed = gzip.compress(data, compresslevel=1, mtime=0)
-    return packed if rng.random() < 0.6 else _cut(rng, packed)
-
-
-def _noise(rng: random.Random, data: bytes) -> bytes:
-    start = rng.randrange(len(data))
-    return data[:start] + rng.randbytes(rng.choice((1, 4, 64))) + data[start + 4 :]
-
-
-_ALL: tuple[Callable[[random.Random, bytes], bytes], ...] = (
-    _flip, _flip, _cut, _drop, _repeat, _insert, _insert, _swap_line_ends, _encode, _mark, _pack, _noise,
-)  # fmt: skip
+_LINE_ENDS = (b"\r", b"\r\n", b"\n\n", b"\n\r", b"\x0b", b"\xe2\x80\xa8")
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff", b"\x1f\x8b", b"PK\x03\x04")
+_MISHAPS = ["flip", "flip", "cut", "drop", "repeat", "insert", "insert", "line-ends", "encode", "mark", "pack", "noise"]
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:
     """The bytes after one mishap."""
-    return rng.choice(_ALL)(rng, data) if data else rng.randbytes(rng.choice((0, 1, 10)))
+    if not data:
+        return rng.randbytes(rng.choice((0, 1, 10)))
+    at = rng.randrange(len(data))
+    before, after = data[:at], data[at:]
+    match rng.choice(_MISHAPS):
+        case "flip":
+            return before + bytes([after[0] ^ 1 << rng.randrange(8)]) + after[1:]
+        case "cut":
+            return before
+        case "drop":
+            return before + after[rng.choice((1, 3, 20, 200)) :]
+        case "repeat":
+            return before + after[: rng.choice((1, 5, 50, 500))] * rng.choice((2, 3, 50)) + after
+        case "insert":
+            return before + rng.choice(_PIECES) * rng.choice((1, 1, 1, 3, 1000)) + after
+        case "line-ends":
+            return data.replace(b"\n", rng.choice(_LINE_ENDS))
+        case "encode":
+            return data.decode("utf-8", "replace").encode(rng.choice(_ENCODINGS), "replace")
+        case "mark":
+            return rng.choice(_MARKS) + data
+        case "pack":
+            packed = gzip.compress(data, compresslevel=1, mtime=0)
+            return packed if rng.random() < 0.6 else packed[: rng.randrange(len(packed))]
+    return before + rng.randbytes(rng.choice((1, 4, 64))) + after[4:]

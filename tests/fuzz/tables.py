@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain, product
 from typing import Any
 
 import pyarrow as pa
@@ -51,22 +52,15 @@ def jury(rng: random.Random) -> Jury:
     elif rng.random() < 0.02:
         labels = [f"label {k}" for k in range(rng.choice((40, 1000)))]
     jurors = names(rng, width, wild=wild)
-    items = (
-        [f"q{k}" for k in range(size)]
-        if rng.random() < 0.8
-        else [f"{one} {k}" for k, one in enumerate(names(rng, size, wild=wild))]
-    )
+    items = [f"{one} {k}" for k, one in enumerate(names(rng, size, wild=wild * (rng.random() < 0.2)))]
     truth = [rng.choice(labels) for _ in items]
     gaps = rng.choice((0, 0, 0, 0.1, 0.6))
     skill = [rng.choice((0.95, 0.8, 0.7, 0.5, 1.0)) for _ in jurors]
-    votes = [[_vote(rng, true, labels, skill[k], gaps) for k in range(len(jurors))] for true in truth]
+    votes: list[list[Any]] = [
+        [true if rng.random() < right else rng.choice(labels) for right in skill] for true in truth
+    ]
+    votes = [[None if rng.random() < gaps else vote for vote in row] for row in votes]
     return Jury(items, jurors, labels, truth, votes)
-
-
-def _vote(rng: random.Random, true: Any, labels: list[Any], skill: float, gaps: float) -> Any:
-    if rng.random() < gaps:
-        return None
-    return true if rng.random() < skill else rng.choice(labels)
 
 
 def table_of(rng: random.Random, jury: Jury, layout: str) -> Table:
@@ -74,12 +68,9 @@ def table_of(rng: random.Random, jury: Jury, layout: str) -> Table:
     if layout == "wide":
         table = Table(["item", *jury.jurors], [[i, *row] for i, row in zip(jury.items, jury.votes, strict=True)])
     elif layout == "long":
-        cells = (
-            (i, j, v)
-            for i, row in zip(jury.items, jury.votes, strict=True)
-            for j, v in zip(jury.jurors, row, strict=True)
-        )
-        table = Table(["item", "juror", "label"], [[i, j, v] for i, j, v in cells if v is not None])
+        pairs = product(jury.items, jury.jurors)
+        cells = ([*pair, vote] for pair, vote in zip(pairs, chain(*jury.votes), strict=True) if vote is not None)
+        table = Table(["item", "juror", "label"], list(cells))
     else:
         counted = Counter(tuple(row) for row in jury.votes)
         table = Table([*jury.jurors, "count"], [[*row, count] for row, count in counted.items()])
@@ -99,93 +90,52 @@ def key_of(rng: random.Random, jury: Jury) -> Table:
 # -- what may be wrong ----------------------------------------------------------------------------------------------
 
 
-def mutated(rng: random.Random, table: Table) -> Table:
-    """The table after one mishap."""
-    changed = Table(list(table.head), [list(row) for row in table.rows])
-    rng.choice(_ALL)(rng, changed)
-    return changed
-
-
-def _cells(rng: random.Random, table: Table) -> None:
-    for _ in range(rng.choice((1, 1, 3, 20))):
-        row = rng.choice(table.rows) if table.rows else []
-        if row:
-            row[rng.randrange(len(row))] = value(rng)
-
-
-def _whole_column(rng: random.Random, table: Table) -> None:
-    at, kind = rng.randrange(len(table.head) or 1), rng.randrange(6)
-    same = value(rng)
-    for k, row in enumerate(table.rows):
-        if at < len(row):
-            row[at] = (same, k, k / 7, f"2026-01-{1 + k % 28:02}", value(rng), f"{k:08x}")[kind]
-
-
-def _add_column(rng: random.Random, table: Table) -> None:
-    table.head.append(rng.choice(COLUMN_WORDS) if rng.random() < 0.7 else str(value(rng)))
-    kind, same = rng.randrange(4), value(rng)
-    for k, row in enumerate(table.rows):
-        row.append((same, k, value(rng), row[-1] if row else k)[kind])
-
-
-def _drop_column(rng: random.Random, table: Table) -> None:
-    at = rng.randrange(len(table.head) or 1)
-    del table.head[at : at + 1]
-    for row in table.rows:
-        del row[at : at + 1]
-
-
-def _rename(rng: random.Random, table: Table) -> None:
-    if table.head:
-        table.head[rng.randrange(len(table.head))] = rng.choice((*COLUMN_WORDS, *table.head, str(value(rng))))
-
-
-def _no_head(rng: random.Random, table: Table) -> None:
-    table.head = [str(cell) for cell in table.rows.pop(0)] if table.rows else []
-
-
-def _rows_again(rng: random.Random, table: Table) -> None:
-    table.rows += [list(row) for row in table.rows[: rng.choice((1, 5, 10**6))]]
-
-
-def _ragged(rng: random.Random, table: Table) -> None:
-    for row in rng.sample(table.rows, min(3, len(table.rows))):
-        row[:] = rng.choice((row[:-1], [*row, value(rng)], [], [*row, *row]))
-
-
-def _few_rows(rng: random.Random, table: Table) -> None:
-    del table.rows[rng.choice((0, 1, 2, 3)) :]
-
-
-def _wide(rng: random.Random, table: Table) -> None:
-    """Many more columns."""
-    more = rng.choice((5, 40, 300))
-    table.head += [f"c{k}" for k in range(more)]
-    for row in table.rows:
-        row += [rng.choice("ab") for _ in range(more)]
-
-
-def _turned(rng: random.Random, table: Table) -> None:
-    """Rows for columns."""
-    first, *others = [list(column) for column in zip(table.head, *table.rows, strict=False)] or [[]]
-    table.head, table.rows = [str(cell) for cell in first], others
-
-
-_ALL: tuple[Callable[[random.Random, Table], None], ...] = (
-    _cells, _cells, _cells, _whole_column, _whole_column, _add_column, _drop_column, _rename, _rename, _no_head,
-    _rows_again, _ragged, _few_rows, _wide, _turned,
+_MISHAPS = (
+    "cells", "cells", "cells", "column", "column", "add column", "drop column", "rename", "rename", "no head",
+    "rows again", "ragged", "few rows", "wide", "turned",
 )  # fmt: skip
 
 
+def mutated(rng: random.Random, table: Table) -> Table:
+    """The table after one mishap."""
+    head, rows = list(table.head), [list(row) for row in table.rows]
+    at, kind, same = rng.randrange(len(head) or 1), rng.randrange(6), value(rng)
+    match rng.choice(_MISHAPS):
+        case "cells":
+            for row in rng.choices(rows, k=rng.choice((1, 1, 3, 20))) if rows else ():
+                row[at:] = [value(rng), *row[at + 1 :]]
+        case "column":
+            for k, row in enumerate(rows):
+                row[at : at + 1] = [(same, k, k / 7, f"2026-01-{1 + k % 28:02}", value(rng), f"{k:08x}")[kind]]
+        case "add column":
+            head.append(rng.choice(COLUMN_WORDS) if rng.random() < 0.7 else str(value(rng)))
+            for k, row in enumerate(rows):
+                row.append((same, k, value(rng), row[-1] if row else k)[kind % 4])
+        case "drop column":
+            for row in (head, *rows):
+                del row[at : at + 1]
+        case "rename":
+            head[at : at + 1] = [rng.choice((*COLUMN_WORDS, *head, str(value(rng))))]
+        case "no head":
+            head = [str(cell) for cell in rows.pop(0)] if rows else []
+        case "rows again":
+            rows += [list(row) for row in rows[: rng.choice((1, 5, 10**6))]]
+        case "ragged":
+            for row in rng.sample(rows, min(3, len(rows))):
+                row[:] = rng.choice((row[:-1], [*row, value(rng)], [], [*row, *row]))
+        case "few rows":
+            del rows[rng.choice((0, 1, 2, 3)) :]
+        case "wide":
+            more = rng.choice((5, 40, 300))
+            head += [f"c{k}" for k in range(more)]
+            rows = [[*row, *rng.choices("ab", k=more)] for row in rows]
+        case _:  # rows for columns
+            first, *rows = [list(column) for column in zip(head, *rows, strict=False)] or [[]]
+            head = [str(cell) for cell in first]
+    return Table(head, rows)
+
+
 # -- formats --------------------------------------------------------------------------------------------------------
-
-
-def _csv(rng: random.Random, table: Table) -> bytes:
-    return _delimited(rng, table, rng.choice((",", ",", ",", ";", "|", "\t")))
-
-
-def _tsv(rng: random.Random, table: Table) -> bytes:
-    return _delimited(rng, table, "\t")
 
 
 def _delimited(rng: random.Random, table: Table, delimiter: str) -> bytes:
@@ -223,10 +173,8 @@ def _arrow_table(rng: random.Random, table: Table) -> Any:
 def _array(rng: random.Random, cells: list[Any]) -> Any:
     texts = [None if cell is None else _sound(str(cell)) for cell in cells]
     if rng.random() < 0.15:
-        texts = rng.choice(
-            (pa.array(texts).dictionary_encode(), pa.array(texts, pa.large_string()), pa.array(texts).cast(pa.binary()))
-        )
-        return texts
+        array = pa.array(texts)
+        return rng.choice((array.dictionary_encode(), array.cast(pa.large_string()), array.cast(pa.binary())))
     try:
         return pa.array(cells)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
@@ -253,6 +201,8 @@ def _arrow(rng: random.Random, table: Table) -> bytes:
 
 
 FORMATS: dict[str, Callable[[random.Random, Table], bytes]] = {
-    "csv": _csv, "tsv": _tsv, "json": _json, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow, "xlsx": xlsx,
+    "csv": lambda rng, table: _delimited(rng, table, rng.choice(",,,;|\t")),
+    "tsv": lambda rng, table: _delimited(rng, table, "\t"),
+    "json": _json, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow, "xlsx": xlsx,
     "db": sqlite_file, "duckdb": duckdb_file,
 }  # fmt: skip

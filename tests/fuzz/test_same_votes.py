@@ -21,7 +21,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import jurors
 from jurors import Sketch, Votes
 from jurors.jury.inputs import as_sketch
 from jurors.sketch.file import text_of
@@ -138,18 +137,3 @@ def test_one_sketch_from_arrays_and_sketch_files(cells: Cells, tmp_path: Path) -
     assert as_sketch(cells, jurors=JURORS) == expected
     assert as_sketch(tmp_path / "votes.npz") == expected
     assert as_sketch(tmp_path / "votes.sketch.json") == expected
-
-
-@pytest.mark.slow
-def test_one_grade_from_every_format(tmp_path: Path) -> None:
-    said = np.random.default_rng(7)
-    true = said.integers(0, 3, size=60)
-    codes = np.where(said.random((60, 4)) < 0.8, true[:, None], said.integers(0, 3, size=(60, 4)))
-    cells: Cells = [[LABELS[code] for code in row] for row in codes.tolist()]
-    expected = jurors.grade(truth(cells))
-    for layout in LAYOUTS:
-        forms = in_every_form(cells, layout, tmp_path)
-        for form in ("csv", "jsonl", "parquet", "polars"):
-            grades = jurors.grade(forms[form], **LAYOUTS[layout][1])
-            assert grades.score == pytest.approx(expected.score), (layout, form)
-            assert grades.prevalence == pytest.approx(expected.prevalence), (layout, form)

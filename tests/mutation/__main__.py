@@ -12,16 +12,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.abc
-import importlib.machinery
+import importlib.util
 import os
 import pickle
 import random
 import signal
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -31,11 +32,10 @@ from mutation.sites import Site, mutated, sites
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src"
-PLACES = (
-    "tests/evaluate", "tests/uncertainty", "tests/sketch", "tests/jury", "tests/exact", "tests/paper", "tests/report",
-    "tests/test_testing.py",
-)  # fmt: skip
-"""Where the tests of the heart live, beside the examples in the modules themselves."""
+ROOMS = ("evaluate", "uncertainty", "sketch", "jury", "exact")
+PLACES = [f"tests/{room}" for room in (*ROOMS, "paper", "report", "test_testing.py")]
+PLACES += [f"src/jurors/{room}" for room in ROOMS]
+"""Where the tests of the heart live."""
 
 QUIET = ["-q", "-x", "--no-header", "--tb=no", "--benchmark-disable", "-p", "no:cacheprovider"]
 QUICK = ["-m", "not (engine or browser or notebook or slow)", "--hypothesis-profile", "quick"]
@@ -72,70 +72,41 @@ class Reach:
     seconds: dict[str, float]
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that pass through the broken line, its module's own and the quickest first.
-
-        Of a constant, all tests that pass through its module.
-        """
+        """The tests that pass through the broken line (of a constant: its module), its own and the quickest first."""
         lines = self.by_line.get(mutant.path, {})
-        passing = lines.get(mutant.site.line, frozenset())
-        if not passing:
-            passing = frozenset().union(*lines.values())
+        passing = lines.get(mutant.site.line) or frozenset().union(*lines.values())
         own = Path(mutant.path).stem
         return sorted(passing, key=lambda test: (own not in test, self.seconds.get(test, 0.0), test))
 
 
 def main() -> int:
     """Break, test, and print how many were noticed."""
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    asked.add_argument("--sample", type=int, default=300)
-    asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--rooms", default="evaluate,uncertainty,sketch")
-    asked.add_argument("--only", nargs="+", default=[], help="mutants as their lines print them: PATH:NUMBER …")
-    asked.add_argument("--reach", type=Path, help="keep what the first, slow run learns in this file, and use it again")
-    chosen = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", default="evaluate,uncertainty,sketch")
+    parser.add_argument("--only", nargs="+", default=[], help="mutants as their lines print them: PATH:NUMBER …")
+    parser.add_argument(
+        "--reach", type=Path, help="keep what the first, slow run learns in this file, and use it again"
+    )
+    options = parser.parse_args()
     os.chdir(ROOT)
-    reach = _remembered(chosen.reach)
-    _check_names(reach)
-    mutants = [_named(one) for one in chosen.only]
-    mutants = mutants or _sampled(chosen.rooms.split(","), chosen.sample, chosen.seed)
-    _show(mutants, _try_all(mutants, reach))
-    return 0
-
-
-def _named(name: str) -> Mutant:
-    path, number = name.rsplit(":", 1)
-    return Mutant(path, sites((SRC / path).read_text())[int(number)])
-
-
-def _sampled(rooms: Sequence[str], sample: int, seed: int) -> list[Mutant]:
-    everything = [
-        Mutant(str(path.relative_to(SRC)), site)
-        for room in rooms
-        for path in sorted((SRC / "jurors" / room).rglob("*.py"))
-        for site in sites(path.read_text())
-    ]
-    return random.Random(seed).sample(everything, min(sample, len(everything)))
-
-
-def _remembered(kept: Path | None) -> Reach:
-    """What was measured before, or is now: in another process, for this one must not import what will be broken."""
     with tempfile.TemporaryDirectory() as folder:
-        path = kept or Path(folder) / "reach"
-        if not path.exists():
-            _, status = os.waitpid(_forked(lambda: _measure(path)), 0)
-            if status:
-                sys.exit("the tests fail without any change: mend them first")
-        loaded = pickle.loads(path.read_bytes())
-    assert isinstance(loaded, Reach)
-    return loaded
-
-
-def _check_names(reach: Reach) -> None:
-    """A test that cannot be called by its name would count as a mutant noticed."""
-    tests = sorted(frozenset().union(*(t for at in reach.by_line.values() for t in at.values())))
-    _, status = os.waitpid(_forked(lambda: _run(tests, "--collect-only")), 0)
-    if status:
-        sys.exit(f"not every test can be called by its name (pytest's status {os.waitstatus_to_exitcode(status)})")
+        kept = options.reach or Path(folder) / "reach"
+        if not kept.exists():  # in another process, for this one must not import what will be broken
+            _require(lambda: _measure(kept), "the tests fail without any change: mend them first")
+        reach: Reach = pickle.loads(kept.read_bytes())
+    tests = sorted(frozenset().union(*(tests for lines in reach.by_line.values() for tests in lines.values())))
+    # A test that cannot be called by its name would count as a mutant noticed.
+    _require(lambda: _run(tests, "--collect-only"), "not every test can be called by its name")
+    paths = [path for room in options.rooms.split(",") for path in sorted((SRC / "jurors" / room).rglob("*.py"))]
+    mutants = [Mutant(str(path.relative_to(SRC)), site) for path in paths for site in sites(path.read_text())]
+    if options.only:
+        mutants = [one for one in mutants if f"{one.path}:{one.site.number}" in options.only]
+    else:
+        mutants = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
+    _try_all(mutants, reach)
+    return 0
 
 
 class _Clock:
@@ -150,58 +121,59 @@ class _Clock:
 
 def _measure(into: Path) -> int:
     """Run the tests once, unbroken, and write down which lines each of them passes through."""
+    from coverage.data import CoverageData
+
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COVERAGE_FILE"] = str(Path(folder) / "coverage")
         clock = _Clock()
-        modules = [str(SRC / "jurors" / room) for room in ("evaluate", "uncertainty", "sketch", "jury", "exact")]
-        status = pytest.main(
-            [*QUIET, *QUICK, "--cov=jurors", "--cov-context=test", "--cov-report=", "-n", "2", *PLACES, *modules],
-            plugins=[clock],
-        )
-        if not status:
-            into.write_bytes(pickle.dumps(Reach(_lines(Path(os.environ["COVERAGE_FILE"])), dict(clock.seconds))))
-        return int(status)
-
-
-def _lines(measured: Path) -> dict[str, dict[int, frozenset[str]]]:
-    from coverage.data import CoverageData
-
-    data = CoverageData(str(measured))
-    data.read()
-    by_line: dict[str, dict[int, frozenset[str]]] = {}
-    for file in data.measured_files():
-        contexts = data.contexts_by_lineno(file)
-        by_line[str(Path(file).relative_to(SRC))] = {
-            line: frozenset(name.rsplit("|", 1)[0] for name in names if name) for line, names in contexts.items()
+        traced = ["--cov=jurors", "--cov-context=test", "--cov-report=", "-n", "2"]
+        if status := pytest.main([*QUIET, *QUICK, *traced, *PLACES], plugins=[clock]):
+            return int(status)
+        data = CoverageData(os.environ["COVERAGE_FILE"])
+        data.read()
+        by_line = {
+            str(Path(file).relative_to(SRC)): {
+                line: frozenset(name.rsplit("|", 1)[0] for name in names if name)
+                for line, names in data.contexts_by_lineno(file).items()
+            }
+            for file in data.measured_files()
         }
-    return by_line
+    into.write_bytes(pickle.dumps(Reach(by_line, dict(clock.seconds))))
+    return 0
 
 
-def _try_all(mutants: Sequence[Mutant], reach: Reach) -> list[str]:
-    """How each mutant was noticed ("" where it was not), told as they come; forks of a process that imported much."""
+def _try_all(mutants: Sequence[Mutant], reach: Reach) -> None:
+    """Print how each mutant was noticed as they come, and how many of each room; forks of one that imported much."""
     for library in LIBRARIES:
         importlib.import_module(library)
-    _, status = os.waitpid(_forked(lambda: _run(reach.tests(mutants[0]))), 0)
+    _require(lambda: _run(reach.tests(mutants[0])), "tests that pass by themselves fail here without any change")
+    running: dict[int, Mutant] = {}
+    ends: dict[str, Counter[str]] = defaultdict(Counter)
+    missed, waiting = [], [*mutants]
+    while waiting or running:
+        while waiting and len(running) < WORKERS:
+            mutant = waiting.pop(0)
+            running[_forked(lambda mutant=mutant: _status(mutant, reach.tests(mutant)))] = mutant  # type: ignore[misc]
+        pid, status = os.wait()
+        mutant, code = running.pop(pid), os.waitstatus_to_exitcode(status)
+        by_clock = code in (-signal.SIGPROF, -signal.SIGALRM)
+        end = "by the clock" if by_clock else "by a test" if code else "NOT NOTICED"
+        missed += [] if code else [mutant]
+        for room in (mutant.path.split("/")[1], "all"):
+            ends[room][end] += 1
+        total = ends["all"].total()
+        print(f"{total - len(missed)} of {total} noticed; {end}: {mutant}", flush=True)
+    for mutant in missed:
+        print(f"not noticed: {mutant}")
+    for room, counts in ends.items():
+        noticed = 1 - counts["NOT NOTICED"] / counts.total()
+        print(f"{room:<12}{counts.total():>8} broken, {noticed:.1%} noticed, {counts['by the clock']} by the clock")
+
+
+def _require(work: Callable[[], int], message: str) -> None:
+    _, status = os.waitpid(_forked(work), 0)
     if status:
-        sys.exit("tests that pass by themselves fail here without any change")
-    results: dict[int, str] = {}
-    running: dict[int, int] = {}
-    for number, mutant in enumerate(mutants):
-        if len(running) == WORKERS:
-            _collect(mutants, running, results)
-        running[_forked(lambda mutant=mutant: _status(mutant, reach.tests(mutant)))] = number  # type: ignore[misc]
-    while running:
-        _collect(mutants, running, results)
-    return [results[number] for number in range(len(mutants))]
-
-
-def _collect(mutants: Sequence[Mutant], running: dict[int, int], results: dict[int, str]) -> None:
-    """Wait for one to end, and say how."""
-    pid, status = os.wait()
-    number, code = running.pop(pid), os.waitstatus_to_exitcode(status)
-    results[number] = "" if code == 0 else "by the clock" if code in (-signal.SIGPROF, -signal.SIGALRM) else "by a test"
-    noticed = sum(map(bool, results.values()))
-    print(f"{noticed} of {len(results)} noticed; {results[number] or 'NOT NOTICED'}: {mutants[number]}", flush=True)
+        sys.exit(f"{message} (status {os.waitstatus_to_exitcode(status)})")
 
 
 def _forked(work: Callable[[], int]) -> int:
@@ -242,36 +214,22 @@ class _Broken(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Serves one module from its broken source; all others come from where they always do."""
 
     def __init__(self, path: str, source: str) -> None:
-        parts = list(Path(path).with_suffix("").parts)
-        self.is_room = parts[-1] == "__init__"
-        self.name = ".".join(parts[:-1] if self.is_room else parts)
-        self.file, self.source = str(SRC / path), source
+        self.file, self.source = SRC / path, source
+        parts = Path(path).with_suffix("").parts
+        self.name = ".".join(parts).removesuffix(".__init__")
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
         if fullname != self.name:
             return None
-        spec = importlib.machinery.ModuleSpec(fullname, self, origin=self.file, is_package=self.is_room)
-        spec.has_location = True
-        if self.is_room:
-            spec.submodule_search_locations = [str(Path(self.file).parent)]
-        return spec
+        folder = [str(self.file.parent)] if self.file.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(
+            fullname, self.file, loader=self, submodule_search_locations=folder
+        )
 
     def get_source(self, fullname: str) -> str:
         return self.source
-
-
-def _show(mutants: Sequence[Mutant], noticed: Sequence[str]) -> None:
-    rooms: dict[str, list[str]] = defaultdict(list)
-    for mutant, result in zip(mutants, noticed, strict=True):
-        rooms[mutant.path.split("/")[1]].append(result)
-        if not result:
-            print(f"not noticed: {mutant}")
-    print(f"{'room':<12}{'broken':>8}{'noticed':>9}{'by clock':>10}{'share':>8}")
-    for room, results in [*rooms.items(), ("all", list(noticed))]:
-        hits, late = sum(map(bool, results)), results.count("by the clock")
-        print(f"{room:<12}{len(results):>8}{hits:>9}{late:>10}{hits / max(len(results), 1):>8.1%}")
 
 
 if __name__ == "__main__":
