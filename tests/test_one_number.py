@@ -107,7 +107,7 @@ def test_gates_metrics_and_methods_use_the_same_scores(votes: jurors.Votes, resu
     for juror, score in zip(votes.jurors, scores, strict=True):
         assert score == result.score[juror] == by_name[f"min-score {juror}"]
     names, rows = compare(votes, methods=[result.method]).rows()
-    shown = {name: value for name, value in rows}
+    shown = dict(rows)
     assert names[1] == result.method
     assert shown == {f"accuracy of {j}": result.score[j] for j in result.jurors} | {
         f"prevalence of {a}": result.prevalence[a] for a in result.labels

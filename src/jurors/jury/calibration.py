@@ -136,6 +136,7 @@ class Calibration:
         with single_threaded():
             basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
             jury = jury_votes(graded, basis, evaluation.voices)
+            posterior = _filled(posterior, sketch, evaluation.voices)
             distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
             return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
 
