@@ -93,7 +93,8 @@ def test_labels_have_the_expected_share_of_wrong_ones(votes: jurors.Votes, resul
 def test_the_estimator_gives_the_probabilities_of_label(votes: jurors.Votes) -> None:
     if votes.counts is not None:
         votes = jurors.Votes.from_matrix(votes.codes.repeat(votes.counts, axis=0), labels=votes.labels, scale="nominal")
-    X = np.where(votes.codes >= 0, np.array(votes.labels, dtype=object)[votes.codes], None)
+    names = np.array([*votes.labels, None], dtype=object)
+    X = names[votes.codes]
     jury, labels = jurors.Jury(labels=votes.labels).fit(X), jurors.label(votes)
     assert jury.predict_proba(X).max(axis=1) == pytest.approx(labels.probability, abs=1e-6)
     assert jury.predict(X).tolist() == labels.label.tolist()
