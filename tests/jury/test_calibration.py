@@ -14,15 +14,10 @@ from jurors.uncertainty.reference import shipped_juries
 
 
 def panel(seed: int = 0, items: int = 300, accuracies: tuple[float, ...] = (0.9, 0.8, 0.75, 0.7, 0.65)) -> Votes:
-    return panel_with_truth(seed, items, accuracies)[0]
-
-
-def panel_with_truth(seed: int, items: int, accuracies: tuple[float, ...]) -> tuple[Votes, np.ndarray]:
     rng = np.random.default_rng(seed)
     truth = rng.random(items) < 0.4
     right = rng.random((items, len(accuracies))) < accuracies
-    votes = np.where(right, truth[:, None], ~truth[:, None]).astype(int)
-    return Votes.from_matrix(votes), truth.astype(int)
+    return Votes.from_matrix(np.where(right, truth[:, None], ~truth[:, None]).astype(int))
 
 
 def calibrated(result: Evaluation) -> jurors.Calibrated:

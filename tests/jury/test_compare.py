@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from panels import simulate
 
@@ -15,11 +14,8 @@ from jurors.jury.inputs import count_gradable
 from jurors.uncertainty.bounds_logical import highest_floor
 
 
-def votes(jurors: int, labels: str = "ab") -> Votes:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(len(labels), size=40)
-    said = np.where(rng.random((40, jurors)) < 0.8, truth[:, None], rng.integers(len(labels), size=(40, jurors)))
-    return Votes.from_matrix(np.array(list(labels))[said])
+def votes(jurors: int, labels: int = 2) -> Votes:
+    return Votes.from_matrix(simulate(40, jurors, seed=1, prevalence=[1 / labels] * labels).votes)
 
 
 @pytest.mark.parametrize(("jurors", "is_left_out"), [(40, False), (41, True)], ids=["forty", "more"])
@@ -37,7 +33,7 @@ def test_what_is_named_is_run() -> None:
 
 
 def test_of_more_labels_the_method_itself_says_why_not() -> None:
-    assert skipped_methods(count_gradable(votes(41, "abc")).sketch) == {}
+    assert skipped_methods(count_gradable(votes(41, 3)).sketch) == {}
 
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}

@@ -64,19 +64,8 @@ def test_the_names_of_gates_do_not_depend_on_the_order_of_jurors() -> None:
     assert list(gates(one, min_score=0.5)) == list(gates(other, min_score=0.9))
 
 
-REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "juror": ({"min_score": "anm:0.8"}, "there is no juror 'anm'. Did you mean 'ann'"),
-    "label": ({"min_accuracy": "ann:no:fial:0.8"}, "Did you mean 'ann:no:fail'"),
-    "label of prevalence": ({"max_prevalence": "pas:0.8"}, "there is no label 'pas'. Did you mean 'pass'"),
-    "no label": ({"max_prevalence": 0.8}, "of which label"),
-    "no label of accuracy": ({"min_accuracy": 0.8}, "on which label"),
-    "no share": ({"min_score": "ann:80%"}, "a share from 0 to 1"),
-    "percent": ({"min_score": 80}, "a share from 0 to 1"),
-    "nan": ({"max_wrong": "nan"}, "a share from 0 to 1"),
-    "twice": ({"min_score": ["ann:0.8", "ann:0.9"]}, "--min-score is given twice for ann"),
-    "about the jury": ({"max_wrong": "ann:0.1"}, "the whole jury"),
-    "option": ({"min_scor": 0.5}, "Did you mean 'min_score'"),
-}
+CASES = json.loads(Path(__file__).with_name("refused_limits.json").read_text(encoding="utf-8"))
+REFUSED = CASES["limits"]
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -246,24 +235,7 @@ def test_a_new_juror_has_no_baseline() -> None:
     assert set(changes(votes(), votes().take(RUN_NAMES[:4]))) == set(RUN_NAMES[:4])
 
 
-NO_BASELINES: dict[str, tuple[Any, str]] = {
-    "nobody": (
-        {"calibrated": {"score": {"zoe": 0.5}, "interval": {"score": {}}}, "jurors": ["zoe"]},
-        "none of these jurors",
-    ),
-    "old": ({"schema": 1, "score": {"ann": 0.5}}, "no calibrated grades"),
-    "text": ({"calibrated": "good", "jurors": ["ann"]}, "no document of grades as jurors writes it"),
-    "words": (
-        {"calibrated": {"score": {"ann": "0.5"}, "interval": {"score": {}}}, "jurors": ["ann"]},
-        "no document of grades as jurors writes it",
-    ),
-    "one_end": (
-        {"calibrated": {"score": {"ann": 0.5}, "interval": {"score": {"ann": [0.4]}}}, "jurors": ["ann"]},
-        "no document of grades as jurors writes it",
-    ),
-    "newer": ({"schema": 99}, "schema 99 is newer"),
-    "level": ({**jurors.grade(votes(), level=0.9).to_dict()}, "graded at level 0.9"),
-}
+NO_BASELINES = {**CASES["baselines"], "level": (jurors.grade(votes(), level=0.9).to_dict(), "graded at level 0.9")}
 
 
 @pytest.mark.parametrize("case", NO_BASELINES)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 import panels
 import pytest
 from click.testing import CliRunner
@@ -46,11 +47,9 @@ def _votes(items: int, width: int, **options: Any) -> jurors.Votes:
 
 def _write_csv(path: Path, votes: np.ndarray[Any, Any], truth: np.ndarray[Any, Any] | None = None) -> Path:
     names = [f"judge {k}" for k in range(votes.shape[1])] + ["truth"] * (truth is not None)
-    rows = [["yes" if x else "no" for x in row] for row in votes]
-    if truth is not None:
-        rows = [[*row, "yes" if x else "no"] for row, x in zip(rows, truth, strict=True)]
-    lines = [",".join(["item", *names]), *(",".join([f"q{k}", *row]) for k, row in enumerate(rows))]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    codes = votes if truth is None else np.column_stack([votes, truth])
+    frame = pd.DataFrame(np.array(["no", "yes"])[codes], columns=names, index=[f"q{k}" for k in range(len(codes))])
+    frame.to_csv(path, index_label="item", encoding="utf-8")
     return path
 
 

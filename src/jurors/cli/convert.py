@@ -11,7 +11,7 @@ import click
 
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
-from jurors.cli.output import OutputTarget, target_options
+from jurors.cli.output import Output, target_options
 from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--union-labels", is_flag=True, help="Where sketch files have different labels, take them all.")
 @sides_options
 @target_options
-def convert(source: Source, to: Any, union_labels: bool, sides: dict[str, Any], target: OutputTarget) -> None:
+def convert(source: Source, to: Any, union_labels: bool, sides: dict[str, Any], target: Output) -> None:
     """Write the votes of FILE... in another layout or format.
 
     A sketch holds counts and names no item; several sketch files of the same jurors become one. Preferences become
@@ -61,7 +61,7 @@ def convert(source: Source, to: Any, union_labels: bool, sides: dict[str, Any], 
     target.print_messages(layout_losses(votes, layout))
 
 
-def _count(source: Source, union_labels: bool, target: OutputTarget) -> Sketch:
+def _count(source: Source, union_labels: bool, target: Output) -> Sketch:
     """Count the votes of FILE...; several sketch files of the same jurors and labels are merged."""
     from jurors.jury.inputs import check_labels
     from jurors.sketch.sketch import Sketch

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import jurors
 from jurors.cli.main import print_error
 from jurors.cli.options import (
     KeySource,
@@ -66,7 +67,6 @@ def check(
     card: bool, output: Output,
 ) -> None:  # fmt: skip
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
-    import jurors
     from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
@@ -181,8 +181,6 @@ def compare(
     seed: int, output: Output,
 ) -> None:  # fmt: skip
     """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
-    import jurors
-
     if not answers and (between or by):
         name = "--between" if between else "--by"
         raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
@@ -213,8 +211,6 @@ def _names(text: str | None) -> list[str] | None:
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
-    import jurors
-
     with output.working("counting") as bar:
         votes = source.read(bar)
         agreed = jurors.agreement(votes, level=level)
@@ -235,8 +231,6 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
-    import jurors
-
     if curve and any(options.values()):
         raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
@@ -257,8 +251,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
     FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
     the juror. Or a winner and a loser.
     """
-    import jurors
-
     with output.working("ranking") as bar:
         ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
     output.show(ranking)
@@ -269,8 +261,6 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
 @output_options("text", "json", "md", alarms=False)
 def inspect(source: Source, output: Output) -> None:
     """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
-    import jurors
-
     with output.working("looking") as bar:
         inspection = jurors.inspect(source.files, progress=bar, **source.options)
     output.show(inspection)

@@ -113,11 +113,6 @@ def _stop_again(fault: Any) -> None:
 _stopped_by: int = signal.SIGINT
 
 
-def was_stopped() -> bool:
-    """Whether another signal than Ctrl-C has come."""
-    return _stopped_by != signal.SIGINT
-
-
 def stopped_status() -> int:
     """Give the exit status that shells expect of a process that a signal ended; libraries hide which one it was.
 
@@ -276,7 +271,7 @@ def _errors_as_one_line() -> Iterator[None]:
         if isinstance(error, RuntimeError):
             from jurors.votes.io.local_files import is_interrupt
         # Libraries turn a signal into errors of their own; Ctrl-C may come while DuckDB reads or a network is trained.
-        if was_stopped() or (isinstance(error, RuntimeError) and is_interrupt(error)):
+        if _stopped_by != signal.SIGINT or (isinstance(error, RuntimeError) and is_interrupt(error)):
             _end(stopped_status(), "Aborted!")
         if isinstance(error, JurorsError):
             _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")

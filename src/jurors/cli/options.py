@@ -18,7 +18,7 @@ import click
 
 from jurors.cli.output import INPUT_PATH, ProgressBar
 from jurors.errors import OptionError, VotesError
-from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind, kind_of, kind_of_scale
+from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
     Grading,
     GradingOptions,
@@ -131,7 +131,9 @@ class Source:
     @property
     def kind(self) -> Kind:
         """The kind of data that the options demand; labels where they leave it to the data."""
-        return kind_of_scale(self.options.get("scale", PREFERENCES.scale))
+        if "scale" not in self.options:  # these options are for pairs
+            return PREFERENCES
+        return NUMBERS if self.options["scale"] == NUMBERS.scale else LABELS
 
     def split_pairs(self, sides: Mapping[str, Any]) -> Source:
         """Give a source that reads FILE as pairs of objects if options or its columns say it holds them; else this."""

@@ -267,6 +267,11 @@ class Output:
         rows = source_votes(votes)
         self.warn(input_alarms(rows, weighted=rows is not votes or rows.counts is not None))
 
+    def print_messages(self, messages: Sequence[str]) -> None:
+        """Print messages on stderr, unless quiet."""
+        for message in messages if not self.quiet else ():
+            print_error(f"jurors: {message}")
+
     def exit(self, alarms: Sequence[Any]) -> None:
         """Exit with status 3 if an alarm is at least as severe as `fail_on`."""
         from jurors.evaluate.alarms import LEVELS
@@ -401,26 +406,13 @@ def chart_format(path: str, option: str) -> Any:
     return ending
 
 
-# -- commands that write a file of votes or counts --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OutputTarget(Output):
-    """OUT, or standard output where none is named."""
-
-    def print_messages(self, messages: Sequence[str]) -> None:
-        """Print messages on stderr, unless quiet."""
-        for message in messages if not self.quiet else ():
-            print_error(f"jurors: {message}")
-
-
 def target_options(command: Command) -> Command:
-    """Where the file goes; the command gets `target: OutputTarget`."""
+    """Where a file of votes or counts goes; the command gets `target: Output`."""
 
     @path_option("OUT", "The file to write; without it, standard output.")
     @quiet_option
     @functools.wraps(command)
     def wrapped(path: str | None, quiet: bool, **rest: Any) -> Any:
-        return command(target=OutputTarget(path=path, quiet=quiet), **rest)
+        return command(target=Output(path=path, quiet=quiet), **rest)
 
     return wrapped  # type: ignore[return-value]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import (
@@ -263,8 +264,6 @@ def audit_plan(
     title: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Draw items of FILE for a person to label, each with a known chance."""
-    import jurors
-
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
     target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
@@ -300,8 +299,6 @@ def result(
 
     With --until, exit status 3 unless every goal is reached.
     """
-    import jurors
-
     with output.working("auditing") as bar:
         audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
     output.show(audited)

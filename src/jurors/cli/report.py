@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import jurors
 from jurors._files import atomic_write
 from jurors.cli.main import print_output
 from jurors.cli.options import (
@@ -29,8 +29,7 @@ from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
 if TYPE_CHECKING:
-    from jurors import Evaluation
-    from jurors.evaluate.evaluation import KeyedEvaluation
+    pass
 
 
 class _RecordingCommand(click.Command):
@@ -67,7 +66,7 @@ def report(
     dependence, solutions, bounds, information, against_key, confusion or items; of numbers, reliability.
     """
     if chart is not None:
-        _draw(source, key, grading, chart, Output("chart", path, quiet, None))
+        _write_chart(source, key, grading, chart, Output("chart", path, quiet, None))
         return
     from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
@@ -109,145 +108,56 @@ def report(
     output.exit(page.alarms)
 
 
-def _draw(source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output) -> None:
+def _write_chart(source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output) -> None:
     """Write one chart of the votes."""
-    import jurors
-
     kind, path = kind.replace("-", "_"), str(output.path)
     jurors.plot.check_kind(kind)
     ending = chart_format(path, "-o")
     with output.working("drawing") as bar:
-        material = _Material(source, key, grading, bar)
-        chart = _CHARTS[kind](material, {}) if kind in _CHARTS else material.draw(kind, {})
+        chart, alarms = _draw(kind, source, key, grading, bar)
         drawn = jurors.plot.render(chart, ending)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
-    output.warn(material.alarms)
+    output.warn(alarms)
 
 
-@dataclass
-class _Material:
-    """What charts are drawn from, read and graded on demand."""
+def _draw(
+    kind: str, source: Source, key: KeySource, grading: dict[str, Any], bar: ProgressBar | None
+) -> tuple[Any, tuple[Any, ...]]:
+    """Read, grade and draw; give the chart, and the alarms of what it shows."""
+    from jurors.jury.compare import score_labels
 
-    source: Source
-    key: KeySource
-    grading: dict[str, Any]
-    bar: ProgressBar | None
-    alarms: tuple[Any, ...] = ()  #: of what was drawn last: they are printed on stderr
-
-    def counts(self) -> Any:
-        """Read the sketch; if the key is a column of FILE, the votes without that column."""
-        if self.key.path is not None or self.grading["gold"]:
-            return self.votes()[0]
-        return self.source.count(self.bar)
-
-    def votes(self) -> tuple[Any, Any]:
-        """Read the votes and the true labels, None without a key."""
-        return self.source.read_with_key(self.key, self.bar)
-
-    def grade(self, votes: Any) -> Evaluation:
-        """Grade these votes."""
-        import jurors
-
-        evaluation: Evaluation = jurors.grade(votes, **self.grading)
-        self.alarms = evaluation.alarms
-        return evaluation
-
-    def grade_and_score(self) -> tuple[Evaluation, KeyedEvaluation | None]:
-        """Grade without the key, and score by the key if there is one."""
-        from jurors.jury.compare import score_labels
-
-        if self.key.path is None:
-            return self.grade(self.counts()), None
-        votes, truth = self.votes()
-        return self.grade(votes), score_labels(votes, truth)
-
-    def draw(self, kind: str, options: dict[str, Any]) -> Any:
-        """Draw a chart of an evaluation; of dependence and confusion by the key, if there is one."""
-        import jurors
-        from jurors.jury.compare import score_labels
-
-        if kind in ("dependence", "confusion") and self.key.path is not None:
-            return jurors.plot.draw(score_labels(*self.votes()), kind, **options)
-        return jurors.plot.draw(self.grade(self.counts()), kind, **options)
-
-
-def _accuracy(material: _Material, options: dict[str, Any]) -> Any:
-    import jurors
-
-    return jurors.plot.accuracy(*material.grade_and_score(), **options)
-
-
-def _prevalence(material: _Material, options: dict[str, Any]) -> Any:
-    """Every method; the selected one comes first, with its intervals."""
-    import jurors
-
-    votes, truth = material.votes()
-    graded = material.grade(votes)
-    compared = jurors.compare(votes, truth, seed=material.grading["seed"])
-    others = tuple(e for e in compared.evaluations if e.method != graded.method)
-    return jurors.plot.prevalence(replace(compared, evaluations=(graded, *others)), **options)
-
-
-def _agreement(material: _Material, options: dict[str, Any]) -> Any:
-    import jurors
-
-    return jurors.plot.agreement(jurors.agreement(material.counts()), **options)
-
-
-def _bounds(material: _Material, options: dict[str, Any]) -> Any:
-    import jurors
-
-    sketch = jurors.Sketch.from_votes(material.votes()[0]) if material.key.path is not None else material.counts()
-    correlation = options.pop("correlation", None)
-    if correlation is None:
-        return jurors.plot.bounds(jurors.theory.correlation_curve(sketch), **options)
-    bounded = jurors.bounds(sketch, correlation=correlation)
-    material.alarms = bounded.alarms
-    return jurors.plot.bounds(bounded, **options)
-
-
-def _against_key(material: _Material, options: dict[str, Any]) -> Any:
-    import jurors
-
-    evaluation, keyed = material.grade_and_score()
-    if keyed is None:
-        raise OptionError("the chart against_key needs the true labels: add --key TRUTH")
-    return jurors.plot.against_key(evaluation, keyed, **options)
-
-
-def _reliability(material: _Material, options: dict[str, Any]) -> Any:
-    """Of numbers; with a key, beside the reliability by the key."""
-    import jurors
-
-    votes, truth = material.votes()
-    if kind_of(votes) is not NUMBERS:
-        message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
-        raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
-    options_of_grading = applicable(NUMBERS, material.grading)
-    if truth is None:
-        scored = NUMBERS.grade(votes, **options_of_grading)
+    votes: Any
+    truth, has_key = None, key.path is not None
+    if has_key or grading["gold"] or kind in ("items", "prevalence", "reliability"):
+        votes, truth = source.read_with_key(key, bar)  # if the key is a column of FILE, without that column
     else:
-        scored = NUMBERS.score(votes, truth, **options_of_grading)
-    material.alarms = scored.alarms
-    return jurors.plot.reliability(scored, **options)
-
-
-def _items(material: _Material, options: dict[str, Any]) -> Any:
-    import jurors
-
-    labelling = jurors.label(material.votes()[0], **material.grading)
-    material.alarms = labelling.alarms
-    return jurors.plot.items(labelling, **options)
-
-
-#: charts that need more than an evaluation
-_CHARTS: dict[str, Callable[[_Material, dict[str, Any]], Any]] = {
-    "accuracy": _accuracy,
-    "prevalence": _prevalence,
-    "agreement": _agreement,
-    "bounds": _bounds,
-    "against_key": _against_key,
-    "items": _items,
-    "reliability": _reliability,
-}
+        votes = source.count(bar)
+    result: Any
+    if kind == "agreement":
+        return jurors.plot.agreement(jurors.agreement(votes)), ()
+    if kind in ("dependence", "confusion") and has_key:
+        return jurors.plot.draw(score_labels(votes, truth), kind), ()
+    if kind == "bounds":
+        sketch = jurors.Sketch.from_votes(votes) if has_key else votes
+        return jurors.plot.bounds(jurors.theory.correlation_curve(sketch)), ()
+    if kind == "items":
+        result = jurors.label(votes, **grading)
+    elif kind == "reliability":  # of numbers; with a key, beside the reliability by the key
+        if kind_of(votes) is not NUMBERS:
+            message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
+            raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
+        level = applicable(NUMBERS, grading)
+        result = NUMBERS.grade(votes, **level) if truth is None else NUMBERS.score(votes, truth, **level)
+    else:
+        result = jurors.grade(votes, **grading)
+    if kind == "prevalence":  # by every method; the selected one comes first, with its intervals
+        compared = jurors.compare(votes, truth, seed=grading["seed"])
+        others = tuple(e for e in compared.evaluations if e.method != result.method)
+        return jurors.plot.prevalence(replace(compared, evaluations=(result, *others))), result.alarms
+    if kind in ("accuracy", "against_key"):
+        keyed = score_labels(votes, truth) if has_key else None
+        if kind == "against_key" and keyed is None:
+            raise OptionError("the chart against_key needs the true labels: add --key TRUTH")
+        return getattr(jurors.plot, kind)(result, keyed), result.alarms
+    return jurors.plot.draw(result, kind), result.alarms

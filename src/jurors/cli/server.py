@@ -19,7 +19,6 @@ from jurors.cli.output import (
     OUTPUT_PATH,
     STORE_PATH,
     Output,
-    OutputTarget,
     output_options,
     target_options,
 )
@@ -137,7 +136,7 @@ def revoke(name: str, store: str) -> None:
 @store_option
 @click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
 @target_options
-def export(store: str, project: str | None, target: OutputTarget) -> None:
+def export(store: str, project: str | None, target: Output) -> None:
     """Back up a server's store, or one project, as lines of JSON; a server may go on meanwhile."""
     with with_store(store, must_be_there=True) as opened, target.working("writing"):
         from jurors._files import atomic_write

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 
@@ -378,10 +378,8 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
     if isinstance(evaluation, NumberGrades):
         k = evaluation.jurors.index(str(target.juror))
         estimate, (low, high) = evaluation.calibrated_reliability[k], evaluation.calibrated_reliability_ends[k]
-        value, ends = (
-            None if estimate != estimate else float(estimate),
-            None if low != low else (float(low), float(high)),
-        )
+        value = None if estimate != estimate else float(estimate)
+        ends = None if low != low else (float(low), float(high))
         reason = "the numbers fix no grade" if ends is None else ""
     else:
         if evaluation.calibrated is not None:
@@ -395,13 +393,8 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         if ends is None:
             reason = _why_unknown(evaluation, target)
     outcome = judge(ends, limit, at_least=kind.at_least)
-    if (
-        outcome == "not known"
-        and kind.statistic == "score"
-        and value is not None
-        and isinstance(evaluation, Evaluation)
-    ):
-        advice = _deciding_gold(evaluation, str(target.juror), abs(value - limit))
+    if outcome == "not known" and kind.statistic == "score" and value is not None:
+        advice = _deciding_gold(cast(Evaluation, evaluation), str(target.juror), abs(value - limit))
     return Gate(
         name=f"{kind.name} {target}".rstrip(), outcome=outcome, limit=limit, at_least=kind.at_least, value=value,
         interval=ends, level=evaluation.level, juror=target.juror, label=target.label, reason=reason, advice=advice,

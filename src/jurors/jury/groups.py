@@ -48,17 +48,6 @@ _MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
 _MOST_ALARMS = 10  # of one kind, in text
 
 
-def group_blocks(by: ByGroup[Any]) -> list[Block]:
-    """The grades, the rules that differ, and the alarms, to print.
-
-    Returns
-    -------
-    list of Block
-    """
-    alarms = [Notes(alarm_lines(group_alarms(by.alarms)))] if by.alarms else []
-    return [_grades(by), *_rules(by), *alarms]
-
-
 def _rules(by: ByGroup[Any]) -> list[Table]:
     rules = by.rules()
     if not rules:
@@ -322,7 +311,9 @@ class ByGroup(Result, Generic[Graded]):
         return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
 
     def _blocks(self) -> list[Block]:
-        return group_blocks(self)
+        """The grades, the rules that differ, and the alarms."""
+        alarms = [Notes(alarm_lines(group_alarms(self.alarms)))] if self.alarms else []
+        return [_grades(self), *_rules(self), *alarms]
 
 
 def grade_by(

@@ -103,21 +103,6 @@ def _load(path: str) -> Any:
     return getattr(import_module(f"jurors.{module}"), name)
 
 
-def kind_of_scale(scale: str) -> Kind:
-    """The kind that a value of the option `scale` demands.
-
-    Returns
-    -------
-    Kind
-
-    Examples
-    --------
-    >>> [kind_of_scale(scale).name for scale in ("auto", "ordinal", "interval", "pairs")]
-    ['labels', 'labels', 'numbers', 'pairs']
-    """
-    return next((kind for kind in (NUMBERS, PREFERENCES) if kind.scale == scale), LABELS)
-
-
 def kind_of(data: Any) -> Kind:
     """The kind of `Votes`, a `Sketch`, `Numbers`, `Preferences`, or of grades.
 
@@ -134,7 +119,7 @@ def kind_of(data: Any) -> Kind:
     """
     scale = getattr(getattr(data, "tuples", data), "scale", None)
     if scale is not None:
-        return kind_of_scale(scale)
+        return NUMBERS if scale == NUMBERS.scale else LABELS
     from jurors.numeric.data import Numbers
     from jurors.numeric.grade import NumberGrades
     from jurors.numeric.score import NumberScores

@@ -122,11 +122,6 @@ def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
 Group: TypeAlias = tuple[str, ...]
 
 
-def pairs_together(alarm: Alarm) -> list[Group]:
-    """List the pairs of the alarm whose errors are positively correlated."""
-    return [(pair.first, pair.second) for pair in alarm.pairs if pair.value > 0]
-
-
 def pairs_apart(alarm: Alarm) -> list[Group]:
     """List the pairs of the alarm whose errors are negatively correlated."""
     return [(pair.first, pair.second) for pair in alarm.pairs if pair.value < 0]
@@ -148,7 +143,7 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
     else:
         residual = e.independent.dependence
         groups = [] if residual is None else list(residual.groups)
-        groups = groups or [pair for alarm in alarms for pair in pairs_together(alarm)]
+        groups = groups or [(pair.first, pair.second) for alarm in alarms for pair in alarm.pairs if pair.value > 0]
     return sorted(groups, key=len)
 
 

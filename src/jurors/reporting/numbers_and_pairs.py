@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from jurors._numeric import single_threaded
+from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.jury.inputs import source_votes
@@ -57,6 +57,18 @@ class Row(IntervalRow):
     text: str  #: the value as it is printed
     range: str
     more: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, rank: int, name: str, value: float, ends: Floats, write: Callable[[float], str], *, none: str = "–",
+        **others: Any,
+    ) -> Row:  # fmt: skip
+        """A value with its interval as `write` prints numbers; `none` stands for an interval that is not known."""
+        low, high = _floats(ends)
+        return cls(
+            rank=rank, name=name, text="–" if np.isnan(value) else write(value), score=number(value), ends=(low, high),
+            range=none if np.isnan(low) else f"{write(low)} – {write(high)}", **others,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,18 +196,9 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
 
 def _jurors(grades: NumberGrades) -> Bars:
     real, ends = grades.calibrated_reliability, grades.calibrated_reliability_ends
-    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(real[k]), -np.nan_to_num(real[k])))
     rows = [
-        Row(
-            rank=place + 1,
-            name=grades.jurors[k],
-            text=shown(real[k]),
-            range=_range(ends[k, 0], ends[k, 1]),
-            score=number(real[k]),
-            ends=(float(ends[k, 0]), float(ends[k, 1])),
-            remarks=_remarks(grades.jurors[k], grades.alarms),
-        )
-        for place, k in enumerate(order)
+        Row.of(rank, grades.jurors[k], real[k], ends[k], shown, remarks=_remarks(grades.jurors[k], grades.alarms))
+        for rank, k in enumerate(_best_first(real), 1)
     ]
     caption = "Jurors by reliability: the squared correlation of their numbers with the truth"
     return Bars(
@@ -205,18 +208,10 @@ def _jurors(grades: NumberGrades) -> Bars:
 
 
 def _items(values: ItemValues) -> Bars:
-    order = np.lexsort((np.arange(len(values.items)), -np.nan_to_num(values.value, nan=-np.inf)))[:_MAX_ROWS]
+    ends = np.stack([values.low, values.high], axis=1)
     rows = [
-        Row(
-            rank=place + 1,
-            name=str(values.items[k]),
-            text=shown(values.value[k]),
-            range=_range(values.low[k], values.high[k]),
-            score=number(values.value[k]),
-            ends=(float(values.low[k]), float(values.high[k])),
-            more=(f"{values.numbers[k]:,}",),
-        )
-        for place, k in enumerate(order.tolist())
+        Row.of(rank, str(values.items[k]), values.value[k], ends[k], shown, more=(f"{values.numbers[k]:,}",))
+        for rank, k in enumerate(_best_first(values.value)[:_MAX_ROWS], 1)
     ]
     left = len(values.items) - len(rows)
     more = f"{left:,} more are in the embedded numbers. " if left else ""
@@ -229,8 +224,14 @@ def _items(values: ItemValues) -> Bars:
     )  # fmt: skip
 
 
-def _range(low: float, high: float) -> str:
-    return "–" if np.isnan(low) else f"{shown(low)} – {shown(high)}"
+def _best_first(values: Floats) -> list[int]:
+    """The positions of values, the largest first; those that are not known last."""
+    order: list[int] = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
+    return order
+
+
+def _floats(ends: Floats) -> tuple[float, float]:
+    return float(ends[0]), float(ends[1])
 
 
 # -- preferences --
@@ -271,18 +272,14 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
 
 
 def _objects(ranking: Ranking) -> Bars:
+    ends = np.stack([ranking.low, ranking.high], axis=1)
     rows = [
-        Row(
-            rank=int(ranking.rank[k]),
-            name=ranking.objects[k],
-            text=f"{ranking.strength[k]:z.2f}",
-            range=f"{ranking.low[k]:z.2f} – {ranking.high[k]:z.2f}",
-            score=float(ranking.strength[k]),
-            ends=(float(ranking.low[k]), float(ranking.high[k])),
+        Row.of(
+            int(ranking.rank[k]), ranking.objects[k], ranking.strength[k], ends[k], "{:z.2f}".format,
             more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"),
         )
         for k in range(min(len(ranking.objects), _MAX_ROWS))
-    ]
+    ]  # fmt: skip
     left = len(ranking.objects) - len(rows)
     note = f"{left:,} more are in the embedded numbers." if left else ""
     caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
@@ -293,22 +290,17 @@ def _objects(ranking: Ranking) -> Bars:
 
 
 def _pair_jurors(grades: PairGrades) -> Bars:
-    sharp, is_open = grades.discrimination, np.isinf(grades.discrimination_ends[:, 0])
+    is_open = np.isinf(grades.discrimination_ends[:, 0])
     ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
-    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(sharp[k]), -np.nan_to_num(sharp[k])))
     rows = [
-        Row(
-            rank=place + 1,
-            name=grades.jurors[k],
-            text="–" if np.isnan(sharp[k]) else f"{sharp[k]:z.2f}",
-            range="open" if is_open[k] else "–" if np.isnan(ends[k, 0]) else f"{ends[k, 0]:z.2f} – {ends[k, 1]:z.2f}",
-            score=number(sharp[k]),
-            ends=(float(ends[k, 0]), float(ends[k, 1])),
+        Row.of(
+            rank, grades.jurors[k], grades.discrimination[k], ends[k], "{:z.2f}".format,
+            none="open" if is_open[k] else "–",
             more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
             remarks=_remarks(grades.jurors[k], grades.alarms),
         )
-        for place, k in enumerate(order)
-    ]
+        for rank, k in enumerate(_best_first(grades.discrimination), 1)
+    ]  # fmt: skip
     caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
     return Bars(
         "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",

@@ -247,16 +247,16 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 def _repeats(findings: ReportFindings) -> PageTable | None:
     """How consistent jurors are who answered repeatedly; with a key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
-    for table in repeat_tables(e.repeats if keyed is None else keyed.repeats, most=None):
-        return PageTable(table.columns, table.rows, table.title.capitalize(), id="table-repeats")
-    return None
+    return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats, most=None), "table-repeats")
 
 
 def _abstentions(findings: ReportFindings) -> PageTable | None:
     """Who abstains on what, if anyone does."""
-    for table in abstention_tables(findings.evaluation, most=None):
-        return PageTable(table.columns, table.rows, table.title.capitalize(), id="table-abstentions")
-    return None
+    return _first(abstention_tables(findings.evaluation, most=None), "table-abstentions")
+
+
+def _first(tables: Sequence[Table], id_: str) -> PageTable | None:
+    return next((PageTable(table.columns, table.rows, table.title.capitalize(), id=id_) for table in tables), None)
 
 
 def _grade_table(

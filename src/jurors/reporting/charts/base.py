@@ -52,26 +52,16 @@ _PAGE = {"both": "transparent", "light": "#FFFFFF", "dark": "#121212"}
 _FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
 
 
-def altair() -> Any:
-    """Import the drawing library; JurorsError says how to install it.
-
-    Returns
-    -------
-    module
-    """
-    try:
-        return import_module("altair")
-    except ImportError as error:
-        if error.name in ("altair", None):
-            raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
-        raise JurorsError(f"charts need altair, which does not load: {error}") from error
-
-
 class _LazyAltair:
-    """The drawing library, imported when something is drawn."""
+    """The drawing library, imported when something is drawn; JurorsError says how to install it."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(altair(), name)
+        try:
+            return getattr(import_module("altair"), name)
+        except ImportError as error:
+            if error.name in ("altair", None):
+                raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
+            raise JurorsError(f"charts need altair, which does not load: {error}") from error
 
 
 alt: Any = _LazyAltair()
@@ -369,7 +359,8 @@ def place_names(
     taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
     placed: list[Placed] = []
     for k in range(len(points)) if order is None else order:
-        width = min(text_width(names[k]), _LIMIT)
+        letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
+        width = min(_LETTER * letters, _LIMIT)
         for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
             overlaps = (
@@ -384,17 +375,6 @@ def place_names(
         if len(placed) == (24 if len(points) <= _CROWD else 10):
             break
     return placed
-
-
-def text_width(text: str) -> float:
-    """Estimate the width of a line of text.
-
-    Returns
-    -------
-    float
-        Pixels.
-    """
-    return _LETTER * sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
@@ -481,13 +461,11 @@ def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
     accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
     return ChartGrades(
-        jurors,
-        labels,
-        as_floats([grades.prevalence.get(a) for a in labels]),
-        as_floats(accuracy).reshape(len(jurors), len(labels)),
-        as_floats([grades.score.get(j) for j in jurors]),
+        jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),
+        np.array(accuracy, dtype=float).reshape(len(jurors), len(labels)),
+        np.array([grades.score.get(j) for j in jurors], dtype=float),
         result if isinstance(result, Evaluation) else None,
-    )
+    )  # fmt: skip
 
 
 def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
@@ -501,11 +479,6 @@ def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
     padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
     prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
     return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
-
-
-def as_floats(values: Any) -> Floats:
-    """Make an array of floats; None becomes NaN."""
-    return np.array(values, dtype=float)
 
 
 def number(value: Any) -> float | None:
