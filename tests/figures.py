@@ -72,7 +72,7 @@ def _with_gold(votes: Any, truth: list[str]) -> Any:
 
 
 def _as_own_juries_go(votes: Any, truth: list[str]) -> Any:
-    own = jurors.fit_reference(votes, truth, name="own")
+    own = jurors.theory.fit_reference(votes, truth, name="own")
     return {"fitted": asdict(own), **jurors.grade(votes, reference=[own] * 9).to_dict()}
 
 
@@ -80,12 +80,17 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     """What is known of the counts alone, as far as so many jurors and labels have it."""
     sketch = jurors.Sketch.from_votes(votes)
     document = {}
-    for ask in (jurors.evaluate_all_trios, jurors.sensitivities, jurors.goodness_of_fit, jurors.correlation_curve):
+    for ask in (
+        jurors.theory.evaluate_all_trios,
+        jurors.theory.sensitivities,
+        jurors.theory.goodness_of_fit,
+        jurors.theory.correlation_curve,
+    ):
         try:
             document[ask.__name__] = _plain(ask(sketch))
         except jurors.JurorsError as refused:
             document[ask.__name__] = type(refused).__name__
-    dependence = jurors.dependence_with_key(jurors.score(votes, truth))
+    dependence = jurors.theory.dependence_with_key(jurors.score(votes, truth))
     return document | {"dependence": _plain(dependence), "largest": sketch.counts.tolist()}
 
 
@@ -111,7 +116,7 @@ def _printed(votes: Any, truth: list[str]) -> Any:
 
 
 QUESTIONS: Mapping[str, Callable[[Any, list[str]], Any]] = {
-    **{method: partial(_graded, method=method) for method in jurors.METHODS},
+    **{method: partial(_graded, method=method) for method in jurors.theory.METHODS},
     "of_a_population": partial(_graded, target="population", level=0.8),
     "if_independent": partial(_graded, errors="independent"),
     "if_shared_so_far": partial(_graded, errors=0.4),

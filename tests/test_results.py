@@ -19,7 +19,14 @@ import pytest
 from simulated_pairs import simulated_pairs
 
 import jurors
-from jurors import Verdict
+from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.jury.check import Verdict
+from jurors.jury.compare import score_labels
+from jurors.jury.groups import grade_by
+from jurors.numeric.data import Numbers
+from jurors.numeric.grade import grade_numbers, value_items
+from jurors.pairwise.data import Preferences
+from jurors.pairwise.grade import grade_pairs
 from jurors.results import (
     FORMATS_OF_RESULTS,
     Listing,
@@ -49,8 +56,8 @@ def _graded() -> jurors.Evaluation:
 
 
 @cache
-def _keyed() -> jurors.KeyedEvaluation:
-    return jurors.score_labels(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
+def _keyed() -> KeyedEvaluation:
+    return score_labels(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
 
 
 def _trio() -> jurors.Sketch:
@@ -59,7 +66,7 @@ def _trio() -> jurors.Sketch:
 
 def _goodness() -> Any:
     drawn = panels.simulate(600, 3, seed=1, prevalence=(0.5, 0.3, 0.2))
-    return jurors.goodness_of_fit(jurors.Sketch.from_votes(jurors.Votes.from_matrix(drawn.votes)))
+    return jurors.theory.goodness_of_fit(jurors.Sketch.from_votes(jurors.Votes.from_matrix(drawn.votes)))
 
 
 def _search() -> Any:
@@ -80,13 +87,13 @@ def _answers() -> Any:
 
 
 @cache
-def _pairs() -> jurors.Preferences:
+def _pairs() -> Preferences:
     data = simulated_pairs(4, np.tile([1.0, 0.2, -0.5], (3, 1)), 40, seed=1).data
     return replace(data, jurors=tuple(EVIL[:3]), objects=("<b>o</b>", "p", "q", "r"))
 
 
 @cache
-def _numbers() -> jurors.Numbers:
+def _numbers() -> Numbers:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(12, 1)) + rng.normal(size=(12, 3))
     return jurors.Numbers.from_matrix(matrix, items=[f"<i>{k}</i>" for k in range(12)], jurors=EVIL[:3])
@@ -112,18 +119,18 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: jurors.compare(_votes(), methods=["latent", "majority"]),
     "AgreementStatistics": lambda: jurors.agreement(_votes()),
     "Bounds": lambda: jurors.bounds(_votes(3)),
-    "CorrelationCurve": lambda: jurors.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
-    "Sensitivities": lambda: jurors.sensitivities(_trio()),
+    "CorrelationCurve": lambda: jurors.theory.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
+    "Sensitivities": lambda: jurors.theory.sensitivities(_trio()),
     "GoodnessOfFit": _goodness,
-    "PanelTrios": lambda: jurors.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
-    "ByGroup": lambda: jurors.grade_by(_votes(), ["<u>x</u>", "y"] * 200),
+    "PanelTrios": lambda: jurors.theory.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
+    "ByGroup": lambda: grade_by(_votes(), ["<u>x</u>", "y"] * 200),
     "Ranking": lambda: jurors.rank(_pairs()),
-    "PairGrades": lambda: jurors.grade_pairs(_pairs()),
-    "NumberGrades": lambda: jurors.grade_numbers(_numbers()),
+    "PairGrades": lambda: grade_pairs(_pairs()),
+    "NumberGrades": lambda: grade_numbers(_numbers()),
     "NumberScores": lambda: jurors.score(_numbers(), list(range(12))),
-    "ItemValues": lambda: jurors.value_items(_numbers()),
+    "ItemValues": lambda: value_items(_numbers()),
     "Inspection": lambda: jurors.inspect(_votes()),
-    "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
+    "ReferenceJuries": lambda: jurors.theory.ReferenceJuries(jurors.theory.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
     "Sheet": lambda: jurors.audit.plan(_votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}),
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),

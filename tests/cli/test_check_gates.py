@@ -11,12 +11,13 @@ import pytest
 from command_line import run
 
 import jurors
+from jurors.votes.write import write_votes
 
 
 def written(folder: Path, *, seed: int = 1, names: tuple[str, ...] = ("ann", "bob", "cy", "di")) -> Path:
     drawn = panels.simulate(300, 4, seed=seed)
     path = folder / f"votes{seed}{''.join(names)}.csv"
-    jurors.write_votes(jurors.Votes.from_matrix(drawn.votes, jurors=names, labels=("pass", "fail")), path)
+    write_votes(jurors.Votes.from_matrix(drawn.votes, jurors=names, labels=("pass", "fail")), path)
     return path
 
 

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from command_line import run
 
-from jurors import read_key, read_votes, score_labels
+from jurors import read_key, read_votes
 from jurors.cli.main import main
+from jurors.jury.compare import score_labels
 
 
 @pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl"])

@@ -10,6 +10,7 @@ from command_line import run
 from simulated_juries import simulate, two_label_tables
 
 import jurors
+from jurors.numeric.grade import grade_numbers
 
 COUNTS = """ann,bob,cy,count
 pass,pass,pass,496
@@ -152,5 +153,5 @@ def test_numbers_are_drawn_as_grade_and_score_print_them(numbers: Path, tmp_path
 
 
 def test_grades_of_numbers_draw_themselves(numbers: Path) -> None:
-    grades = jurors.grade_numbers(numbers, ignore=["truth"])
+    grades = grade_numbers(numbers, ignore=["truth"])
     assert grades.plot().to_dict()["title"]["text"] == "How far each juror's numbers can be relied on"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from jurors import reference_juries
+from jurors.theory import reference_juries
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from jurors.evaluate import alarms as catalogue
 from jurors.jury.grade import METHODS, _by_estimator
 from jurors.testing import check_method
 from jurors.votes.readers import READERS
+from jurors.votes.write import write_votes
 
 ROOT = Path(__file__).parents[2]
 RECIPES = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## How to add")[2]
@@ -93,7 +94,7 @@ def test_a_chart(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     result = jurors.grade(panels.simulate(300, 3, seed=1).votes)
     assert result.plot("yours").to_dict()["title"]["text"] == "How often each juror is right"
     votes, out = tmp_path / "votes.csv", tmp_path / "chart.json"
-    jurors.write_votes(jurors.load_example("census")[0], votes)
+    write_votes(jurors.load_example("census")[0], votes)
     ran = CliRunner().invoke(main, ["plot", "yours", str(votes), "-o", str(out)])
     assert (ran.exit_code, out.is_file()) == (0, True), ran.output
 

@@ -21,6 +21,7 @@ import jurors
 from jurors.cli.main import COMMANDS, main
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import KINDS, Alarm
+from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.options import TOOLS
 from jurors.votes.readers import READERS
 
@@ -85,7 +86,7 @@ def test_the_page_explains_exactly_the_public_names_each_with_an_example() -> No
     assert [name for name, text in API.items() if ">>>" not in text] == []
 
 
-@pytest.mark.parametrize("result", [jurors.Evaluation, jurors.Labelling, jurors.Alarm, jurors.KeyedEvaluation])
+@pytest.mark.parametrize("result", [jurors.Evaluation, jurors.Labelling, jurors.Alarm, KeyedEvaluation])
 def test_every_field_of_a_result_is_explained_and_nothing_else(result: type) -> None:
     own = {name for name in vars(result) if not name.startswith("_")}
     public = own | {field.name for field in fields(result) if not field.name.startswith("_")}
@@ -134,7 +135,7 @@ def test_the_page_names_no_option_that_does_not_exist() -> None:
 
 
 def test_the_page_names_every_method_exit_status_and_key_of_the_json_document(tmp_path: Path) -> None:
-    assert set(re.findall(r"`(\w+)`", documented("grade")["--method"])) == {"auto", *jurors.METHODS}
+    assert set(re.findall(r"`(\w+)`", documented("grade")["--method"])) == {"auto", *jurors.theory.METHODS}
     assert re.findall(r"^\| (\d) \|", SECTIONS["exit-status"], flags=re.MULTILINE) == ["0", "1", "2", "3"]
     files = {name: text for _, name, text in FENCE.findall(CLI) if name}
     counts = tmp_path / "counts.csv"
@@ -213,7 +214,9 @@ def test_every_figure_was_printed() -> None:
 
 def test_the_worst_juries_and_the_rows_of_the_gold_table_stand_as_they_were_printed() -> None:
     share = re.compile(r"\b([a-z]\w*) (\d+%)")
-    named = {pair for pair in share.findall(CALIBRATION) if pair[0] in {j.name for j in jurors.reference_juries()}}
+    named = {
+        pair for pair in share.findall(CALIBRATION) if pair[0] in {j.name for j in jurors.theory.reference_juries()}
+    }
     cells = re.findall(r"^\| (\w+) \|(.*)\|$", PRINTED, flags=re.MULTILINE)
     assert len(named) >= 4
     assert named <= {*share.findall(PRINTED), *((name, s) for name, row in cells for s in FIGURE.findall(row))}

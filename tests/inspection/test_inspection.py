@@ -24,9 +24,9 @@ from other_tools import SAMPLES
 from strategies import examples
 
 import jurors
-from jurors import Inspection, Sketch, Votes, VotesError, inspect
+from jurors import Sketch, Votes, VotesError, inspect
 from jurors.cli import main
-from jurors.inspection.result import command_line, find_overlap
+from jurors.inspection.result import Inspection, command_line, find_overlap
 
 SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
         "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip

@@ -48,7 +48,7 @@ PANELS = {
 
 @pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
 def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
-    graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.kind not in _STANDING]
+    graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.reason not in _STANDING]
     assert list(jurors.label(votes).alarms) == graded
     assert list(jurors.label(votes, evaluation=jurors.grade(votes)).alarms) == list(jurors.grade(votes).alarms)
     assert jurors.label(votes).to_dict()["alarms"] == [alarm.to_dict() for alarm in graded]
@@ -98,10 +98,10 @@ def islands(*parts: Votes) -> Votes:
 def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes) -> None:
     """Why nothing is calibrated then may be asked of the partition: it must say what the alarms say."""
     result = grade_rows(votes, intervals=False)[0]
-    kinds = [alarm.kind for alarm in result.alarms]
+    kinds = [alarm.reason for alarm in result.alarms]
     assert result.partition is not None
     assert ("too_few_voices" in kinds) == (result.partition.by_majority is not None)
-    unheard = {name for alarm in result.alarms if alarm.kind == "too_few_voices" for name in alarm.jurors}
+    unheard = {name for alarm in result.alarms if alarm.reason == "too_few_voices" for name in alarm.jurors}
     heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_voices" not in kinds
     assert has_too_few_jurors(result) is not heard
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates import Ends, Gate, difference, evaluate_gates, judge
+from jurors.jury.gates import Ends, Gate, difference, evaluate_gates, gate, judge
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "gpt:4", "gpt:4:pass")
@@ -72,7 +72,7 @@ REFUSED = CASES["limits"]
 def test_a_slip_is_refused_in_one_line_with_the_nearest_name(case: str) -> None:
     limits, message = REFUSED[case]
     with pytest.raises(OptionError) as error:
-        jurors.gate(graded(), **limits)
+        gate(graded(), **limits)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -80,20 +80,20 @@ def test_a_slip_is_refused_in_one_line_with_the_nearest_name(case: str) -> None:
 def test_what_may_mean_two_things_is_refused() -> None:
     both = graded("a", "a:b", "c", "d", labels=("b:x", "x"))
     with pytest.raises(OptionError, match="may mean juror 'a' on label 'b:x' or juror 'a:b' on label 'x'"):
-        jurors.gate(both, min_accuracy="a:b:x:0.5")
+        gate(both, min_accuracy="a:b:x:0.5")
     assert gates(both, min_accuracy={("a:b", "x"): 0.5})["min-accuracy a:b on x"].juror == "a:b"
 
 
 def test_alarms_of_gates_name_whom_they_concern() -> None:
-    (alarm,) = jurors.gate(graded(), min_score={"ann": 1.0})
+    (alarm,) = gate(graded(), min_score={"ann": 1.0})
     assert (alarm.level, alarm.jurors) == ("alarm", ("ann",))
-    assert jurors.gate(graded(), min_score=0.0) == ()
+    assert gate(graded(), min_score=0.0) == ()
 
 
 def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_nobody_said() -> None:
     silent = jurors.grade([["pass"] * 4] * 50, jurors=("ann", "bob", "cy", "di"))
     assert silent.solution is None
-    assert [alarm.kind for alarm in silent.alarms] == ["single_label"]
+    assert [alarm.reason for alarm in silent.alarms] == ["single_label"]
     tested = gates(
         silent, min_score=0.5, min_accuracy=["fail:0.5", "ann:fail:0.7"], max_prevalence="fail:0.5", max_wrong=1
     )
@@ -139,7 +139,7 @@ def test_without_an_interval_nothing_is_known(limit: float, floor: bool) -> None
 def test_only_what_is_not_passed_rings_and_what_is_allowed_is_a_note() -> None:
     def rung(outcome: str, **how: bool) -> tuple[str, str] | None:
         alarm = Gate(name="max-wrong", outcome=outcome, limit=0.1, at_least=False).alarm(**how)  # type: ignore[arg-type]
-        return None if alarm is None else (alarm.kind, alarm.level)
+        return None if alarm is None else (alarm.reason, alarm.level)
 
     assert rung("pass") is None
     assert rung("fail", allow_unknown=True) == ("gate_failed", "alarm")

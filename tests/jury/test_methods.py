@@ -11,8 +11,11 @@ import pytest
 from panels import simulate
 
 import jurors
-from jurors import Sketch, SketchError, Solution, Votes, VotesError
+from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.errors import OptionError
+from jurors.jury.compare import score_labels
+from jurors.jury.gates import gate
+from jurors.theory import Solution
 
 
 def scores(result: jurors.Evaluation) -> np.ndarray:
@@ -20,7 +23,7 @@ def scores(result: jurors.Evaluation) -> np.ndarray:
 
 
 def kinds(result: jurors.Evaluation) -> dict[str, tuple[str, ...]]:
-    return {alarm.kind: alarm.jurors for alarm in result.alarms}
+    return {alarm.reason: alarm.jurors for alarm in result.alarms}
 
 
 @pytest.mark.slow
@@ -32,7 +35,7 @@ def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float)
     assert np.sqrt(np.nanmean((scores(result) - panel.own_score()) ** 2)) < 0.03
     assert result.prevalence[0] == pytest.approx(np.mean(panel.truth == 0), abs=0.03)
     right = np.mean(jurors.label(panel.votes).label == panel.truth)
-    majority = jurors.score_labels(panel.votes, panel.truth).majority_errors / 3000
+    majority = score_labels(panel.votes, panel.truth).majority_errors / 3000
     assert 1 - right <= majority
 
 
@@ -66,7 +69,7 @@ def voices(*who: str) -> np.ndarray:
 @pytest.mark.parametrize("who", ["aaaa", "aabb", "aaa", "aab", "aAb", "aaBb", "aaaaaab", "ab11"])
 def test_fewer_than_three_voices_ring_an_alarm_and_promise_nothing(who: str) -> None:
     result = jurors.grade(voices(*who))
-    few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
+    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_voices")
     assert (few.level, few.value) == ("alarm", len(set(who.lower()) - {"1"}))
     assert result.interval is None
     assert result.to_dict().get("expected_errors") is None
@@ -84,8 +87,8 @@ def test_copies_that_leave_three_voices_ring_no_alarm_and_count_once(who: str) -
 
 
 def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
-    found = jurors.gate(jurors.grade(voices(*"aabb")), min_effective=1, max_correlation=0.9)
-    assert {alarm.kind for alarm in found} == {"correlation_limit", "effective_limit"}
+    found = gate(jurors.grade(voices(*"aabb")), min_effective=1, max_correlation=0.9)
+    assert {alarm.reason for alarm in found} == {"correlation_limit", "effective_limit"}
 
 
 def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
@@ -114,7 +117,7 @@ def test_an_island_with_too_few_voices_stands_for_itself() -> None:
     assert labels.codes[1_000:].tolist() == votes[1_000:, 7].tolist()
     assert all(result.interval_of("score", j) == alone.interval_of("score", j) for j in alone.jurors)
     assert np.isnan(result.interval_of("score", "8")).all()
-    few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
+    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_voices")
     assert few.jurors == ("8", "9")
 
 
@@ -183,7 +186,7 @@ def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
     panel = simulate(2000, 5, seed=11)
     found = jurors.compare(panel.votes, panel.truth)
     names = [e.method for e in found.evaluations]
-    assert names == ["latent", *(name for name in jurors.METHODS if name != "latent")]
+    assert names == ["latent", *(name for name in jurors.theory.METHODS if name != "latent")]
     assert not found.refused
     for evaluation in found.evaluations:
         assert set(evaluation.score) == set("12345")
@@ -293,7 +296,7 @@ TRUTH = Solution(
 
 
 def test_counts_that_obey_the_theorem_are_graded_exactly_everywhere_downstream() -> None:
-    sketch = jurors.encode(TRUTH, items=20_000)
+    sketch = jurors.theory.encode(TRUTH, items=20_000)
     result = jurors.grade(sketch)
     assert result.method == "algebraic"
     assert result.exact == TRUTH
@@ -306,17 +309,17 @@ def test_counts_that_obey_the_theorem_are_graded_exactly_everywhere_downstream()
     assert low < 0.8 < high
     assert result.partition is not None
     assert result.partition.by_true_label.sum(axis=0) == pytest.approx([10_000, 6_000, 4_000])
-    assert jurors.encode(result, items=20_000) == sketch
+    assert jurors.theory.encode(result, items=20_000) == sketch
 
 
 def test_knowledge_names_the_labels_of_an_exact_trio() -> None:
-    sketch = jurors.encode(TRUTH, items=20_000)
+    sketch = jurors.theory.encode(TRUTH, items=20_000)
     assert jurors.grade(sketch, common="C").prevalence["C"] == pytest.approx(0.5)
     assert jurors.grade(sketch, trust="bob").exact == TRUTH
 
 
 def test_gold_items_may_lack_a_vote_of_an_exact_trio() -> None:
-    sketch = jurors.encode(TRUTH, items=20_000)
+    sketch = jurors.theory.encode(TRUTH, items=20_000)
     said = [row for row, times in zip(sketch.decisions(), sketch.counts.tolist(), strict=True) for _ in range(times)]
     votes = jurors.Votes.from_matrix([*said, ("A", "A", None), ("B", None, "B")], jurors=TRUTH.jurors)
     gold = {said.index(("A", "A", "A")): "A", said.index(("C", "C", "C")): "C", 20_000: "A", 20_001: "B"}
@@ -329,7 +332,7 @@ def test_sampled_counts_are_estimated_and_the_algebra_says_why() -> None:
     panel = simulate(4000, 3, seed=1, prevalence=(0.5, 0.3, 0.2))
     result = jurors.grade(panel.votes)
     assert result.method == "latent"
-    found = {alarm.kind: alarm.level for alarm in result.alarms}
+    found = {alarm.reason: alarm.level for alarm in result.alarms}
     assert found["inconsistent"] == "note"
     assert "correlated_errors" not in found
     assert np.array(list(result.score.values())) == pytest.approx(panel.own_score(), abs=0.04)
@@ -366,4 +369,4 @@ def test_a_trio_with_very_many_labels_is_estimated_and_says_what_was_not_tested(
     with pytest.raises(SketchError, match=r"60 labels have 216,000 decision tuples, too many .* \(at most 50 labels\)"):
         jurors.grade(sketch, method="algebraic")
     with pytest.raises(SketchError, match="at most 50 labels"):
-        jurors.goodness_of_fit(sketch)
+        jurors.theory.goodness_of_fit(sketch)

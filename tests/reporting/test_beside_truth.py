@@ -16,6 +16,7 @@ from report_pages import parse
 import jurors
 from jurors.errors import OptionError
 from jurors.evaluate.card import percent, percent_range
+from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, ranking, verdict
 from jurors.reporting.page import report_html
 from jurors.reporting.tables import find_findings, label_advice
@@ -28,7 +29,7 @@ def _plain(text: Any) -> str:
 
 
 def _graded(votes: Any, truth: Any) -> tuple[jurors.Evaluation, Any]:
-    return jurors.grade(votes), jurors.score_labels(votes, truth)
+    return jurors.grade(votes), score_labels(votes, truth)
 
 
 def _sharing(items: int = 3_000, share: float = 0.5) -> tuple[Any, Any]:

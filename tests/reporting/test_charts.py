@@ -16,6 +16,8 @@ from simulated_juries import simulate, two_label_tables
 import jurors
 from jurors import Sketch, SketchError, Votes, plot
 from jurors.errors import JurorsError
+from jurors.evaluate.evaluation import KeyedEvaluation
+from jurors.jury.compare import score_labels
 from jurors.monitor.monitor import History
 from jurors.reporting.charts.accuracy import OUTSIDE, WORSE
 from jurors.reporting.charts.base import PALETTE, THEMES, config, place_names, shorten_name
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.slow  # every chart is checked against the whole of Veg
 TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
-Graded: TypeAlias = tuple[jurors.Evaluation, jurors.KeyedEvaluation]
+Graded: TypeAlias = tuple[jurors.Evaluation, KeyedEvaluation]
 ODD = ("a.b[0]['x']\"y\"", "</script><img src=x onerror=alert(1)>", "שופט " + "long name " * 20)
 
 
@@ -46,7 +48,7 @@ def panel() -> Graded:
     rng = np.random.default_rng(1)
     codes[:, 1] = np.where(rng.random(len(codes)) < 0.6, codes[:, 0], codes[:, 1])
     votes = jurors.Votes.from_matrix(codes, jurors=sketch.jurors, labels=("A", "B"))
-    return jurors.grade(votes), jurors.score_labels(votes, ["AB"[t] for t in truth])
+    return jurors.grade(votes), score_labels(votes, ["AB"[t] for t in truth])
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +81,7 @@ def domains(chart: Any) -> list[list[float]]:
 
 def test_the_plane_holds_the_very_numbers_of_the_evaluation_and_of_the_key() -> None:
     votes, truth = key_of(TABLE1)
-    result, keyed = jurors.grade(votes), jurors.score_labels(votes, truth)
+    result, keyed = jurors.grade(votes), score_labels(votes, truth)
     drawn = rows_of(plot.accuracy(result, keyed))
     by_juror = {row["juror"]: row for row in drawn if "score" in row}
     for j in result.jurors:
@@ -91,7 +93,7 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation_and_of_the_key() -> 
         assert by_juror[j]["actual_x"] == float(keyed.accuracy[j]["A"])
         assert by_juror[j]["actual_y"] == float(keyed.accuracy[j]["B"])
     # A key that knows its labels in another order is matched by name.
-    swapped = jurors.score_labels(replace(votes, labels=("B", "A"), _dense=1 - votes.codes), truth)
+    swapped = score_labels(replace(votes, labels=("B", "A"), _dense=1 - votes.codes), truth)
     assert swapped.labels == keyed.labels[::-1]
     assert rows_of(plot.accuracy(result, swapped)) == drawn
 
@@ -171,7 +173,7 @@ def test_the_two_solutions_mirror_each_other_at_the_coins_line() -> None:
 
 def test_bounds_widen_along_the_curve_that_was_computed_and_one_set_is_drawn_as_intervals() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k"))
-    curve = jurors.correlation_curve(sketch, [0, 0.001, 0.002])
+    curve = jurors.theory.correlation_curve(sketch, [0, 0.001, 0.002])
     rows = [row for row in rows_of(plot.bounds(curve)) if row.get("panel") == "prevalence"]
     shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
     for end in ("low", "high"):
@@ -330,7 +332,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
         (lambda: plot.items(jurors.label(sketch), review=0), "a review is of one item or more"),
         (lambda: plot.items(unsure), "earned no probability"),
         (lambda: plot.information(jurors.grade(sketch, method="majority")), "has no standard errors"),
-        (lambda: plot.bounds({"a": 1}), "the columns of jurors.correlation_curve"),
+        (lambda: plot.bounds({"a": 1}), "the columns of jurors.theory.correlation_curve"),
         (lambda: plot.draw(trio(), "pie"), "no chart 'pie'"),
         (lambda: plot.history(History("1000", by_time=False, windows=())), "no window has grades yet"),
     ]
@@ -450,7 +452,7 @@ def hostile_charts(labels: list[str]) -> Iterator[tuple[str, Any]]:
     for kind in ("partition", "information", "confusion", *["dependence"] * (len(labels) == 2)):
         yield kind, draw(graded, kind)
     if len(labels) == 2:
-        yield "curve", draw(jurors.correlation_curve(Sketch.from_votes(votes)), "bounds")
+        yield "curve", draw(jurors.theory.correlation_curve(Sketch.from_votes(votes)), "bounds")
         three = votes.take(HOSTILE[:3])
         yield "solutions", draw(jurors.grade(three), "solutions")
 

@@ -15,6 +15,8 @@ from click.testing import CliRunner
 import jurors
 from jurors.cli.main import main
 from jurors.errors import OptionError
+from jurors.numeric.grade import grade_numbers, value_items
+from jurors.pairwise.grade import grade_pairs
 from jurors.reporting.page import report_html
 
 pytestmark = pytest.mark.slow
@@ -47,8 +49,8 @@ def test_the_page_of_numbers_says_what_grade_and_label_say() -> None:
     page = report_html(frame, title="Scores")
     assert "Report card of numbers" in page
     numbers = inside(page)
-    assert numbers["grades"]["jurors"] == jurors.grade_numbers(frame).to_dict()["jurors"]
-    assert numbers["values"]["items"] == jurors.value_items(frame).to_dict()["items"]
+    assert numbers["grades"]["jurors"] == grade_numbers(frame).to_dict()["jurors"]
+    assert numbers["values"]["items"] == value_items(frame).to_dict()["items"]
     for said in ("Taken for numbers", "--scale nominal", "What the items are worth", "as real juries go"):
         assert said in page
     assert "<b>cy</b>" not in page  # names are text
@@ -58,7 +60,7 @@ def test_the_page_of_preferences_says_what_grade_and_rank_say(tmp_path: Path) ->
     (tmp_path / "pairs.csv").write_text(PAIRS)
     page = report_html(tmp_path / "pairs.csv")
     numbers = inside(page)
-    assert numbers["grades"] == jurors.grade_pairs(tmp_path / "pairs.csv").to_dict()
+    assert numbers["grades"] == grade_pairs(tmp_path / "pairs.csv").to_dict()
     assert numbers["ranking"] == jurors.rank(tmp_path / "pairs.csv").to_dict()
     assert "No: do not trust these grades." in page  # eve answers by position
     assert "answers by position" in page

@@ -21,6 +21,7 @@ import jurors
 from jurors.cli.main import main
 from jurors.errors import JurorsError, OutputError
 from jurors.evaluate.card import percent, percent_range
+from jurors.jury.compare import score_labels
 from jurors.reporting import page as page_module
 from jurors.reporting import page as shell
 from jurors.reporting.page import report_html, write_report
@@ -127,7 +128,7 @@ def test_ranking_solutions_and_partition_say_what_the_evaluation_says(census: Ce
 def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_intervals_held(panel_csv: Path) -> None:
     parsed = parse(report_html(panel_csv, key="truth"))
     votes, key = read_votes_with_key(panel_csv, "truth")
-    actual = jurors.score_labels(votes, key)
+    actual = score_labels(votes, key)
     result = jurors.grade(votes)
     for name, _, _, _, _, _, true, held, held_if_independent in parsed.tables["table-scores"][1:]:
         assert true == percent(float(actual.score[name]))

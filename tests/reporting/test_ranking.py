@@ -64,7 +64,7 @@ def test_a_pair_is_named_by_who_it_is_and_not_by_what_a_sentence_looks_like() ->
         follows = rng.random(3_000) < 0.4
         votes[follows, second] = votes[follows, first]
     result = jurors.grade(votes, jurors=["11", "2", "1", "5", "7", "8"])
-    alarm = next(a for a in result.alarms if a.kind == "correlated_errors")
+    alarm = next(a for a in result.alarms if a.reason == "correlated_errors")
     assert {(pair.first, pair.second) for pair in alarm.pairs} == {("1", "5"), ("11", "2")}
     assert set(groups_together(result)) == {("1", "5"), ("11", "2")}
 
@@ -99,7 +99,7 @@ def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None
     result = jurors.grade(votes)
     for row in ranking(result):
         assert len(set(row.remarks)) == len(row.remarks)
-    twins = [alarm for alarm in result.alarms if alarm.kind == "twin_jurors"]
+    twins = [alarm for alarm in result.alarms if alarm.reason == "twin_jurors"]
     assert len(twins) > 1
     shown = [rung for rung in shown_alarms(result.alarms) if rung.first.kind == "twin_jurors"]
     assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
