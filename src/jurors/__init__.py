@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from jurors.jury.estimator import Jury
     from jurors.jury.grade import grade
     from jurors.jury.label import Labelling, label
+    from jurors.jury.systems import systems
     from jurors.lab import load_example
     from jurors.lab.plan import plan
     from jurors.lab.simulate import simulate
@@ -69,6 +70,7 @@ _NAMES = {
     "jurors.jury.estimator": "Jury",
     "jurors.jury.grade": "grade",
     "jurors.jury.label": "Labelling label",
+    "jurors.jury.systems": "systems",
     "jurors.lab": "load_example",
     "jurors.lab.plan": "plan",
     "jurors.lab.simulate": "simulate",
@@ -118,6 +120,7 @@ __all__ = [
     "report",
     "score",
     "simulate",
+    "systems",
     "testing",
     "theory",
 ]

@@ -240,6 +240,7 @@ class Result(ABC):
 
     #: what the JSON document calls itself: the command that prints it
     _kind: ClassVar[str] = "result"
+    _version: ClassVar[int] = DOCUMENT
 
     def _document(self) -> Any:
         """What JSON holds, before `json_ready`. By default the rows of `_columns`."""
@@ -262,7 +263,9 @@ class Result(ABC):
             What `to_json` writes.
         """
         document = json_ready(self._document())
-        return {"schema": f"jurors.{self._kind}/{DOCUMENT}", **document} if isinstance(document, dict) else document
+        return (
+            {"schema": f"jurors.{self._kind}/{self._version}", **document} if isinstance(document, dict) else document
+        )
 
     def to_json(self) -> str:
         """Render as strict JSON."""

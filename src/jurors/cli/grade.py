@@ -123,6 +123,21 @@ def label(
 
 @click.command()
 @votes_options
+@click.option("--system", required=True, metavar="COLUMN", help="The column that names the system of each item.")
+@click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
+@grading_option("gold")
+@grading_option("level")
+@output_options("text", "json", "csv", "md", card=True)
+def systems(source: Source, system: str, good: str | None, gold: str | None, level: float, output: Output) -> None:
+    """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
+    with output.working("comparing") as bar:
+        votes, groups = source.read_with_groups(system, bar)
+        compared = jurors.systems(votes, by=groups, good=good, gold=gold, level=level)
+    output.show(compared)
+
+
+@click.command()
+@votes_options
 @key_options(required=True)
 @by_option
 @click.option("--reference", metavar="TABLE", type=OUTPUT_PATH,

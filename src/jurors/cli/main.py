@@ -130,6 +130,7 @@ GROUPS = {
     "Grade": {
         "grade": ("grade", "Grade the jurors of FILE without an answer key."),
         "label": ("grade", "Label every item, with the probability that the label is right."),
+        "systems": ("grade", "Compare systems (models, prompts, releases) by the judges' votes."),
         "check": ("grade", "Check limits and alarms in CI: exit status 3 if one fails."),
         "score": ("grade", "Grade the jurors against an answer key."),
         "compare": ("grade", "Compare methods, beside the truth where you have a key."),
