@@ -126,7 +126,8 @@ def judge(panel: Any, by: list[str], truth: list[str], gold: int) -> dict[str, f
     return {
         "rates": len(rates), "rates in": sum(low <= x <= high for low, high, x in rates),
         "rate width": sum(high - low for low, high, _ in rates), "pairs": len(pairs),
-        "pairs in": sum(d.low <= gap <= d.high for d, gap in pairs), "pair width": sum(d.high - d.low for d, _ in pairs),
+        "pairs in": sum(d.low <= gap <= d.high for d, gap in pairs),
+        "pair width": sum(d.high - d.low for d, _ in pairs),
         "settled": len(claims["settled"]), "settled right": sum(claims["settled"]),
         "leaning": len(claims["leaning"]), "leaning right": sum(claims["leaning"]),
     }  # fmt: skip
