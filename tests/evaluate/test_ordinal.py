@@ -205,7 +205,7 @@ def test_an_item_whose_label_has_no_probability_has_no_levels() -> None:
 def test_a_label_with_a_comma_is_one_level() -> None:
     levels = ("no", "yes, in part", "yes, wholly")
     votes = jurors.Votes.from_matrix([[0, 1, 2], [1, 1, 1], [2, 2, 1], [0, 0, 0]] * 20, labels=levels, scale="ordinal")
-    assert "levels no < yes, in part < yes, wholly;" in jurors.grade(votes).to_text()
+    assert "levels no < yes, in part < yes, wholly\n" in jurors.grade(votes).to_text()
 
 
 def test_known_levels_are_kept(panel: tuple[Integers, jurors.Votes]) -> None:
@@ -223,7 +223,7 @@ def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, juro
     assert document["bias"]["B"] < -0.1
     assert "lenient" in text
     assert "harsh" in text
-    assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_agreement"]
+    assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_kappa"]
 
 
 def test_an_interval_holds_what_it_says() -> None:

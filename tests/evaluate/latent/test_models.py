@@ -313,16 +313,16 @@ def test_one_judge_asked_three_times_is_one_voice() -> None:
     assert "correlated_errors" not in {a.reason for a in result.alarms}  # that is how repeats are
 
 
-def test_two_voices_are_too_few_however_often_they_speak() -> None:
+def test_two_judges_are_too_few_however_often_they_answer() -> None:
     votes, _ = repeats(500, 0.1, seed=4)
     result = jurors.grade(votes[:, [0, 1, 3]], jurors=("gpt#1", "gpt#2", "ann"))
-    assert (result.alarms[0].kind, result.alarms[0].level) == ("same_voice", "alarm")
+    assert (result.alarms[0].reason, result.alarms[0].level) == ("same_voice", "alarm")
     assert result.voices == (0, 0, 2)
 
 
 def test_a_judge_does_not_win_by_being_asked_often() -> None:
     votes, truth = repeats(600, 0.1, seed=0)
     own = (votes == truth[:, None]).mean(axis=0)
-    named, nameless = (jurors.grade(votes, jurors=names) for names in (NAMES, "abcdefg"))
+    named, nameless = (jurors.grade(votes, jurors=names).independent for names in (NAMES, "abcdefg"))
     assert list(named.score.values()) == pytest.approx(own, abs=0.04)
     assert list(nameless.score.values()) != pytest.approx(own, abs=0.1)  # what three against four did
