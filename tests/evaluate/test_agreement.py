@@ -118,8 +118,8 @@ def test_what_is_left_out_of_very_many_votes_is_told(monkeypatch: pytest.MonkeyP
     columns = set(whole.to_frame().columns) - set(most.to_frame().columns)
     assert (whole.left_out, most.left_out) == ((), ("mean_kappa", "quadratic_kappa", "correlation"))
     assert gone | columns == {*most.left_out, "quadratic_kappa_low", "quadratic_kappa_high"}
-    assert "Left out beyond 11 votes" in most.to_text()
-    with pytest.raises(KeyError, match="Left out beyond 11 votes"):
+    assert "Not computed beyond 11 votes" in most.to_text()
+    with pytest.raises(KeyError, match="Not computed beyond 11 votes"):
         most["mean_kappa"]
 
 
@@ -291,7 +291,7 @@ def test_a_surer_interval_is_wider_and_what_is_wrong_is_refused() -> None:
         assert one.low < other.low
     with pytest.raises(jurors.OptionError, match="level must lie between 0 and 1"):
         jurors.agreement(votes, level=95)
-    with pytest.raises(KeyError, match="there are: agreement nominal"):
+    with pytest.raises(KeyError, match="available: agreement nominal"):
         wide["pearson"]
 
 

@@ -22,6 +22,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, alarm_lines, shorten_names, shown_jurors
 from jurors.evaluate.leaders import rank_jurors
 from jurors.jury.compare import score_labels
+from jurors.options import Label
 
 
 def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
@@ -82,7 +83,7 @@ def trio(counts: dict[str, int] = COUNTS, **options: object) -> jurors.Evaluatio
     return jurors.grade(Sketch.from_counts(counts, jurors="ijk"), **options)  # type: ignore[arg-type]
 
 
-def panel(width: int, labels: tuple[object, ...], *, density: float = 1.0, seed: int = 0, **options: Any) -> Votes:
+def panel(width: int, labels: tuple[Label, ...], *, density: float = 1.0, seed: int = 0, **options: Any) -> Votes:
     """400 items and jurors with long names."""
     rng, size = np.random.default_rng(seed), len(labels)
     truth = rng.integers(0, size, 400)
@@ -100,7 +101,7 @@ MANY = tuple(f"category number {k} of many" for k in range(8))
 def test_a_card_fits_the_terminal(width: int, labels: tuple[str, ...]) -> None:
     votes = panel(width, labels, density=0.1 if width > 20 else 1.0)
     graded = jurors.grade(votes)
-    noisy = replace(graded, alarms=[Alarm("weak_pair", "warning", "agree hardly " * 30, None, votes.jurors[:2])] * 9)
+    noisy = replace(graded, alarms=(Alarm("weak_pair", "warning", "agree hardly " * 30, None, votes.jurors[:2]),) * 9)
     keyed = jurors.score(votes, np.zeros(400, dtype=int).tolist() if width > 20 else [labels[0]] * 400)
     for card in (graded, noisy, keyed):
         lines = card.to_text().splitlines()
@@ -237,7 +238,7 @@ def test_a_judge_that_passes_bad_answers_is_never_best() -> None:
         result = jurors.grade(Votes.from_matrix(codes, labels=("fail", "pass"), jurors="abcde"))
         assert "e" not in (result.best, *result.leaders)
         assert result.leaders
-        highest += max(result.score, key=lambda j, score=result.score: score[j]) == "e"
+        highest += max(result.score, key=result.score.__getitem__) == "e"
         assert result.to_text().splitlines()[-2].startswith("Not ranked: e (")
     assert highest  # by its score alone it would lead now and then
 

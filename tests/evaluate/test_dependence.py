@@ -61,6 +61,8 @@ def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes:
     votes, truth = with_groups(seed, *sizes)
     dependence = jurors.grade(votes).independent.dependence
     true = dependence_with_key(score_labels(votes, truth))
+    assert dependence is not None
+    assert dependence.interval is not None
     assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
     assert [len(group) for group in dependence.groups] == list(sizes)
     low, high = dependence.interval["effective_jurors"]
@@ -71,7 +73,7 @@ def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes:
 def test_dependent_groups_have_a_joint_model_and_outvote_nobody() -> None:
     votes, truth = with_groups(3, 3, 3)
     result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
-    assert result.details["heard_as_one"] == [["1", "2", "3"], ["4", "5", "6"]]
+    assert result.details["joint_groups"] == [["1", "2", "3"], ["4", "5", "6"]]
     keyed = score_labels(votes, truth)
     assert result.partition is not None
     assert plain.partition is not None
@@ -94,6 +96,7 @@ def test_a_pair_that_shares_too_few_items_is_not_given_a_number_that_is_no_corre
     panel = simulate(400, 30, seed=7, low=0.85, high=0.99)
     panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
     dependence = jurors.grade(panel.votes).independent.dependence
+    assert dependence is not None
     assert np.nanmax(dependence.correlation) > 1
     assert all(abs(pair[2]) <= 1 for pair in dependence.pairs())
     with_key = dependence_with_key(score_labels(panel.votes, panel.truth))

@@ -473,7 +473,7 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         rows = tuple(
             (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in e.dependence[:_MOST_PAIRS]
         )
-        title = "pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
+        title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
         blocks.append(Table(("first", "second", "kappa", "correlation"), rows, title=title, right=(2, 3)))
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
     if e.is_calibrated and e.independent.solution is not None:
@@ -545,7 +545,7 @@ def independent_table(e: Evaluation) -> Table:
         for j in e.jurors
     )
     heads = ("juror", "accuracy", f"{e.level * 100:g}%", "majority vote")
-    return Table(heads, rows, title=f"if errors were independent (method {e.method})", right=(1, 2, 3))
+    return Table(heads, rows, title=f"independent-errors model (method {e.method})", right=(1, 2, 3))
 
 
 def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = None) -> list[Table]:
@@ -630,19 +630,19 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"Intervals are for {what}.")
     if e.ordered is not None:
         lines.append(
-            "Levels: mean error and bias compare a juror's votes with the estimated levels. A bias is relative to the "
-            "whole panel. Weighted kappa squares errors. None of them has an interval."
+            "Levels: mean error and bias compare a juror's votes with the estimated levels. Bias is relative to the "
+            "whole panel. Neither has an interval."
         )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
         lines.append(
-            "Repeated answers: how often the majority of so many answers is the one that a juror would give in the "
-            "long run. Repetition does not correct an answer that is consistently wrong."
+            "Repeated answers: 'stable by 3' is how often the majority of 3 answers is the juror's answer in the long "
+            "run. Repetition does not correct an answer that is consistently wrong."
         )
     if e.independent.solution is not None and len(e.independent.solutions) > 1:
         lines.append(f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}.")
     if e.exam:
-        lines.append("Exam: choices mean nothing across questions, so only scores are shown.")
+        lines.append("Exam: choices have no meaning across questions, so only scores are shown.")
     return lines
 
 
@@ -657,7 +657,7 @@ def basis_lines(e: Evaluation) -> list[str]:
         return ["Not calibrated: these grades assume independent errors."] if e.has_grades else []
     shared = e.calibrated.shared_error
     if e.calibrated.is_independent:
-        return ["Not calibrated, because you chose errors='independent': correct if errors are, overconfident if not."]
+        return ["Not calibrated: you chose errors='independent'. If errors are correlated, intervals are too narrow."]
     source = {
         "reference juries": f"measured on {shared.juries} reference juries with known answers",
         "own reference juries": f"measured on your {shared.juries} reference juries",

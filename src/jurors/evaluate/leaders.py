@@ -156,7 +156,7 @@ def _information(e: Evaluation, juror: str, chance: float) -> float:
     accuracies = list(e.accuracy[juror].values())
     if len(accuracies) != 2 or not all(map(_is_share, accuracies)):
         return kappa
-    return max(kappa, sum(accuracies) - 1)
+    return max(kappa, float(sum(accuracies)) - 1)
 
 
 def vote_shares(sketch: Sketch) -> Floats:

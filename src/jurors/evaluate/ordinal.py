@@ -69,7 +69,7 @@ _CLEARLY = 2.0  # standard errors
 _UNORDERED_STEPS = 24  # EM steps after which an unordered fit knows next to nothing of the held-out votes
 _PLAIN = {
     "graded": "ordered levels, thresholds and a slope per juror",
-    "eased": "ordered levels, thresholds and a slope per juror, eased to its own habits",
+    "eased": "ordered levels, thresholds and a slope per juror, smoothed toward each juror's own vote shares",
 }
 
 # -- graded responses -----------------------------------------------------------------------------------------------
@@ -400,7 +400,7 @@ class OrdinalChoice:
     def note(self) -> str:
         """Which model it is, as a sentence."""
         others = ", ".join(f"{name} {score:.3f}" for name, score in self.score.items())
-        return f"Model: {_PLAIN.get(self.chosen, 'latent classes without order')} (hidden votes are off by: {others})."
+        return f"Model: {_PLAIN.get(self.chosen, 'latent classes without order')} (error on held-out votes: {others})."
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The JSON of `details.ordered`."""
@@ -414,7 +414,7 @@ class OrdinalChoice:
         `emphasis` (stack, jurors) multiplies the weight of each juror on what levels mean.
         """
         if self.trait is None:
-            raise ValueError("no ordered model was chosen")
+            raise ValueError("no ordered model was selected")
         again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, emphasis)
         return (ease(data, again, self.key, FEW_STEPS) if self.trait.eased else again).level_posterior()
 

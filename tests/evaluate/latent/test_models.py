@@ -274,7 +274,7 @@ def test_judges_who_err_apart_are_not_taken_for_one() -> None:
     assert possible_repeats(Sketch.from_votes(jurors.Votes.from_matrix(right == truth[:, None], jurors=names))) == {}
 
 
-def test_where_all_are_called_judge_it_is_a_note_and_no_voice_is_taken_away() -> None:
+def test_where_all_are_called_judge_it_is_a_note_and_no_juror_is_merged() -> None:
     sketch = one_judge("judge_", ())
     result = jurors.grade(sketch)
     (alarm,) = [alarm for alarm in result.alarms if alarm.reason == "possible_repeats"]
@@ -303,13 +303,13 @@ def test_votes_must_confirm_the_names() -> None:
     assert sum(bool(find_repeated_jurors(Sketch.from_votes(votes))) for votes in panels) <= 3  # independent jurors
 
 
-def test_one_judge_asked_three_times_is_one_voice() -> None:
+def test_one_judge_asked_three_times_counts_once() -> None:
     votes, _ = repeats(1000, 0.1, seed=3)
     result = jurors.grade(votes, jurors=NAMES)
     assert result.voices == (0, 0, 0, 3, 4, 5, 6)
     alarm = next(a for a in result.alarms if a.reason == "same_voice")
     assert (alarm.level, alarm.value, alarm.jurors) == ("warning", 3, NAMES[:3])
-    assert result.details["heard_as_one"] == [list(NAMES[:3])]
+    assert result.details["joint_groups"] == [list(NAMES[:3])]
     assert "correlated_errors" not in {a.reason for a in result.alarms}  # that is how repeats are
 
 
