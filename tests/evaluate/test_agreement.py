@@ -305,3 +305,13 @@ def test_decimal_commas_and_per_cent_are_the_numbers_that_grading_takes_them_for
             assert one.value == pytest.approx(other.value, rel=1e-12)
     with pytest.raises(SketchError, match="'1,234' may be a thousand or a decimal"):
         statistics_of([["1,234", "5"], ["5", "7"]], "interval")
+
+
+def test_long_names_and_many_pairs_fit_the_terminal() -> None:
+    rng = np.random.default_rng(3)
+    names = [f"openrouter/anthropic/claude-sonnet-4.5-20250929:judge-{k}" for k in range(40)]
+    codes = rng.integers(1, 4, (100, 40))
+    for scale in ("nominal", "ordinal"):
+        lines = jurors.agreement(Votes.from_matrix(codes, jurors=names, scale=scale)).to_text().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= 60
