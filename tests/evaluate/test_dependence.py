@@ -317,8 +317,8 @@ def test_pairs_are_known_by_their_error_and_stand_by_their_correlation() -> None
 
 
 def test_a_copy_has_the_errors_of_the_juror_who_speaks_for_it() -> None:
-    heard = three(0.3, NAN, NAN)  # c is silent: b speaks for it
-    whole = heard.with_copies(np.array([0, 1, 1]))
+    merged = three(0.3, NAN, NAN)  # c is a copy of b
+    whole = merged.with_copies(np.array([0, 1, 1]))
     assert whole.correlation[OFF].tolist() == pytest.approx([0.3, 0.3, 0.3, 1.0, 0.3, 1.0])
     assert whole.items[OFF].tolist() == [100] * 6
     assert whole.error[OFF].tolist() == pytest.approx([0.1] * 6)

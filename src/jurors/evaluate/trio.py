@@ -181,7 +181,7 @@ def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
     if m.product and m.hyperdeterminant:
         return
     if not m.items:
-        _refuse("no_items", "no item has votes of all three jurors, so there is nothing to grade")
+        _refuse("no_items", "no item was answered by all three jurors, so there is nothing to grade")
     zero = [c for c in range(3) if not m.pair[c]]
     names = sketch.jurors
     if len(zero) == 3 and not m.trio:

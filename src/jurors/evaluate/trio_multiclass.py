@@ -452,7 +452,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
         raise SketchError(f"a panel needs at least 2 labels, got {len(sketch.labels)}. Name all of them (labels=[…])")
     check_few_labels(sketch)
     if not sketch.items:
-        message = "no item has votes of all three jurors, so there is nothing to grade"
+        message = "no item was answered by all three jurors, so there is nothing to grade"
         raise DegenerateSketchError(message, outcome="no_items")
     cut = Slicing.best(sketch.table())
     algebra = Algebra.of(cut)

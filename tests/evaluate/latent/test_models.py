@@ -192,8 +192,8 @@ def test_a_perfect_copy_in_a_group_adds_next_to_nothing(seed: int) -> None:
     end = fit_coupled(
         data_of(twin), couple_groups(twin, [(4, 5, 6)]), fit_latent(data_of(twin), "confusion"), strength=2.0
     )
-    heard_thrice = fit_latent(data_of(twin), "confusion", tolerance=1e-9)
-    assert np.abs(end.posterior - alone.posterior).mean() < np.abs(heard_thrice.posterior - alone.posterior).mean()
+    counted_thrice = fit_latent(data_of(twin), "confusion", tolerance=1e-9)
+    assert np.abs(end.posterior - alone.posterior).mean() < np.abs(counted_thrice.posterior - alone.posterior).mean()
 
 
 def test_gold_pins_the_posteriors() -> None:
@@ -220,7 +220,7 @@ def test_other_weights_are_fitted_as_so_many_items() -> None:
     assert end.confusion == pytest.approx(same.confusion, abs=1e-9)
 
 
-# -- same voice ------------------------------------------------------------------------------------
+# -- one judge, several answers ------------------------------------------------------------------------------------
 
 
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")

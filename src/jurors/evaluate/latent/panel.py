@@ -208,9 +208,9 @@ def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representa
 
 
 def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    scores = {"held_out_log_likelihood": choice.hidden_log_likelihood, "behind_best": choice.difference}
+    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
     scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
-    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.hidden_log_likelihood}
+    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.held_out_log_likelihood}
 
 
 def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
@@ -342,7 +342,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
     best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
-        hidden_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
+        held_out_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
         chosen="confusion", fits={"confusion": best}, fit=best,
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)
