@@ -156,6 +156,8 @@ def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
     assert predicted is not None
     gain = f"± {(high - low) * 50:.0f} becomes about ± {predicted[result.leaders[0]] * 100:.0f}."
     assert result.to_text().splitlines()[-1] == f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}"
+    assert not trio().leaders
+    assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
     assert "Next" not in trio({name: max(count // 1000, 1) for name, count in COUNTS.items()}).to_text()
 
 

@@ -294,7 +294,7 @@ def next_steps(e: Evaluation) -> list[str]:
     list of str
         One sentence, or none where gold would not help.
     """
-    leaders = e.leaders
+    leaders = e.leaders or e.ranking.order[:1]
     if not leaders or e.calibrated is None or e.items < 2 * FEW_GOLD:
         return []
     (low, high), forecast = e.interval_of("score", leaders[0]), e.calibrated.with_gold(FEW_GOLD)
