@@ -152,7 +152,7 @@ def rings() -> None:
             for seed in range(_TABLES):
                 matrix, reliability, _ = simulated(size, items, seed, together=together)
                 grades = grade_numbers(matrix)
-                rang += any(alarm.kind == "errors_together" for alarm in grades.alarms)
+                rang += any(alarm.reason == "errors_together" for alarm in grades.alarms)
                 errors.append(_rmse(grades.reliability - reliability))
                 fitted.append(_rmse(fit_factor(Covariances.of(matrix)).reliability - reliability))
             print(

@@ -89,7 +89,7 @@ def _claims(seed: int, others: bool, join: list[str]) -> tuple[float, float, flo
     for name in judges:
         low, high = real.interval_of("score", name)
         right = float(true[name])
-        rows.append((real.score[name], right, float(low <= right <= high), result.score[name]))
+        rows.append((real.score[name], right, float(low <= right <= high), result.independent.score[name]))
     claimed, right, held, independent = np.mean(rows, axis=0).tolist()
     return claimed, right, held, independent
 

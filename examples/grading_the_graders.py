@@ -85,13 +85,13 @@ def show_made_up(blind: int) -> None:
 
 
 def score_intervals(result: Any) -> dict[str, tuple[float, float]]:
-    """Where each judge's score lies, as far as chance goes."""
+    """The interval of each judge's score."""
     found: dict[str, tuple[float, float]] = result.interval["score"]
     return found
 
 
 def gold_alarms(votes: jurors.Votes, key: dict[str, str], seed: int = 1) -> list[str]:
-    """What rings when 50 requirements, drawn at random, are looked at by somebody who knows."""
+    """The alarms that are raised when a person checks 50 requirements, drawn at random."""
     picked = np.random.default_rng(seed).choice(list(key), 50, replace=False).tolist()
     result = jurors.grade(votes, gold={name: key[name] for name in picked})
     return [f"{alarm.level} {alarm.kind}" for alarm in result.alarms if alarm.kind.startswith("gold")]
@@ -130,14 +130,14 @@ def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> 
 
 
 def show_doubt(result: Any, true: Any, votes: jurors.Votes) -> None:
-    """What rings, how many judges there really are, and what holds whatever the truth is."""
+    """The alarms, the effective number of judges, and what holds whatever the true labels are."""
     few = {alarm: f" ({', '.join(alarm.jurors)})" if 0 < len(alarm.jurors) < 4 else "" for alarm in result.alarms}
     print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
     if result.effective_jurors is not None:
         truly = jurors.theory.dependence_with_key(true).effective_jurors
         print(f"graded as worth {result.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
     floor = jurors.theory.highest_floor(jurors.Sketch.from_votes(votes))
-    print(f"whatever the truth is, some judge is right on at most {floor:.1%} of some label's items")
+    print(f"whatever the truth is, some judge is right on at most {floor:.1%} of the items of one label")
 
 
 def show_real(folder: Path, name: str) -> None:

@@ -84,7 +84,8 @@ def show_jury(name: str, jury: jurors.theory.DisjointJury, X: pd.DataFrame, y: A
         return
     employed = "employed"
     print(
-        f"employed: graded {graded.prevalence[employed]:.1%}, majority vote {majority.independent.prevalence[employed]:.1%}, "
+        f"employed: graded {graded.prevalence[employed]:.1%}, "
+        f"majority vote {majority.independent.prevalence[employed]:.1%}, "
         f"in truth {float(true.prevalence[employed]):.1%}"
     )
     for juror, own in zip(graded.jurors, jury.features_, strict=True):

@@ -59,7 +59,7 @@ def computed_table_1() -> dict[str, tuple[int, ...]]:
 def table_1() -> Section:
     """Table 1: the partition of 20,000 census records by true label, estimated and actual; and how far off each is."""
     votes, key = jurors.load_example("census")
-    graded, truth = jurors.grade(votes), score_labels(votes, key)
+    graded, truth = jurors.grade(votes, errors="independent"), score_labels(votes, key)
     computed = computed_table_1()
     other = [name for name in TABLE_1 if computed[name] != TABLE_1[name]]
     verdict = f"not as printed: {', '.join(other)}" if other else "all 56 numbers as the paper prints them"
@@ -91,7 +91,7 @@ def exact_evaluation() -> Section:
     """Theorem 2 on Table 1: one quadratic, two solutions, and what correlated errors would change."""
     votes, _ = jurors.load_example("census")
     sketch = jurors.Sketch.from_votes(votes)
-    graded = jurors.grade(votes)
+    graded = jurors.grade(votes, errors="independent")
     invariants, moments = trio_invariants(sketch), jurors.theory.moments(sketch)
     constant = math.prod(moments.pair.values())
     leading = moments.trio["i", "j", "k"] ** 2 + 4 * constant
@@ -140,7 +140,7 @@ def exact_evaluation() -> Section:
 def llm_graders() -> Section:
     """Three LLMs grade 281 chains of thought: AE labels most right, majority vote most wrong, and chance is large."""
     votes, key = jurors.load_example("llm_graders")
-    graded, truth = jurors.grade(votes), score_labels(votes, key)
+    graded, truth = jurors.grade(votes, errors="independent"), score_labels(votes, key)
     partition = graded.independent.partition
     assert partition is not None
     right = [float(truth.items - errors) for errors in (truth.errors_of(partition.chosen), truth.majority_errors)]

@@ -398,10 +398,14 @@ class Notes:
     lines: Sequence[str]
     title: str = ""
     mark: str = ""  #: what precedes each line in text
+    width: int | None = None  #: of the text; longer lines are folded
+    hanging: str = ""  #: what precedes the rest of a folded line
 
     def to_text(self) -> str:
         """Render a line each, below the title."""
         lines = [self.mark + escape_text(line) for line in self.lines]
+        if self.width is not None:
+            lines = [fill(line, self.width, subsequent_indent=self.hanging) for line in lines]
         return "\n".join([escape_text(self.title)] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:

@@ -455,7 +455,7 @@ def test_the_float_decode_survives_degenerate_counts(table: Any) -> None:
 def test_wrong_input_is_refused_with_a_way_out() -> None:
     with pytest.raises(SketchError, match=r"needs 3 jurors, got 2: ann, bob.*take"):
         evaluate_trio_labels(Sketch.from_counts({"AA": 1, "BC": 1}, jurors=("ann", "bob")))
-    with pytest.raises(SketchError, match="name all of them"):
+    with pytest.raises(SketchError, match="Name all of them"):
         evaluate_trio_labels(Sketch.from_counts({"AAA": 3}, jurors=JURORS))
     with pytest.raises(DegenerateSketchError, match="nothing to grade"):
         evaluate_trio_labels(Sketch.from_counts({"ABC": 0}, jurors=JURORS))

@@ -50,15 +50,19 @@ def test_the_example_is_the_table_of_the_paper(votes: jurors.Votes, truth: Keyed
 
 
 def test_prevalence_of_a_by_algebra_by_key_and_by_majority(graded: jurors.Evaluation, truth: KeyedEvaluation) -> None:
-    assert graded.prevalence["A"] == pytest.approx(0.0887453, abs=5e-8)
+    assert graded.independent.prevalence["A"] == pytest.approx(0.0887453, abs=5e-8)
     assert truth.prevalence["A"] == Fraction(1, 10)
     assert graded.majority is not None
     assert graded.majority.prevalence["A"] == Fraction("0.17915")
 
 
 def test_accuracies_by_algebra(graded: jurors.Evaluation) -> None:
-    assert [graded.accuracy[j]["A"] for j in "ijk"] == pytest.approx([0.489311, 0.612021, 0.750219], abs=5e-7)
-    assert [graded.accuracy[j]["B"] for j in "ijk"] == pytest.approx([0.891934, 0.700703, 0.712900], abs=5e-7)
+    assert [graded.independent.accuracy[j]["A"] for j in "ijk"] == pytest.approx(
+        [0.489311, 0.612021, 0.750219], abs=5e-7
+    )
+    assert [graded.independent.accuracy[j]["B"] for j in "ijk"] == pytest.approx(
+        [0.891934, 0.700703, 0.712900], abs=5e-7
+    )
 
 
 def test_accuracies_by_the_key(truth: KeyedEvaluation) -> None:
@@ -108,14 +112,14 @@ def test_the_paper_s_caution_the_correlations_are_what_chance_gives_to_unrelated
 
 
 def test_partition_by_algebra_to_the_integer(graded: jurors.Evaluation) -> None:
-    assert graded.partition is not None
-    found = by_tuple(graded.partition)
+    assert graded.independent.partition is not None
+    found = by_tuple(graded.independent.partition)
     assert {t: round(split[0]) for t, split in found.items()} == PRINTED_AE_A
     assert {t: round(split[1]) for t, split in found.items()} == PRINTED_AE_B
 
 
 def test_partition_by_majority(votes: jurors.Votes) -> None:
-    partition = jurors.grade(votes, method="majority").partition
+    partition = jurors.grade(votes, method="majority").independent.partition
     assert partition is not None
     assert {t: split[0] for t, split in by_tuple(partition).items()} == PRINTED_MV_A
 
@@ -123,23 +127,25 @@ def test_partition_by_majority(votes: jurors.Votes) -> None:
 def test_labelling_errors_of_algebra_of_the_best_rule_and_of_majority(
     graded: jurors.Evaluation, truth: KeyedEvaluation
 ) -> None:
-    assert graded.partition is not None
-    assert truth.errors_of(graded.partition.chosen) == 1_720
+    assert graded.independent.partition is not None
+    assert truth.errors_of(graded.independent.partition.chosen) == 1_720
     assert truth.best_errors == 1_720
     assert truth.majority_errors == 3_003
 
 
 def test_algebra_s_own_estimate_of_its_labelling_errors(graded: jurors.Evaluation) -> None:
     """1,546 when the printed whole-number partition is added up; 1,545.38 before it is rounded."""
-    assert graded.partition is not None
-    assert graded.partition.expected_errors == pytest.approx(1545.3803, abs=5e-5)
-    lost = [min(round(a), round(b)) for a, b in by_tuple(graded.partition).values()]
+    assert graded.independent.partition is not None
+    assert graded.independent.partition.expected_errors == pytest.approx(1545.3803, abs=5e-5)
+    lost = [min(round(a), round(b)) for a, b in by_tuple(graded.independent.partition).values()]
     assert sum(lost) == 1_546
 
 
 def test_three_tuples_are_labelled_against_their_majority(graded: jurors.Evaluation) -> None:
-    assert graded.partition is not None
-    chosen = dict(zip(by_tuple(graded.partition), graded.partition.chosen.tolist(), strict=True))
+    assert graded.independent.partition is not None
+    chosen = dict(
+        zip(by_tuple(graded.independent.partition), graded.independent.partition.chosen.tolist(), strict=True)
+    )
     against = {t for t, label in chosen.items() if "AB"[label] != max("AB", key=t.count)}
     assert against == {"AAB", "ABA", "BAA"}
 
@@ -150,7 +156,7 @@ def test_the_discriminant_is_no_rational_square_so_the_note_sounds(
     h = trio_invariants(jurors.Sketch.from_votes(votes)).hyperdeterminant
     assert h == 3190087950361
     assert math.isqrt(h) ** 2 != h
-    assert not graded.exact.is_rational  # type: ignore[union-attr]
+    assert not graded.independent.exact.is_rational  # type: ignore[union-attr]
     assert [(alarm.reason, alarm.level) for alarm in graded.alarms] == [("irrational", "note")]
 
 
@@ -163,7 +169,7 @@ def test_leading_coefficient_of_the_prevalence_quadratic(votes: jurors.Votes) ->
 
 
 def test_both_solutions_and_the_evaluation_give_the_counts_back(graded: jurors.Evaluation) -> None:
-    for solution in (*graded.solutions, graded):
+    for solution in (*graded.independent.solutions, graded.independent):
         again = jurors.theory.encode(solution, items=20_000).to_counts()
         assert {"".join(map(str, t)): n for t, n in again.items()} == OBSERVED
 

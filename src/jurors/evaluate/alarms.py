@@ -82,8 +82,8 @@ _KINDS = (
     ),
     AlarmKind(
         "too_few_jurors", _LOUD,
-        "fewer than three jurors are distinct: copies and perfect jurors look the same, so nothing is known about "
-        "anybody", "Add jurors that judge on their own", ("too_few_voices",),
+        "fewer than three jurors are distinct: copies and perfect jurors look the same, so no grade is "
+        "reliable", "Add jurors that judge on their own", ("too_few_voices",),
     ),
     AlarmKind(
         "repeated_juror", _ANY,
@@ -97,7 +97,7 @@ _KINDS = (
         ("twin_jurors", "copies", "copied_answers", "copied_numbers"), "may be a copy of another juror",
     ),
     AlarmKind(
-        "weak_evidence", _WARNING, "jurors agree hardly more than by chance, so these votes hardly determine grades",
+        "weak_evidence", _WARNING, "jurors agree hardly more than by chance, so the votes say little about accuracy",
         "Add items or better jurors", ("weak_pair", "zero_cell", "not_identified", "no_signal", "no_covariance"),
         "hardly agrees with another juror",
     ),

@@ -7,14 +7,14 @@ The short card has the answer in 80 columns: alarms first, who leads, how many l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jurors.errors import format_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
+from jurors.evaluate.leaders import enough_votes
 from jurors.options import Label
 from jurors.results import Block, Columns, Notes, Table, columns_of
 
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 WIDTH = 80  #: columns of a terminal
 _MOST_ROWS = 20  # jurors of a card; of a larger panel, the best and the worst known
-_MOST_ALARMS = 5
-_MOST_NAME = 30  # characters of a juror's name
+_MOST_ALARM_LINES = 5
+_LINES = 24  # of a terminal: a card of ten jurors fits, if need be with fewer lines of alarms
+_LONGEST_NAME = 30  # characters of a juror's name,
+_SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
+_LONGEST_LABEL = 20
 _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
 _MOST_PREVALENCES = 4  # in the line of a short card
 _MOST_PAIRS = 20
 FEW_GOLD = 20  #: gold labels that every user can afford
+_FEW_NAMES = 3  # in a sentence
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
 _NARROW = 0.04  # intervals narrower than this need a decimal
 _PASS_FAIL = {"pass": "fail", "passed": "failed"}
@@ -89,9 +93,61 @@ def _decimals(e: Evaluation) -> int:
     return 1 if widths and widths[len(widths) // 2] < _NARROW else 0
 
 
-def _name(juror: Any) -> str:
-    text = str(juror)
-    return text if len(text) <= _MOST_NAME else f"{text[: _MOST_NAME // 2]}…{text[-(_MOST_NAME // 2 - 1) :]}"
+# -- names ------------------------------------------------------------------------------------------------------
+
+
+def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
+    """Names that fit a column: without the beginning that all share, then without their middle.
+
+    Returns
+    -------
+    dict
+        Name -> what to print. Names that become equal are numbered.
+
+    Examples
+    --------
+    >>> shorten_names(["openrouter/meta/llama-4", "openrouter/openai/gpt-5"], 16)
+    {'openrouter/meta/llama-4': '…meta/llama-4', 'openrouter/openai/gpt-5': '…openai/gpt-5'}
+    >>> shorten_names(["a-very-long-name-of-one-juror"], 16)
+    {'a-very-long-name-of-one-juror': 'a-very-l…e-juror'}
+    """
+    shown = {name: str(name) for name in names}
+    if max(map(len, shown.values()), default=0) <= width:
+        return shown
+    longest, first = max(map(len, shown.values())), min(shown.values())
+    letters = enumerate(zip(first, max(shown.values()), strict=False))
+    shared = 0 if len(shown) == 1 else next((k for k, (a, b) in letters if a != b), len(first) - 1)
+    starts = [k + 1 for k in range(1, shared) if first[k] in "/:_- |"]
+    if starts:  # the first that is enough, else the last
+        start = next((k for k in starts if longest - k + 1 <= width), starts[-1])
+        shown = {name: f"…{text[start:]}" for name, text in shown.items()}
+    cut = {name: _shorten(text, width) for name, text in shown.items()}
+    if len(set(cut.values())) == len(cut):
+        return cut
+    marks = [f"#{k + 1}" for k in range(len(shown))]
+    return {j: _shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
+
+
+def _shorten(text: str, width: int) -> str:
+    """The text without its middle."""
+    tail = (width - 1) // 2
+    return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def _list_labels(labels: Sequence[Label], between: str, room: int) -> str:
+    """As many labels as have room, and how many more there are."""
+    shown: list[str] = []
+    for k, label in enumerate(labels):
+        text = between.join([*shown, _label_text(label)])
+        more = f" and {len(labels) - k - 1} more" if k + 1 < len(labels) else ""
+        if shown and len(text) + len(more) > room:
+            return f"{between.join(shown)} and {len(labels) - k} more"
+        shown.append(_label_text(label))
+    return between.join(shown)
+
+
+def _label_text(label: Label) -> str:
+    return _shorten(str(_level(label)), _LONGEST_LABEL)
 
 
 # -- the short card ---------------------------------------------------------------------------------------------
@@ -105,14 +161,20 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     list of blocks
         Lines, tables and notes.
     """
-    alarms = Notes(alarm_lines(e.alarms) if options.full else short_alarm_lines(e.alarms))
-    blocks: list[Block] = [heading(e), alarms, Notes([line for text in answer_lines(e) for line in wrap(text, WIDTH)])]
-    if e.has_grades:
-        shown, left = shown_jurors(e, options)
-        blocks.append(juror_table(e, shown))
-        if left:
-            blocks.append(f"{left:,} more jurors: --full shows all, --top, --sort and --min-votes select.")
-    blocks += _full_blocks(e) if options.full else [Notes(wrap(text, WIDTH)) for text in next_steps(e)]
+    shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
+    answers = answer_lines(e)
+    last = selection_lines(e, shown, left, options) + ([] if options.full else next_steps(e))
+    folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
+    room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
+    alarms = short_alarm_lines(e.alarms, min(max(room, 2), _MOST_ALARM_LINES), shorten_names(e.jurors, _LONGEST_NAME))
+    blocks: list[Block] = [
+        heading(e),
+        Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
+        Notes(answers, width=WIDTH),
+        *([juror_table(e, shown)] if e.has_grades else []),
+        Notes(last, width=WIDTH),
+        *(_full_blocks(e) if options.full else []),
+    ]
     return [block for block in blocks if not isinstance(block, Notes) or block.lines]
 
 
@@ -123,11 +185,9 @@ def heading(e: Evaluation) -> str:
     -------
     str
     """
-    labels = [str(_level(a)) for a in e.labels]
-    what = (
-        f"labels {format_names(labels, 8)}" if e.ordered is None else f"levels {format_names(labels, 8, between=' < ')}"
-    )
-    return f"{len(e.jurors)} jurors, {e.items:,} items, {what}"
+    what, between = ("labels", ", ") if e.ordered is None else ("levels", " < ")
+    counts = f"{len(e.jurors):,} jurors, {e.items:,} items, {what} "
+    return counts + _list_labels(e.labels, between, WIDTH - len(counts))
 
 
 def _level(label: Label) -> Label:
@@ -145,7 +205,9 @@ def answer_lines(e: Evaluation) -> list[str]:
     if not e.has_grades:
         is_single = any(alarm.reason == "single_label" for alarm in e.alarms)
         return [
-            "Nobody disagrees, so nobody can be graded." if is_single else "No grades: the votes contradict each other."
+            "No grades: every vote is for the same label."
+            if is_single
+            else "No grades: the votes contradict each other."
         ]
     digits = _decimals(e)
     lines = [leader_sentence(e, digits)]
@@ -157,7 +219,7 @@ def answer_lines(e: Evaluation) -> list[str]:
         shares = []
         for a in e.labels:
             ends = percent_range(e.interval_of("prevalence", a), digits)
-            shares.append(f"{_level(a)} {percent(e.prevalence.get(a), digits)}" + (f" ({ends})" if ends else ""))
+            shares.append(f"{_label_text(a)} {percent(e.prevalence.get(a), digits)}" + (f" ({ends})" if ends else ""))
         lines.append(f"Prevalence: {', '.join(shares)}.")
     return lines
 
@@ -169,21 +231,59 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     -------
     str
     """
-    ranking = e.ranking
+    ranking, names = e.ranking, card_names(e)
 
     def graded(juror: str) -> str:
         ends = percent_range(e.interval_of("score", juror), digits)
-        return f"{_name(juror)} {percent(e.score[juror], digits)}" + (f" ({ends})" if ends else "")
+        return f"{names[juror]} {percent(e.score[juror], digits)}" + (f" ({ends})" if ends else "")
 
     if not ranking.ranked:
-        return "No juror is known to do better than one that always gives the same answer."
+        return "No clear best: no juror is known to beat one that always gives the same answer."
     if ranking.best is not None:
         return f"Best: {graded(ranking.best)}."
     first, more = ranking.leaders[:2], len(ranking.leaders) - 2
     if len(first) == 1:  # a single juror that can be ranked
-        return f"Only {graded(first[0])} can be ranked."
-    others = f"; {more:,} more may be as good" if more > 0 else ""
-    return f"No clear best: {' and '.join(map(graded, first))} lead{others}."
+        return f"No clear best: only {graded(first[0])} can be ranked."
+    if more > 0:
+        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
+    return f"No clear best: {' and '.join(map(graded, first))} lead."
+
+
+def selection_lines(e: Evaluation, shown: Sequence[str], left: int, options: CardOptions) -> list[str]:
+    """Which jurors the table leaves out, and which of its jurors are not ranked and why.
+
+    Returns
+    -------
+    list of str
+    """
+    lines = []
+    if left and shown:
+        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
+        lines.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+    ranking, names = e.ranking, card_names(e)
+    apart = [j for j in shown if j not in set(ranking.ranked)]
+    constant = [j for j in apart if j in set(ranking.uninformative)]
+    few = [j for j in apart if j not in set(constant)]
+    reasons = [
+        f"{_list_names([names[j] for j in who])} ({why})"
+        for who, why in ((constant, "answers hardly depend on the item"), (few, "too few votes"))
+        if who
+    ]
+    return [*lines, f"Not ranked: {'; '.join(reasons)}."] if reasons and ranking.ranked else lines
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} jurors"
+
+
+def card_names(e: Evaluation) -> dict[str, str]:
+    """What a card calls each juror: short enough for the table to have all its columns, where that is possible.
+
+    Returns
+    -------
+    dict
+    """
+    return _fitting_names(e.jurors, *_card_columns(e, e.jurors))
 
 
 def next_steps(e: Evaluation) -> list[str]:
@@ -194,7 +294,7 @@ def next_steps(e: Evaluation) -> list[str]:
     list of str
         One sentence, or none where gold would not help.
     """
-    leaders = e.leaders
+    leaders = e.leaders or e.ranking.order[:1]
     if not leaders or e.calibrated is None or e.items < 2 * FEW_GOLD:
         return []
     (low, high), forecast = e.interval_of("score", leaders[0]), e.calibrated.with_gold(FEW_GOLD)
@@ -209,14 +309,14 @@ def next_steps(e: Evaluation) -> list[str]:
 def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     """The jurors of a card in their order, and how many are left out.
 
-    Of a large panel the best and the worst known are shown, of those that can be ranked.
+    Jurors that are not ranked come last. Of a large panel the best and the worst known are shown.
 
     Returns
     -------
     (list of str, int)
     """
     votes, ranking = e.votes, e.ranking
-    known = [*ranking.order, *(j for j in e.jurors if j not in set(ranking.order))]
+    known = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
     if options.sort == "votes":
         known.sort(key=lambda j: -votes.get(j, 0))
     elif options.sort == "name":
@@ -225,9 +325,9 @@ def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     if options.full or (options.top is None and len(known) <= _MOST_ROWS):
         return known, len(e.jurors) - len(known)
     top = _MOST_ROWS // 2 if options.top is None else options.top
-    if options.sort == "accuracy":
+    if options.sort == "accuracy" and ranking.ranked:
         ranked = set(ranking.ranked)
-        known = [j for j in known if j in ranked] if len(ranked) > 2 * top else known
+        known = [j for j in known if j in ranked]
     shown = known if len(known) <= 2 * top else [*known[:top], *known[len(known) - top :]]
     return shown, len(e.jurors) - len(shown)
 
@@ -241,64 +341,114 @@ def juror_table(e: Evaluation, jurors: Sequence[str]) -> Table:
     -------
     Table
     """
-    digits, votes = _decimals(e), e.votes
-    heads = ["juror"]
-    columns: list[list[str]] = [[_name(j) for j in jurors]]
-    if e.ordered is not None:
-        rows = [e.ordered.row(j) for j in jurors]
-        heads += ["mean error", "bias"]
-        columns += [[_decimal(row[0]) for row in rows], [describe_bias(row[1]) for row in rows]]
-    heads += ["accuracy", f"{e.level * 100:g}%"]
-    columns += [
-        [percent(e.score.get(j), digits) for j in jurors],
-        [percent_range(e.interval_of("score", j), digits) or "–" for j in jurors],
+    names = card_names(e)
+    return _fitting_table({j: names[j] for j in jurors}, *_card_columns(e, jurors))
+
+
+_Column: TypeAlias = tuple[str, list[str]]  # its name and cells
+
+
+def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that every card has, and those by label."""
+    digits = _decimals(e)
+    ends = {j: e.interval_of("score", j) for j in jurors}
+    columns = [*_level_columns(e, jurors), *_score_columns(e.score, ends, e.level, e.votes, jurors, digits)]
+    return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
+
+
+def _score_columns(
+    score: Mapping[str, Any],
+    ends: Mapping[str, tuple[float, float]],
+    level: float,
+    votes: Mapping[str, int],
+    jurors: Sequence[str],
+    digits: int,
+) -> list[_Column]:
+    return [
+        ("accuracy", [percent(score.get(j), digits) for j in jurors]),
+        (f"{level * 100:g}%", [percent_range(ends[j], digits) or "–" for j in jurors]),
+        ("votes", [f"{votes[j]:,}" if j in votes else "–" for j in jurors]),
     ]
-    count = [f"{votes[j]:,}" if j in votes else "–" for j in jurors]
-    by_label = _label_columns(e, jurors, digits)
-    all_columns = [*zip(heads, columns, strict=True), ("votes", count), *by_label]
-    if sum(2 + max(map(len, (head, *cells))) for head, cells in all_columns) <= WIDTH:
-        heads += [head for head, _ in by_label]
-        columns += [cells for _, cells in by_label]
-    table_rows = tuple(zip(*columns, count, strict=True))
-    return Table((*heads, "votes"), table_rows, right=tuple(range(1, len(heads) + 1)))
 
 
-def _label_columns(e: Evaluation, jurors: Sequence[str], digits: int) -> list[tuple[str, list[str]]]:
-    """A column per label: its accuracy, or the rates of false passes and false fails."""
-    if e.exam:
+def _level_columns(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> list[_Column]:
+    """Of ordered levels: mean error and bias."""
+    if e.ordered is None:
         return []
-    names = {str(a).casefold(): a for a in e.labels}
+    rows = [e.ordered.row(j) for j in jurors]
+    return [("mean error", [_decimal(row[0]) for row in rows]), ("bias", [describe_bias(row[1]) for row in rows])]
+
+
+def _label_columns(
+    labels: Sequence[Label], accuracy: Mapping[str, Any], jurors: Sequence[str], digits: int
+) -> list[_Column]:
+    """A column per label: its accuracy, or the rates of false passes and false fails."""
+    names = {str(a).casefold(): a for a in labels}
     pair = next(((good, bad) for good, bad in _PASS_FAIL.items() if set(names) == {good, bad}), None)
     columns = []
-    for a in e.labels:
-        values = [e.accuracy[j].get(a) if j in e.accuracy else None for j in jurors]
+    for a in labels:
+        values = [accuracy[j].get(a) if j in accuracy else None for j in jurors]
         if pair is not None:  # an item of the other label that passes, or fails, is an error of that name
             other = pair[1] if str(a).casefold() == pair[0] else pair[0]
             errors = [None if x is None else 1 - x for x in values]
             columns.append((f"false {names[other]}", [percent(x, digits) for x in errors]))
         else:
-            columns.append((f"on {_level(a)}", [percent(x, digits) for x in values]))
+            columns.append((f"on {_label_text(a)}", [percent(x, digits) for x in values]))
     return columns[::-1] if pair is not None else columns
 
 
-def short_alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
-    """The alarms and warnings in a few lines of 80 columns, the most severe first, and how many more there are.
+def _fitting_names(jurors: Sequence[str], columns: list[_Column], by_label: list[_Column]) -> dict[str, str]:
+    """Names short enough for all columns to fit; where that takes too much of them, for those that are always there."""
+    room = WIDTH - sum(map(_width, (*columns, *by_label))) - 2
+    if room < _SHORTEST_NAME:
+        room = WIDTH - sum(map(_width, columns)) - 2
+    return shorten_names(jurors, min(max(room, _SHORTEST_NAME), _LONGEST_NAME))
+
+
+def _fitting_table(names: Mapping[str, str], columns: list[_Column], by_label: list[_Column]) -> Table:
+    """A row per name; with the columns by label where 80 columns have room for them."""
+    first = ("juror", list(names.values()))
+    if sum(map(_width, (first, *columns, *by_label))) <= WIDTH:
+        columns = [*columns[:-1], *by_label, columns[-1]]  # votes last
+    heads, cells = zip(first, *columns, strict=True)
+    return Table(heads, tuple(zip(*cells, strict=True)), right=tuple(range(1, len(heads))))
+
+
+def _width(column: tuple[str, Sequence[str]]) -> int:
+    """Characters of a column and the two blanks before it."""
+    return 2 + max(map(len, (column[0], *column[1])))
+
+
+def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, str]) -> list[str]:
+    """The alarms and warnings, the most severe first, cut to so many lines of a terminal; and how many more there are.
 
     Returns
     -------
     list of str
+        One text each.
     """
     loud = [alarm for alarm in sort_by_severity(alarms) if alarm.level != "note"]
-    lines: list[str] = []
-    for alarm in loud[:_MOST_ALARMS]:
-        mark = _MARKS[alarm.level]
-        folded = wrap(f"{mark} {alarm.sentence}", WIDTH, subsequent_indent=" " * (len(mark) + 1))
-        if len(folded) > 2:
-            folded = [folded[0], f"{folded[1][: WIDTH - 2].rstrip()} …"]
-        lines += folded
-    if len(loud) > _MOST_ALARMS:
-        lines.append(f"! and {len(loud) - _MOST_ALARMS} more; --full shows all.")
-    return lines
+    texts: list[str] = []
+    for k, alarm in enumerate(loud):
+        left = min(room - (k + 1 < len(loud)), 2)
+        if left < 1:
+            return [*texts, f"! {len(loud) - k} more; --full shows all."]
+        text = alarm.sentence
+        for juror in sorted(alarm.jurors, key=lambda j: -len(str(j))):
+            if names.get(juror, juror) != juror:
+                text = text.replace(str(juror), names[juror])
+        folded = wrap(f"{_MARKS[alarm.level]} {_capitalised(text, alarm)}", WIDTH, subsequent_indent="  ")
+        if len(folded) > left:
+            folded = [*folded[: left - 1], f"{folded[left - 1][: WIDTH - 2].rstrip()} …"]
+        texts.append(" ".join(line.strip() for line in folded))
+        room -= len(folded)
+    return texts
+
+
+def _capitalised(text: str, alarm: Alarm) -> str:
+    """A sentence with a capital letter, unless it starts with a juror's name."""
+    starts_with_name = any(text.startswith(str(juror)) for juror in alarm.jurors)
+    return text if starts_with_name else f"{text[:1].upper()}{text[1:]}"
 
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
@@ -323,7 +473,7 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         rows = tuple(
             (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in e.dependence[:_MOST_PAIRS]
         )
-        title = "pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
+        title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
         blocks.append(Table(("first", "second", "kappa", "correlation"), rows, title=title, right=(2, 3)))
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
     if e.is_calibrated and e.independent.solution is not None:
@@ -395,7 +545,7 @@ def independent_table(e: Evaluation) -> Table:
         for j in e.jurors
     )
     heads = ("juror", "accuracy", f"{e.level * 100:g}%", "majority vote")
-    return Table(heads, rows, title=f"if errors were independent (method {e.method})", right=(1, 2, 3))
+    return Table(heads, rows, title=f"independent-errors model (method {e.method})", right=(1, 2, 3))
 
 
 def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = None) -> list[Table]:
@@ -480,19 +630,19 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"Intervals are for {what}.")
     if e.ordered is not None:
         lines.append(
-            "Levels: mean error and bias compare a juror's votes with the estimated levels. A bias is relative to the "
-            "whole panel. Weighted kappa squares errors. None of them has an interval."
+            "Levels: mean error and bias compare a juror's votes with the estimated levels. Bias is relative to the "
+            "whole panel. Neither has an interval."
         )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
         lines.append(
-            "Repeated answers: how often the majority of so many answers is the one that a juror would give in the "
-            "long run. Repetition does not correct an answer that is consistently wrong."
+            "Repeated answers: 'stable by 3' is how often the majority of 3 answers is the juror's answer in the long "
+            "run. Repetition does not correct an answer that is consistently wrong."
         )
     if e.independent.solution is not None and len(e.independent.solutions) > 1:
         lines.append(f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}.")
     if e.exam:
-        lines.append("Exam: choices mean nothing across questions, so only scores are shown.")
+        lines.append("Exam: choices have no meaning across questions, so only scores are shown.")
     return lines
 
 
@@ -507,7 +657,7 @@ def basis_lines(e: Evaluation) -> list[str]:
         return ["Not calibrated: these grades assume independent errors."] if e.has_grades else []
     shared = e.calibrated.shared_error
     if e.calibrated.is_independent:
-        return ["Not calibrated, because you chose errors='independent': correct if errors are, overconfident if not."]
+        return ["Not calibrated: you chose errors='independent'. If errors are correlated, intervals are too narrow."]
     source = {
         "reference juries": f"measured on {shared.juries} reference juries with known answers",
         "own reference juries": f"measured on your {shared.juries} reference juries",
@@ -556,6 +706,26 @@ def card_columns(e: Evaluation) -> Columns:
 # -- against an answer key --------------------------------------------------------------------------------------
 
 
+def _scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
+    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends."""
+    votes, interval = keyed.votes, keyed.interval["score"]
+    known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
+    enough = enough_votes(votes)
+    if options.sort == "votes":
+        known.sort(key=lambda j: -votes[j])
+    elif options.sort == "name":
+        known.sort()
+    else:
+        known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
+    top = _MOST_ROWS // 2 if options.top is None else options.top
+    if options.full or (options.top is None and len(known) <= _MOST_ROWS) or len(known) <= 2 * top:
+        return known
+    if options.sort == "accuracy":
+        ranked = [j for j in known if votes[j] >= enough]
+        known = ranked if len(ranked) > 2 * top else known
+    return [*known[:top], *known[len(known) - top :]]
+
+
 def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[Block]:
     """Accuracies by the key, labelling errors, and with `full` all prevalences and error correlations, to read.
 
@@ -564,36 +734,26 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     list of blocks
     """
     floats, labels = keyed.solution.to_float(), keyed.labels
-    known = [j for j in keyed.jurors if floats.score[j] is not None]
-    order = sorted(known, key=lambda j: -floats.score[j])
-    shown, top = order, options.top or _MOST_ROWS // 2
-    if not options.full and (options.top is not None or len(order) > _MOST_ROWS) and len(order) > 2 * top:
-        shown = [*order[:top], *order[len(order) - top :]]
+    shown = _scored_jurors(keyed, options)
     wrong, least = keyed.majority_errors / keyed.items, keyed.best_errors / keyed.items
     lines = [
         f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
     ]
     if len(labels) <= _MOST_PREVALENCES:
-        lines.append(f"Prevalence: {', '.join(f'{_level(a)} {percent(x)}' for a, x in floats.prevalence.items())}.")
-    votes = keyed.votes
-    by_label = len(labels) <= _MOST_PREVALENCES or options.full
-    heads = ["juror", "accuracy", f"{95:g}%", *(f"on {_level(a)}" for a in labels if by_label), "votes"]
-    rows = tuple(
-        (
-            _name(j), percent(floats.score[j]), percent_range(keyed.interval["score"][j]),
-            *(percent(floats.accuracy[j][a]) for a in labels if by_label), f"{votes[j]:,}",
-        )
-        for j in shown
-    )  # fmt: skip
+        shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
+        lines.append(f"Prevalence: {', '.join(shares)}.")
+    ends = {j: keyed.interval["score"][j] or (float("nan"),) * 2 for j in shown}
+    columns = [*_level_columns(keyed, shown), *_score_columns(floats.score, ends, 0.95, keyed.votes, shown, 1)]
+    by_label = _label_columns(labels, floats.accuracy, shown, 1)
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
-        Notes([line for text in lines for line in wrap(text, WIDTH)]),
-        Table(tuple(heads), rows, right=tuple(range(1, len(heads)))),
+        Notes(lines, width=WIDTH),
+        _fitting_table(_fitting_names(shown, columns, by_label), columns, by_label),
     ]
-    if len(shown) < len(order):
-        blocks.append(f"{len(order) - len(shown):,} more jurors: --full shows all, --top selects.")
+    if len(shown) < len(keyed.jurors):
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See --full, --top and --sort.")
     if not options.full:
-        return [*blocks, *level_tables(keyed, _MOST_ROWS)]
+        return blocks
     prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
     blocks += [
         Table(("label", "prevalence"), prevalence, right=(1,)),

@@ -394,7 +394,9 @@ class Dependence(Drawable):
             f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+z.3f}"
             f"{about('mean_correlation', 3)}"
         )
-        return Notes([head, *(f"move together: {', '.join(group)}" for group in self.groups)]), self.table()
+        return Notes(
+            [head, *(f"correlated beyond the others: {', '.join(group)}" for group in self.groups)]
+        ), self.table()
 
     def table(self) -> Table:
         """The most correlated pairs, to read."""
@@ -478,7 +480,7 @@ def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None 
     """
     if len(sketch.labels) != 2:
         raise SketchError(
-            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
+            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for 2"
         )
     pairs = pair_moments(Pairs(sketch)) if pairs is None else pairs
     floats = solution.to_float()

@@ -2,8 +2,10 @@
 
 **Leaders.** Jurors are ranked by the lower end of their score's interval, by what is known of them rather than by a
 point estimate. A juror that always gives the same answer is right as often as that answer is common, which says nothing
-about it; neither do a handful of votes. Such jurors are neither best nor worst. The leaders are those whose interval
-reaches the highest lower end of all; where only one does, it is the best.
+about it; neither do a handful of votes. Such jurors are neither best nor worst. An informative juror agrees with the
+true labels beyond chance (Cohen's kappa), or, of two labels, is clearly more often right on both than one that answers
+at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those whose
+interval reaches the highest lower end of all; where only one does, it is the best.
 
 **Shared errors.** Over 253 panels of 4 to 10 jurors with known answers, the pair with the highest Cohen's kappa is the
 one whose errors are truly the most correlated in 73% of the panels; what a fitted model leaves unexplained finds it in
@@ -13,6 +15,7 @@ mean kappa, so that N jurors are worth N / (1 + (N - 1) mean correlation) indepe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +29,8 @@ from jurors.sketch.sketch import Sketch
 if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation
 
-ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the most votes where that is less
-_INFORMATIVE = 0.2  # Cohen's kappa with the truth above which agreement is more than slight (Landis and Koch)
+_ENOUGH_VOTES = 20  # with fewer, a juror is neither best nor worst; half of the most votes where that is less
+_INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 _FEW_COMMON = 10  # common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
 _MOST_PAIRS = 200  # pairs that a result lists
@@ -96,6 +99,16 @@ class JurorRanking:
         return self.leaders[0] if len(self.leaders) == 1 and len(self.ranked) > 1 else None
 
 
+def enough_votes(votes: Mapping[str, int]) -> float:
+    """How many votes a juror needs to be called best or worst: 20, or half of the most that any juror has.
+
+    Returns
+    -------
+    float
+    """
+    return min(_ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+
+
 def rank_jurors(e: Evaluation) -> JurorRanking:
     """Rank the jurors of an evaluation by what is known of them.
 
@@ -105,15 +118,13 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
     """
     ends = {j: e.interval_of("score", j) for j in e.jurors}
     known = [j for j in e.jurors if e.score and _is_share(e.score.get(j))]
-    low = {j: ends[j][0] if ends[j][0] == ends[j][0] else e.score[j] for j in known}
-    high = {j: ends[j][1] if ends[j][1] == ends[j][1] else e.score[j] for j in known}
+    low = {j: ends[j][0] if ends[j][0] == ends[j][0] else -np.inf for j in known}  # without an interval, all may be
+    high = {j: ends[j][1] if ends[j][1] == ends[j][1] else np.inf for j in known}
     order = tuple(sorted(known, key=lambda j: (-low[j], -e.score[j])))
-    votes = e.votes
-    enough = min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
-    kappa = _kappa_with_truth(e)
-    informative = {j for j in known if kappa is None or not kappa[j] < _INFORMATIVE}
+    votes, enough = e.votes, enough_votes(e.votes)
+    informative = _informative_jurors(e, known)
     ranked = tuple(j for j in order if votes.get(j, enough) >= enough and j in informative)
-    top = max((low[j] for j in ranked), default=0.0)
+    top = max((low[j] for j in ranked), default=-np.inf)
     leaders = tuple(j for j in ranked if high[j] >= top)
     return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
 
@@ -122,20 +133,30 @@ def _is_share(value: Any) -> bool:
     return value is not None and not isinstance(value, complex) and value == value
 
 
-def _kappa_with_truth(e: Evaluation) -> dict[str, float] | None:
-    """Cohen's kappa of each juror with the true labels, by its score, the prevalences and its own share of each label.
-
-    None where labels mean nothing across items or prevalences are unknown. A juror that always gives one label has 0.
-    """
-    if e.sketch is None or e.exam or not e.prevalence or not all(map(_is_share, e.prevalence.values())):
-        return None
+def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
+    """The jurors whose answers depend on the item; all of them where labels mean nothing across items."""
+    if e.sketch is None or e.exam:
+        return set(known)
     shares = vote_shares(e.sketch)
-    prevalence = np.array([e.prevalence[a] for a in e.labels], dtype=float)
-    by_chance = (shares @ prevalence).tolist()
-    return {
-        j: (e.score[j] - chance) / (1 - chance) if _is_share(e.score.get(j)) and chance < 1 else 0.0
-        for j, chance in zip(e.jurors, by_chance, strict=True)
-    }
+    varied = {j for j, share in zip(e.jurors, shares.max(axis=1).tolist(), strict=True) if share < 1}
+    if not e.prevalence or not all(map(_is_share, e.prevalence.values())):
+        return varied & set(known)
+    by_chance = shares @ np.array([e.prevalence[a] for a in e.labels], dtype=float)
+    chance = dict(zip(e.jurors, by_chance.tolist(), strict=True))
+    return {j for j in known if j in varied and not _information(e, j, chance[j]) < _INFORMATIVE}
+
+
+def _information(e: Evaluation, juror: str, chance: float) -> float:
+    """Cohen's kappa of a juror with the true labels or, of two labels, Youden's J, whichever is greater.
+
+    Kappa is (score - chance) / (1 - chance), `chance` being how often its votes would be right on other items. Both
+    are 0 for a juror that gives its labels whatever the item is.
+    """
+    kappa = float((e.score[juror] - chance) / (1 - chance)) if chance < 1 else 0.0
+    accuracies = list(e.accuracy[juror].values())
+    if len(accuracies) != 2 or not all(map(_is_share, accuracies)):
+        return kappa
+    return max(kappa, float(sum(accuracies)) - 1)
 
 
 def vote_shares(sketch: Sketch) -> Floats:

@@ -329,7 +329,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.trust, self.common, self.gold)) > 1:
-            raise OptionError("give one of: a trusted juror, the common label, gold items")
+            raise OptionError("give only one of: a trusted juror, the most common label, gold items")
 
 
 def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choice = Choice()) -> tuple[int, str, bool]:

@@ -161,7 +161,7 @@ def test_counts_that_fix_no_answer_are_refused() -> None:
         evaluate_spectral(encode(exact_jury("0.5", [("0.5", "0.5"), ("0.9", "0.7"), ("0.8", "0.9")])))
     pairs_only = {("A", "A", None): 3, ("B", "B", None): 4, ("A", None, "A"): 3, ("B", None, "B"): 3}
     more = {(None, "A", "A"): 3, (None, "B", "B"): 3}
-    with pytest.raises(SketchError, match="no item has votes of three jurors"):
+    with pytest.raises(SketchError, match="no item has votes of three correlated jurors"):
         evaluate_spectral(Sketch.from_counts(pairs_only | more, jurors="ijk"))
     with pytest.raises(DegenerateSketchError, match="half the time"):
         evaluate_agreement(Sketch.from_counts({"AAA": 5, "AAB": 5, "ABA": 2, "ABB": 2}, jurors="ijk"))
