@@ -145,7 +145,7 @@ def test_grade_and_score_report_it_for_jurors_with_repeated_answers() -> None:
     assert np.isnan(grades.to_frame()["within"][2])
     assert grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
     assert grades.to_dict()["repeats"]["bob"]["times"] == 3
-    assert "within an item" in grades.to_text()
+    assert "within an item" in grades.to_text(full=True)
     scored = score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
     assert scored.to_dict()["repeats"]["ann"]["items"] == 40
 

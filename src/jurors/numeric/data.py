@@ -455,8 +455,17 @@ def with_interval(estimates: Any, name: str, k: int) -> tuple[str, str]:
     """Two cells of a table: entry k of a field and its interval (`name_ends`), empty where there is none."""
     if estimates is None:
         return shown(np.nan), ""
-    low, high = getattr(estimates, f"{name}_ends")[k]
-    return shown(getattr(estimates, name)[k]), "" if low != low else f"{shown(low)} – {shown(high)}"
+    return shown(getattr(estimates, name)[k]), shown_range(getattr(estimates, f"{name}_ends")[k])
+
+
+def shown_range(ends: Sequence[float] | Floats) -> str:
+    """An interval in a table; empty where there is none.
+
+    >>> shown_range((0.1, 2)), shown_range((0.0, float("nan")))
+    ('0.10 – 2.00', '')
+    """
+    low, high = ends
+    return "" if low != low or high != high else f"{shown(low)} – {shown(high)}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

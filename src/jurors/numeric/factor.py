@@ -573,11 +573,14 @@ def squared_ends(ends: Floats) -> Floats:
 
 
 def noise_ends(variance: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Intervals of the errors' standard deviation, values x 2; the lower end is 0 where no error at all is possible."""
+    """Intervals of the errors' standard deviation, values x 2; the lower end is 0 where no error at all is possible.
+
+    There is no interval where the whole interval of the variance is negative.
+    """
     squares = plain_ends(variance, error, level, items)
     squares[squares[:, 0] < 0, 0] = 0.0
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(squares))
+    squares[~(squares[:, 1] >= 0)] = np.nan
+    return np.asarray(np.sqrt(squares))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
