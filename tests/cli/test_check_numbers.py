@@ -39,7 +39,7 @@ def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
     fine, odd = (run("check", name, *scale) for name in ("fine.csv", "upside_down.csv"))
     assert (fine.exit_code, odd.exit_code) == (0, 3)
     assert fine.stdout.startswith("OK: no alarm rang (4 jurors, 300 items)")
-    assert "reversed_scale: dee gives lower numbers where the truth is higher" in odd.stdout
+    assert "dee gives lower numbers to items whose true value is higher" in odd.stdout
     assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
 
 
@@ -63,7 +63,7 @@ def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     }
     line = run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
     row = json.loads(run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
-    assert f"{row['calibrated_reliability']:.2f} (95%: {row['calibrated_reliability_low']:.2f} to" in line
+    assert f"{row['reliability']:.2f} (95%: {row['reliability_low']:.2f} to" in line
 
 
 def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:

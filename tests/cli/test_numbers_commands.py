@@ -25,15 +25,15 @@ def _run(*arguments: str, text: str | None = None) -> Result:
 def test_grade_prints_jurors_in_every_format() -> None:
     assert _run("grade", "scores.csv").output == _run("grade", "-", text=ROWS).output
     card = _run("grade", "scores.csv").output
-    assert card.splitlines()[3].split()[:7] == ["ann", "6", "0.30", "0.01", "–", "1.00", "0.65"]
-    assert "as real juries go" in card
+    ann = next(line.split() for line in card.splitlines() if line.startswith("  ann"))
+    assert ann == ["ann", "8.56", "-8.18", "0.30", "0.01", "–", "1.00", "0.37", "-0.86", "1.01", "6"]
     document = json.loads(_run("grade", "scores.csv", "--format", "json").output)
     assert document["scale"] == "interval"
-    assert document["exact"]["reliability"] == {"ann": "49/75", "bob": "375/917", "cy": "315/323"}
+    assert document["schema"] == "jurors.grade/2"
+    assert document["independent"]["exact"]["reliability"] == {"ann": "49/75", "bob": "375/917", "cy": "315/323"}
     head = _run("grade", "scores.csv", "--format", "csv").output.splitlines()[0]
-    assert head.startswith(
-        "juror,numbers,calibrated_reliability,calibrated_reliability_low,calibrated_reliability_high,rel"
-    )
+    assert head.startswith("juror,numbers,reliability,reliability_low,reliability_high,rmse,bias,slope")
+    assert head.endswith("independent_reliability,independent_reliability_low,independent_reliability_high")
     assert _run("grade", "scores.csv", "--format", "md").output.count("|") > 20
 
 
@@ -66,7 +66,8 @@ def test_score_prints_jurors_by_the_key_in_every_format() -> None:
     Path("truth.csv").write_text("item,label\nq1,1\nq2,3\nq3,4\nq4,3\nq5,6\nq6,5\n")
     card = _run("score", "scores.csv", "--key", "truth.csv").stdout
     assert card == _run("score", "-", "--key", "truth.csv", text=ROWS).stdout
-    assert card.splitlines()[4].split()[:3] == ["ann", "6", "0.92"]
+    ann = next(line.split() for line in card.splitlines() if line.startswith("  ann"))
+    assert (ann[:2], ann[-1]) == (["ann", "0.71"], "6")
     document = json.loads(_run("score", "scores.csv", "--key", "truth.csv", "--format", "json").output)
     assert [one["by"] for one in document["values"]] == ["grades", "mean", "median"]
     assert document["jurors"][0]["rmse"] == pytest.approx((1 / 2) ** 0.5)
@@ -83,7 +84,7 @@ def test_a_column_can_be_the_key_of_numbers() -> None:
 def test_a_key_of_words_is_refused_in_one_line() -> None:
     Path("truth.csv").write_text("item,label\nq1,good\nq2,bad\n")
     message = refused("score", "scores.csv", "--key", "truth.csv", "--scale", "interval")
-    assert "says 'good' of item q1, which is no number" in message
+    assert "has 'good' for item q1, which is not a number" in message
 
 
 def _grouped() -> str:
@@ -101,7 +102,7 @@ def test_score_and_grade_take_numbers_apart_by_group() -> None:
     for scale in ((), ("--scale", "interval")):
         shown = run("score", "topics.csv", "--key", "truth", "--by", "topic", *scale)
         assert shown.exit_code == 0
-        assert shown.stdout.splitlines()[2].split()[:4] == ["essays", "30", "ann", "30"]
+        assert shown.stdout.splitlines()[2].split()[:3] == ["essays", "30", "ann"]
         assert "note    scale" not in shown.stderr  # it is on the card
     scored = json.loads(_run("score", "topics.csv", "--key", "truth", "--by", "topic", "--format", "json").stdout)
     Path("sums.csv").write_text("\n".join(line for line in _grouped().splitlines() if "essays" not in line))

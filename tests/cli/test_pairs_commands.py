@@ -21,7 +21,10 @@ def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rank_prints_every_object_in_every_format() -> None:
-    assert run("rank", "pairs.csv").output.splitlines()[3].split()[0] == "x"
+    rows = [line.split()[0] for line in run("rank", "pairs.csv").output.splitlines() if line.startswith("  ")]
+    assert rows == ["object", "x", "y", "z"]
+    shown = run("rank", "pairs.csv", "--top", "1").output.splitlines()
+    assert [line.split()[0] for line in shown if line.startswith("  ")] == ["object", "x", "z"]
     document = json.loads(run("rank", "pairs.csv", "--format", "json").output)
     assert [one["object"] for one in document["objects"]] == ["x", "y", "z"]
     head = run("rank", "pairs.csv", "--format", "csv").output.splitlines()[0]
@@ -34,7 +37,7 @@ def test_rank_prints_every_object_in_every_format() -> None:
 def test_grade_takes_pairs_for_pairs_and_says_so() -> None:
     told, read = run("grade", "pairs.csv", "--scale", "pairs"), run("grade", "pairs.csv")
     assert told.output == read.output == run("grade", "-", stdin=PAIRS).output
-    assert "columns 'left' and 'right' are the two objects" in read.output
+    assert "Columns 'left' and 'right' are the two objects" in read.output
     assert json.loads(run("grade", "pairs.csv", "--format", "json").output)["scale"] == "pairs"
 
 

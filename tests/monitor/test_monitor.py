@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,9 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
-from jurors.monitor.monitor import text_of
+from jurors.monitor.drift.detector import Drift
+from jurors.monitor.monitor import History, WindowGrades, text_of
+from jurors.monitor.windows import Span
 
 
 def rows(items: range, labels: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -101,10 +104,7 @@ def test_votes_for_closed_items_are_late_and_not_counted() -> None:
     again = Monitor.from_dict(monitor.to_dict())
     again.learn_one("q5", "a", "n")
     assert (again.late, again.items) == (3, 30)
-    assert (
-        "3 votes for items that were closed already: not counted (remember=20)"
-        in again.grade(method="majority").notes[-1]
-    )
+    assert "3 votes for closed items are not counted (remember=20)" in again.grade(method="majority").notes[-1]
 
 
 def test_an_item_closed_in_one_monitor_is_not_counted_again_from_another() -> None:
@@ -290,7 +290,7 @@ def test_a_snapshot_that_is_none_or_does_not_fit_or_is_newer_is_refused(snapshot
     document = json.loads(snapshot.read_text())
     document["monitor"]["panes"]["jurors"].pop()
     wrong = {
-        text_of(document["monitor"]): "does not fit together",
+        text_of(document["monitor"]): "is inconsistent",
         json.dumps({**document, "version": 99}): "written by a newer jurors",
         "{}": "no snapshot of a monitor",
     }
@@ -368,3 +368,24 @@ def test_panes_that_were_joined_are_not_new_items() -> None:
         assert monitor.alarms() == []
     assert monitor._drift is not None
     assert monitor._drift.items == 2_000
+
+
+def test_a_long_history_of_many_jurors_fits_80_columns() -> None:
+    span, names = Span(0, 0.0, 100.0, 100, 900, complete=True), [f"judge-{k}" for k in range(9)]
+    scores = dict.fromkeys(names, 0.8)
+    graded = WindowGrades(span, score=scores, interval={"score": dict.fromkeys(names, (0.7, 0.9))})
+    history = History("100", by_time=False, windows=[graded] * 40 + [WindowGrades(span, refused="too few jurors " * 9)])
+    lines = history.to_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+    assert lines[-1] == "21 older windows and 6 more jurors: --full shows all."
+    assert "80% (70 – 90)" in lines[3]
+    assert all(name in history.to_text(full=True) for name in names)
+    assert history.to_dict()["schema"] == "jurors.history/2"
+
+
+def test_the_false_alarm_rate_is_stated_with_its_assumption() -> None:
+    for stated in (Monitor.__doc__, Monitor.alarms.__doc__, Drift.__doc__):
+        assert "independent items" in str(stated)
+    watch: Any = importlib.import_module("jurors.cli.server").watch
+    assert "independent items" in next(option.help for option in watch.params if option.name == "alpha")

@@ -232,3 +232,56 @@ def test_values_without_intervals_say_nothing_of_them() -> None:
     for values, basis in ((value_items(panel(3)), about_values()), (value_items(apart), None)):
         assert values.to_dict()["basis"] == basis
         assert (about_values() in " ".join(values.to_text().split())) is (basis is not None)
+
+
+def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> None:
+    grades = grade_numbers(panel(3))
+    document, frame = grades.to_dict(), grades.to_frame()
+    assert document["schema"] == "jurors.grade/2"
+    assert [row["reliability"] for row in document["jurors"]] == grades.reliability.tolist()
+    assert list(document["independent"]["reliability"].values()) == grades.independent.reliability.tolist()
+    assert frame["reliability"].tolist() == grades.reliability.tolist()
+    assert frame["independent_reliability"].tolist() == grades.independent.reliability.tolist()
+    first = next(line for line in grades.to_text().splitlines() if line.startswith("  1 "))
+    assert f"{grades.reliability[0]:.2f}" in first
+    assert f"{grades.independent.reliability[0]:.2f}" not in first
+    assert value_items(panel(3)).to_dict()["schema"] == "jurors.label/2"
+
+
+def test_rmse_and_bias_are_those_of_the_panels_scale() -> None:
+    numbers = panel(5, 4000)
+    grades = grade_numbers(numbers)
+    np.testing.assert_allclose(grades.bias, numbers.mean(axis=0) - grades.truth_mean, rtol=1e-6)
+    spread = (grades.slope - 1) * grades.truth_spread
+    np.testing.assert_allclose(grades.rmse, np.sqrt(grades.bias**2 + spread**2 + grades.noise**2), rtol=1e-9)
+
+
+def test_the_card_is_short_however_many_jurors_there_are() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(50, 10, 300)
+    numbers = truth[:, None] + rng.normal(size=(300, 60)) * np.linspace(2, 30, 60)
+    numbers[5:, 0] = np.nan  # a handful of numbers is neither best nor worst
+    names = [f"judge with a name that is far too long {k}" for k in range(60)]
+    numbers[:, 7] = -numbers[:, 7]
+    grades = grade_numbers(numbers, jurors=names)
+    lines = grades.to_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+    assert lines[2].startswith("!! ")
+    assert names[0] not in grades.leaders
+    assert names[7] not in grades.leaders
+    assert sum(line.startswith("  judge") for line in lines) == 20
+    assert sum(line.startswith("  judge") for line in grades.to_text(top=3).splitlines()) == 6
+    assert "if errors were independent" in grades.to_text(full=True)
+    assert next(line.split()[1:3] for line in lines if line.startswith("  juror")) == ["RMSE", "bias"]
+
+
+def test_an_interval_with_one_end_is_no_interval() -> None:
+    rng = np.random.default_rng(4)
+    one, two, three = rng.normal(size=(3, 2000))
+    grades = grade_numbers(np.column_stack([one, one + two, one - 0.3 * two + 0.5 * three]))
+    low, high = grades.noise_ends.T
+    assert (np.isnan(low) == np.isnan(high)).all()
+    assert np.isnan(low).any()
+    assert "– –" not in grades.to_text(full=True)
+    assert "1" not in grades.leaders  # its reliability is impossible

@@ -161,3 +161,24 @@ def test_language_models_that_rate_texts(shared_data: Path) -> None:
     assert scores.grades is not None
     ends = scores.grades.reliability_ends
     assert ((ends[:, 0] <= scores.by_key.reliability) & (scores.by_key.reliability <= ends[:, 1])).all()
+
+
+def test_the_card_has_alarms_and_the_smallest_error_first() -> None:
+    values, truth = panel(60)
+    scores = score_numbers(values, truth.tolist())
+    lines = scores.to_text().splitlines()
+    assert lines[0] == "60 items with a true value, 4 jurors"
+    assert lines[2].startswith("!! 3 gives lower numbers")
+    assert "Best: 1 (RMSE " in scores.to_text()
+    assert max(map(len, lines)) <= 80
+    assert next(line.split()[:5] for line in lines if line.startswith("  juror")) == [
+        "juror", "RMSE", "95%", "bias", "reliability"
+    ]  # fmt: skip
+    document = scores.to_dict()
+    assert document["schema"] == "jurors.score/2"
+    assert scores.grades is not None
+    assert document["jurors"][0]["estimated_reliability"] == scores.grades.reliability[0]
+    assert document["independent"]["reliability"]["1"] == scores.grades.independent.reliability[0]
+    other = score_numbers(values, (truth / 100).tolist())
+    assert other.is_other_unit
+    assert "Best: 1 (correlation " in other.to_text()

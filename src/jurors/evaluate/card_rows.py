@@ -15,7 +15,7 @@ from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, short_alarm_li
 from jurors.results import Notes, Table
 
 MOST_ROWS = 20  #: of a card; of more, the first and the last
-_MOST_NAME = 30  # characters
+_MOST_NAME, _FEWEST_NAME = 30, 12  # characters
 T = TypeVar("T")
 
 
@@ -62,8 +62,8 @@ def rows_left_out(order: Sequence[object], shown: Sequence[object], what: str) -
     return [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
 
 
-def fitted_table(columns: Sequence[CardColumn], title: str = "") -> Table:
-    """A table of at most 80 columns: optional columns are left out, the last first; names are shortened.
+def fitted_table(columns: Sequence[CardColumn], width: int = WIDTH) -> Table:
+    """A table of at most so many characters: optional columns are left out, the last first; names are shortened.
 
     Returns
     -------
@@ -77,26 +77,33 @@ def fitted_table(columns: Sequence[CardColumn], title: str = "") -> Table:
       juror  score
       ann      0.9
     """
-    first = CardColumn(columns[0].head, [short_name(name) for name in columns[0].cells])
-    kept = [first, *columns[1:]]
-    while sum(2 + max(map(len, (each.head, *each.cells))) for each in kept) > WIDTH:
+    names = [short_name(name) for name in columns[0].cells]
+    kept = [CardColumn(columns[0].head, names), *columns[1:]]
+    while (excess := sum(2 + max(map(len, (each.head, *each.cells))) for each in kept) - width) > 0:
         optional = [each for each in kept if each.is_optional]
         if not optional:
+            most = max(max(map(len, names), default=0) - excess, _FEWEST_NAME)
+            kept[0] = CardColumn(columns[0].head, [short_name(name, most) for name in columns[0].cells])
             break
         kept.remove(optional[-1])
     rows = tuple(zip(*(each.cells for each in kept), strict=True))
-    return Table(tuple(each.head for each in kept), rows, title=title, right=tuple(range(1, len(kept))))
+    return Table(tuple(each.head for each in kept), rows, right=tuple(range(1, len(kept))))
 
 
-def short_name(name: object) -> str:
-    """A name of at most 30 characters: the middle of a longer one is left out.
+def short_name(name: object, most: int = _MOST_NAME) -> str:
+    """A name of at most so many characters: the middle of a longer one is left out.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> short_name("gpt-4o-2024-08-06", 12)
+    'gpt-4o…08-06'
     """
     text = str(name)
-    return text if len(text) <= _MOST_NAME else f"{text[: _MOST_NAME // 2]}…{text[-(_MOST_NAME // 2 - 1) :]}"
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[most // 2 + 1 - most :]}"
 
 
 def leader_sentence(leaders: Sequence[T], ranked: int, describe: Callable[[T], str], what: str = "best") -> str:

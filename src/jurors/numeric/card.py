@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.card import CardOptions
+from jurors.evaluate.card import WIDTH, CardOptions
 from jurors.evaluate.card_rows import (
     CardColumn,
     card_alarms,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jurors.numeric.score import NumberScores
 
 _MOST_LISTED = 20  # pairs and outliers of a full card; JSON has them all
-_NO_LEADERS = ("uninformative_juror", "reversed_scale")
+_NO_LEADERS = ("uninformative_juror", "reversed_scale", "loading_above_variance")
 _SCALE = (
     "RMSE and bias are relative to the panel's scale: without a key, a bias that the whole panel shares does not show."
 )
@@ -48,7 +48,7 @@ _LINE = (
 def ranked_jurors(grades: NumberGrades) -> list[int]:
     """The jurors that may be called best or worst, by the lower end of their reliability.
 
-    Those without a grade, with few numbers, no better than chance or with a reversed scale are left out.
+    Left out: no grade or an impossible one, few numbers, a reversed scale, and no better than chance.
     """
     enough = min(ENOUGH_VOTES, grades.numbers.max(initial=0) / 2)
     out = {name for alarm in grades.alarms if alarm.reason in _NO_LEADERS for name in alarm.jurors}
@@ -113,7 +113,7 @@ def _answer(grades: NumberGrades) -> list[str]:
     return [sentence, "Reliability is the squared correlation with the truth, calibrated.", truth]
 
 
-def juror_table(grades: NumberGrades, jurors: Sequence[int]) -> Table:
+def juror_table(grades: NumberGrades, jurors: Sequence[int], width: int = WIDTH) -> Table:
     """A row per juror: RMSE and bias, then reliability with its interval, and what else fits in 80 columns."""
     optional = [
         CardColumn(name, [shown(getattr(grades, name)[k]) for k in jurors], is_optional=True)
@@ -128,7 +128,8 @@ def juror_table(grades: NumberGrades, jurors: Sequence[int]) -> Table:
             CardColumn(_percent(grades.level), [shown_range(grades.reliability_ends[k]) or "–" for k in jurors]),
             *optional,
             CardColumn("numbers", [f"{grades.numbers[k]:,}" for k in jurors]),
-        ]
+        ],
+        width,
     )
 
 
@@ -249,7 +250,7 @@ def _score_answer(scores: NumberScores) -> list[str]:
     return [*lines, f"True values: {mean} ± {spread}."]
 
 
-def score_table(scores: NumberScores, jurors: Sequence[int]) -> Table:
+def score_table(scores: NumberScores, jurors: Sequence[int], width: int = WIDTH) -> Table:
     """A row per juror: RMSE with its interval, bias, reliability by the key and as estimated without it."""
     by_key = scores.by_key
     estimated = ["–"] * len(jurors)
@@ -265,7 +266,8 @@ def score_table(scores: NumberScores, jurors: Sequence[int]) -> Table:
             CardColumn("without key", estimated, is_optional=True),
             CardColumn("correlation", [shown(by_key.correlation[k]) for k in jurors], is_optional=True),
             CardColumn("numbers", [f"{by_key.numbers[k]:,}" for k in jurors]),
-        ]
+        ],
+        width,
     )
 
 

@@ -411,8 +411,8 @@ class NumberGrades(Drawable):
         return grade_blocks(self, CardOptions(**show))
 
     def by_juror(self) -> Table:
-        """A row per juror, for reading."""
-        return juror_table(self, range(len(self.jurors)))
+        """A row per juror, with the columns that every card has."""
+        return juror_table(self, range(len(self.jurors)), width=0)
 
 
 @dataclass(frozen=True)

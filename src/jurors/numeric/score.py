@@ -165,10 +165,11 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     if None in read.sizes:
         place = np.flatnonzero(known)[read.sizes.index(None)]
         item, truth = numbers.items[place], truths[place]
-        middles = f"threshold={midpoint(numbers.distinct)}" if numbers.distinct else "threshold="
+        middles = f"--threshold {midpoint(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
         raise VotesError(
             f"the answer key has {str(truth)!r:.40} for item {item}, which is not a number, but the votes are numbers. "
-            f"Give true values as numbers, turn the votes into labels ({middles}, or bins=5), or use scale='nominal'",
+            f"Give true values as numbers, turn the votes into labels with threshold= or bins= ({middles}, --bins 5), "
+            "or read them as labels with scale='nominal' (--scale nominal)",
             code="bad_row",
             item=str(item),
             labels=(truth,),
@@ -302,8 +303,8 @@ class NumberScores(Drawable):
         return score_blocks(self, CardOptions(**show))
 
     def by_juror(self) -> Table:
-        """A row per juror by the key, for reading."""
-        return score_table(self, range(len(self.jurors)))
+        """A row per juror by the key, with the columns that every card has."""
+        return score_table(self, range(len(self.jurors)), width=0)
 
 
 def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberScores:
