@@ -199,16 +199,16 @@ def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "votes", "message"),
     [
-        ({}, [("q1", "ann")], "row 1 is no vote"),
+        ({}, [("q1", "ann")], "row 1 is not a vote"),
         ({}, [("q1", "", "yes")], "row 1: the juror is empty"),
         ({}, [(None, "ann", "yes")], "row 1: the item is empty"),
-        ({}, [("q1", "ann", "yes", "noon")], "time 'noon' is none"),
-        ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "past the year 9999: give seconds since 1970, not milli"),
-        ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "past the year 9999"),
+        ({}, [("q1", "ann", "yes", "noon")], "time 'noon' is not a time"),
+        ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "after the year 9999: give seconds since 1970, not milli"),
+        ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "after the year 9999"),
         ({}, [("q1", "ann", ["yes"])], "not a single value"),
         ({}, pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
-        ({}, jurors.load_example("census")[0], "counts without items"),
-        ({}, [(k, "ann", f"score {k}") for k in range(251)], "more than 250 labels"),
+        ({}, jurors.load_example("census")[0], "these votes are counts"),
+        ({}, [(k, "ann", f"score {k}") for k in range(251)], "at most 250 labels"),
         ({"labels": ["yes", "no"]}, [("q1", "ann", "yes"), ("q1", "bob", "maybe")], "label 'maybe' is not among"),
         ({"window": "1h"}, [("q1", "ann", "yes", 5), ("q1", "bob", "yes")], "needs the time of every vote"),
         ({"window": "1h"}, [("q1", "ann", "yes")], "needs the time of every vote"),
@@ -292,7 +292,7 @@ def test_a_snapshot_that_is_none_or_does_not_fit_or_is_newer_is_refused(snapshot
     wrong = {
         text_of(document["monitor"]): "is inconsistent",
         json.dumps({**document, "version": 99}): "written by a newer jurors",
-        "{}": "no snapshot of a monitor",
+        "{}": "not a snapshot of a monitor",
     }
     for text, message in wrong.items():
         snapshot.write_text(text)
@@ -379,7 +379,8 @@ def test_a_long_history_of_many_jurors_fits_80_columns() -> None:
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
     assert lines[-1] == "21 older windows and 6 more jurors: --full shows all."
-    assert "80% (70 – 90)" in lines[3]
+    assert lines[3].split()[:4] == ["100", "100", "80%", "80%"]
+    assert "80% (70 – 90)" in history.to_text(full=True)
     assert all(name in history.to_text(full=True) for name in names)
     assert history.to_dict()["schema"] == "jurors.history/2"
 

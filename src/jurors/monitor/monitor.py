@@ -43,6 +43,7 @@ REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
 KEPT_WINDOWS = 400  #: panes that stay separate
 MOST_TUPLES = 100_000  #: distinct tuples of older panes, joined
 _MOST_NAME, _MOST_REASON = 16, 30  #: characters of a juror's name and of a reason, in a short history
+_MOST_INTERVALS = 3  #: jurors of a short history that has intervals
 _WAITING = 4096  #: single votes that are buffered and counted together
 
 
@@ -96,12 +97,16 @@ class History(Result):
         options = CardOptions(**show)
         jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
         windows = list(self.windows if options.full else self.windows[-(options.top or MOST_ROWS) :])
-        ended = [window.span.end for window in windows]
+        has_intervals = options.full or len(jurors) <= _MOST_INTERVALS
         columns = [
-            CardColumn("until", [self._until(end) for end in ended]),
+            CardColumn("until", [self._until(window.span.end) for window in windows]),
             CardColumn("items", [f"{window.span.items:,}" for window in windows]),
             *(
-                CardColumn(short_name(juror, _MOST_NAME), [_cell(window, juror) for window in windows], k > 0)
+                CardColumn(
+                    short_name(juror, _MOST_NAME),
+                    [_cell(window, juror, has_intervals=has_intervals) for window in windows],
+                    k > 0,
+                )
                 for k, juror in enumerate(jurors)
             ),
             CardColumn("alarms", [window.refused or ", ".join(window.alarms) for window in windows]),
@@ -120,12 +125,12 @@ class History(Result):
         return f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
 
 
-def _cell(window: WindowGrades, juror: str) -> str:
-    """A score with its interval, in percent."""
+def _cell(window: WindowGrades, juror: str, *, has_intervals: bool) -> str:
+    """A score in percent, perhaps with its interval."""
     score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
     if score is None:
         return "–"
-    return f"{score * 100:.0f}%" + (f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends else "")
+    return f"{score * 100:.0f}%" + (f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else "")
 
 
 def fitted(text: str, most: int) -> str:
@@ -508,7 +513,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         raw = path.read_bytes()
         raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except FileNotFoundError:
-        raise VotesError("the file does not exist", code="no_file") from None
+        raise VotesError("there is no such file", code="no_file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
     try:

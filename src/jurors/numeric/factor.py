@@ -322,8 +322,8 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
     graded = gradable(moments, free)
     if len(graded) < 3:
         message = (
-            f"fewer than three jurors whose numbers vary share {FEWEST_SHARED} items with two others; add items or "
-            "jurors"
+            f"grading needs three jurors whose numbers vary and that share {FEWEST_SHARED} items with two others; "
+            "there are fewer than three jurors like that. Add items or jurors"
         )
         raise DegenerateSketchError(message, code="degenerate", outcome="not_identified")
     size, variance, among_graded = len(moments.mean), moments.variance, np.ix_(graded, graded)
