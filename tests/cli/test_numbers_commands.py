@@ -59,7 +59,7 @@ def test_what_is_not_for_numbers_is_refused_in_one_line(arguments: tuple[str, ..
 
 def test_a_word_among_numbers_is_named_with_its_place() -> None:
     message = refused("grade", "-", "--scale", "interval", stdin=ROWS.replace("q4,2,9", "q4,2,high"))
-    assert "juror bob, item q4: 'high' is no number" in message
+    assert "juror bob, item q4: 'high' is not a number" in message
 
 
 def test_score_prints_jurors_by_the_key_in_every_format() -> None:

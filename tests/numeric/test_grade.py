@@ -246,6 +246,8 @@ def test_each_name_has_one_number_and_the_independent_model_its_own_place() -> N
     assert f"{grades.reliability[0]:.2f}" in first
     assert f"{grades.independent.reliability[0]:.2f}" not in first
     assert value_items(panel(3)).to_dict()["schema"] == "jurors.label/2"
+    assert "- Reliability is the squared correlation with the truth, calibrated.\n" in grades.to_markdown()
+    assert about_values() in value_items(panel(3)).to_markdown()  # one point, not one per line
 
 
 def test_rmse_and_bias_are_those_of_the_panels_scale() -> None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, short_alarm_lines
-from jurors.results import Notes, Table
+from jurors.results import Notes, Table, escape_text
 
 MOST_ROWS = 20  #: of a card; of more, the first and the last
 _MOST_NAME, _FEWEST_NAME = 30, 12  # characters
@@ -139,9 +139,24 @@ def leader_sentence(leaders: Sequence[T], ranked: int, describe: Callable[[T], s
     return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead{others}."
 
 
-def wrapped(*sentences: str) -> Notes:
-    """Sentences in lines of 80 columns."""
-    return Notes([line for text in sentences if text for line in wrap(text, WIDTH)])
+class Sentences(Notes):
+    """One point each, in lines of 80 columns where they are text.
+
+    Examples
+    --------
+    >>> print(Sentences(["Reliability is the squared correlation with the truth, from 0 (chance) to 1."] * 2).to_text())
+    Reliability is the squared correlation with the truth, from 0 (chance) to 1.
+    Reliability is the squared correlation with the truth, from 0 (chance) to 1.
+    """
+
+    def to_text(self) -> str:
+        """Render each point in as many lines as it takes."""
+        return "\n".join(line for text in self.lines for line in wrap(escape_text(text), WIDTH))
+
+
+def wrapped(*sentences: str) -> Sentences:
+    """The sentences that are not empty, in lines of 80 columns."""
+    return Sentences([text for text in sentences if text])
 
 
 def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:

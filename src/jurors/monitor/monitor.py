@@ -519,7 +519,7 @@ def _read_state(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(raw)
     except ValueError:
-        raise VotesError(f"the JSON is invalid or truncated; {_AGAIN}", code="damaged") from None
+        raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise VotesError('this is not a snapshot of a monitor (it has no "format": "jurors monitor")')
     if type(version := document.get("version")) is not int or version > SNAPSHOT:

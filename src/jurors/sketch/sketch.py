@@ -250,7 +250,7 @@ class Sketch:
         try:
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:
-            message = f"the JSON is invalid or truncated in line {error.lineno} ({error.msg})"
+            message = f"the JSON is broken or cut short in line {error.lineno} ({error.msg})"
             raise VotesError(message, code="damaged") from None
 
     @classmethod
