@@ -93,7 +93,7 @@ def interval_model(votes: jurors.Votes, values: Floats) -> Answer | None:
     grades, valued = grade_numbers(matrix), value_items(matrix)
     answer = by_values(votes, valued.value, values)
     with np.errstate(invalid="ignore"):
-        told = np.sqrt(np.maximum(grades.reliability, 0.0)) * np.where(grades.slope < 0, -1.0, 1.0)
+        told = np.sqrt(np.maximum(grades.independent.reliability, 0.0)) * np.where(grades.slope < 0, -1.0, 1.0)
     return Answer(answer.values, {**answer.grades, "correlation": told})
 
 

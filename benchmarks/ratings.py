@@ -58,20 +58,21 @@ def judged(folder: Path) -> None:
         print(f"  {name:50} {spearmanr(guess, truth).statistic:6.3f} {_rmse(guess - truth):7.2f}")
     real, alone = (
         np.mean((low <= truth) & (truth <= high))
-        for low, high in ((values.low, values.high), (values.independent_low, values.independent_high))
+        for low, high in ((values.low, values.high), (values.independent.low, values.independent.high))
     )
     print(f"  95% intervals of values that hold the key: {real:.0%}, if errors were independent {alone:.0%}")
     grades = grade_numbers(matrix, jurors=names)
-    rho = spearmanr(grades.reliability, reliability).statistic
-    held = np.mean((grades.reliability_ends[:, 0] <= reliability) & (reliability <= grades.reliability_ends[:, 1]))
-    print(f"  reliabilities against the key: Spearman {rho:.3f}, RMSE {_rmse(grades.reliability - reliability):.3f}")
+    model = grades.independent
+    rho = spearmanr(model.reliability, reliability).statistic
+    held = np.mean((model.reliability_ends[:, 0] <= reliability) & (reliability <= model.reliability_ends[:, 1]))
+    print(f"  reliabilities against the key: Spearman {rho:.3f}, RMSE {_rmse(model.reliability - reliability):.3f}")
     with_mean = np.array([_with_rest(matrix, k) for k in range(len(names))])
     rho, error = spearmanr(with_mean, reliability).statistic, _rmse(with_mean - reliability)
     print(f"  squared correlation with the mean of the others: Spearman {rho:.3f}, RMSE {error:.3f}")
     print(f"  95% intervals of reliabilities that hold the key's: {held:.0%}")
     common = np.corrcoef(values.value, truth)[0, 1] ** 2
     print(f"  what the jurors agree on, squared correlation with the key: {common:.2f}; reliabilities times that:")
-    print(f"    RMSE {_rmse(common * grades.reliability - reliability):.3f}")
+    print(f"    RMSE {_rmse(common * model.reliability - reliability):.3f}")
 
 
 def _with_rest(matrix: Floats, juror: int) -> float:
@@ -117,11 +118,11 @@ def coverage() -> None:
         for seed in range(_TABLES):
             matrix, reliability, truth = simulated(size, items, seed)
             grades, values = grade_numbers(matrix), value_items(matrix)
-            low, high = grades.reliability_ends.T
+            low, high = grades.independent.reliability_ends.T
             held += ((low <= reliability) & (reliability <= high))[~np.isnan(low)].tolist()
             if not np.isnan(grades.truth_mean):
                 there = grades.truth_mean + grades.truth_spread * truth
-                ends = values.independent_low, values.independent_high
+                ends = values.independent.low, values.independent.high
                 kept += ((ends[0] <= there) & (there <= ends[1]))[~np.isnan(ends[0])].tolist()
         print(f"  {size:3} jurors, {items:4} items: {np.mean(held):6.1%} {np.mean(kept):6.1%}", flush=True)
 
@@ -152,8 +153,8 @@ def rings() -> None:
             for seed in range(_TABLES):
                 matrix, reliability, _ = simulated(size, items, seed, together=together)
                 grades = grade_numbers(matrix)
-                rang += any(alarm.reason == "errors_together" for alarm in grades.alarms)
-                errors.append(_rmse(grades.reliability - reliability))
+                rang += any(alarm.kind == "correlated_errors" for alarm in grades.alarms)
+                errors.append(_rmse(grades.independent.reliability - reliability))
                 fitted.append(_rmse(fit_factor(Covariances.of(matrix)).reliability - reliability))
             print(
                 f"  {size} jurors, {items} items, {together}: {rang / _TABLES:5.1%} {np.median(errors):.3f} "

@@ -105,7 +105,7 @@ def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     scores = score_numbers(values[:, 2:3], truth.tolist())
     assert scores.grades is None
     assert [alarm.reason for alarm in scores.alarms] == ["reversed_scale"]
-    assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
+    assert "no estimates without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
     assert [one.by for one in scores.values] == ["mean", "median"]
     assert scores.to_dict()["jurors"][0]["estimated_slope"] is None
 
@@ -124,13 +124,13 @@ def test_a_key_in_another_unit_is_reported() -> None:
     values, truth = panel(30)
     for key, is_other in ((truth / 100, True), (truth, False)):
         remarks = score_numbers(values, key.tolist()).remarks
-        assert any("if these are two units, RMSE" in remark for remark in remarks) is is_other
+        assert any("if the units differ, use correlation" in remark for remark in remarks) is is_other
 
 
 @pytest.mark.parametrize(
     "key, message, code",
     [
-        pytest.param(["good"] * 30, "says 'good' of item 0, which is no number.*--threshold", "bad_row", id="words"),
+        pytest.param(["good"] * 30, "has 'good' for item 0, which is not a number.*threshold=", "bad_row", id="words"),
         pytest.param(["1,234"] * 30, "'1,234' may be a thousand or a decimal", "two_readings", id="thousands"),
         pytest.param([1.0] * 7, "the answer key has 7 labels, but the votes have 30 rows", "votes", id="length"),
         pytest.param({"x": 1.0}, "none of the 1 items of the answer key", "votes", id="others"),
@@ -159,5 +159,26 @@ def test_language_models_that_rate_texts(shared_data: Path) -> None:
     assert scores.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
     assert scores.values[0].rmse == pytest.approx(22.7, abs=0.05)
     assert scores.grades is not None
-    ends = scores.grades.calibrated_reliability_ends
+    ends = scores.grades.reliability_ends
     assert ((ends[:, 0] <= scores.by_key.reliability) & (scores.by_key.reliability <= ends[:, 1])).all()
+
+
+def test_the_card_has_alarms_and_the_smallest_error_first() -> None:
+    values, truth = panel(60)
+    scores = score_numbers(values, truth.tolist())
+    lines = scores.to_text().splitlines()
+    assert lines[0] == "60 items with a true value, 4 jurors"
+    assert lines[2].startswith("!! 3 gives lower numbers")
+    assert "Best: 1 (RMSE " in scores.to_text()
+    assert max(map(len, lines)) <= 80
+    assert next(line.split()[:5] for line in lines if line.startswith("  juror")) == [
+        "juror", "RMSE", "95%", "bias", "reliability"
+    ]  # fmt: skip
+    document = scores.to_dict()
+    assert document["schema"] == "jurors.score/2"
+    assert scores.grades is not None
+    assert document["jurors"][0]["estimated_reliability"] == scores.grades.reliability[0]
+    assert document["independent"]["reliability"]["1"] == scores.grades.independent.reliability[0]
+    other = score_numbers(values, (truth / 100).tolist())
+    assert other.is_other_unit
+    assert "Best: 1 (correlation " in other.to_text()

@@ -13,7 +13,7 @@ import pytest
 import jurors
 from jurors import VotesError
 from jurors.pairwise.data import Preferences, read_pairs
-from jurors.pairwise.grade import grade_pairs
+from jurors.pairwise.grade import PairGrades, grade_pairs
 from jurors.votes.key import read_votes_with_key
 
 CASES = json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))
@@ -57,12 +57,11 @@ MANY = "juror,left,right,winner\n" + "".join(
 def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     for source in (tmp_path / "pairs.csv", polars.read_csv(io.StringIO(text))):
-        for read in (jurors.grade, jurors.label, jurors.agreement, jurors.bounds):
+        for read in (jurors.label, jurors.agreement, jurors.bounds):
             with pytest.raises(VotesError, match=r"which of two objects is better: .*grade_pairs") as raised:
                 read(source)
             assert raised.value.code == "pairs"
-        with pytest.raises(jurors.OptionError, match="grade_pairs"):
-            jurors.grade(source, scale="pairs")
+        assert isinstance(jurors.grade(source, scale="pairs"), PairGrades)
     with pytest.raises(VotesError, match="which of two objects is better"):
         read_votes_with_key(tmp_path / "pairs.csv", "winner")
     assert jurors.read_votes(tmp_path / "pairs.csv", ignore=["winner"], layout="wide").jurors
@@ -108,7 +107,7 @@ def test_inspect_knows_pairs_in_files_and_in_memory(tmp_path: Path) -> None:
 def test_texts_of_one_pair_each_are_recommended_as_labels() -> None:
     rows = [f"{who},one {k},two {k},left" for who in ("u", "v") for k in range(5)]
     alarms = grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
-    assert "`jurors convert` makes labels of it" in next(a.message for a in alarms if a.reason == "objects_apart")
+    assert "use `jurors convert`" in next(a.message for a in alarms if a.reason == "objects_apart")
 
 
 _BATTLES = [("x", "y"), ("y", "x"), ("x", "z"), ("z", "y"), ("y", "z"), ("z", "x")] * 3

@@ -154,7 +154,7 @@ def test_a_snapshot_of_something_else_is_refused(path: Path, tmp_path: Path, wat
     with pytest.raises(JurorsError, match="broken or cut short"):
         watch(path, state)
     Monitor(1000).save(state)
-    with pytest.raises(JurorsError, match="does not fit together"):
+    with pytest.raises(JurorsError, match="is inconsistent"):
         watch(path, state)
 
 

@@ -259,7 +259,7 @@ def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
 @pairs_options
 @grading_option("level")
 @grading_option("seed")
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def rank(source: Source, level: float, seed: int, output: Output) -> None:
     """Rank the objects of FILE by who preferred which of two.
 

@@ -172,7 +172,7 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="How often to look.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
+              metavar="X", help="False-alarm rate of drift over the whole stream, for independent items.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Keep a snapshot here, and go on from it.")

@@ -57,7 +57,6 @@ _KINDS = (
         "correlated_errors", _LOUD,
         "jurors agree, or disagree, more than the estimated truth explains. An alarm where the effect is large",
         "Compare {who} with the others, or add gold labels: nothing but gold shows which side is right",
-        ("correlated_errors", "errors_together"),
     ),
     AlarmKind(
         "gold_contradicts", _ALARM, "clearly fewer gold items are labelled right than the grades predict",
@@ -162,7 +161,7 @@ _KINDS = (
     ),
     AlarmKind(
         "outlier_values", _NOTE, "a few numbers far from a juror's own scale are left out",
-        "Correct them if they are typing errors", ("wild_values",),
+        "Correct them if they are typing errors",
     ),
     AlarmKind(
         "exact_answer", _NOTE, "what kind of numbers the exact solution has; on real tests it is irrational", "Nothing",

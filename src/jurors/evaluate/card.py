@@ -30,6 +30,7 @@ _LONGEST_NAME = 30  # characters of a juror's name,
 _SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
 _LONGEST_LABEL = 20
 _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
+_DEPENDENT = 0.7  # of the jurors: a panel that is worth less than this says so
 _MOST_PREVALENCES = 4  # in the line of a short card
 _MOST_PAIRS = 20
 FEW_GOLD = 20  #: gold labels that every user can afford
@@ -215,6 +216,8 @@ def answer_lines(e: Evaluation) -> list[str]:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
         lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+    if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
+        lines.append(f"These {len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones.")
     if not e.exam and len(e.labels) <= _MOST_PREVALENCES:
         shares = []
         for a in e.labels:

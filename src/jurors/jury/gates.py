@@ -314,7 +314,7 @@ def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) 
     evaluation
         The result of `grade`, or of `grade_numbers`, for which `min_reliability` and `allow_unknown` are.
     min_reliability
-        The least reliability of numbers, as real juries go: `0.3` for every juror, `"ann:0.5"` for one.
+        The least calibrated reliability of numbers: `0.3` for every juror, `"ann:0.5"` for one.
     min_score
         The least share right: `0.7` for every juror, `"ann:0.8"` or `{"ann": 0.8}` for one; or several of these.
     min_accuracy
@@ -377,7 +377,7 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
     reason = advice = ""
     if isinstance(evaluation, NumberGrades):
         k = evaluation.jurors.index(str(target.juror))
-        estimate, (low, high) = evaluation.calibrated_reliability[k], evaluation.calibrated_reliability_ends[k]
+        estimate, (low, high) = evaluation.reliability[k], evaluation.reliability_ends[k]
         value = None if estimate != estimate else float(estimate)
         ends = None if low != low else (float(low), float(high))
         reason = "the numbers fix no grade" if ends is None else ""

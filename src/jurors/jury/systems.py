@@ -27,7 +27,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from statistics import NormalDist
-from textwrap import wrap
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -53,6 +52,7 @@ Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 _COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, by the spread of judges' rates
 _OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
 _FLOOR = 0.02
+_MOST_ALARM_LINES = 4
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
@@ -135,9 +135,9 @@ class SystemComparison(Result):
             for name, x in self.systems.items()
         )
         head = f"{len(self.systems)} systems, {self.judges} judges"
-        alarms = short_alarm_lines(self.alarms)
-        lines = [line for text in self.sentences() for line in wrap(text, WIDTH)]
-        blocks: list[Block] = [head, *([Notes(alarms)] if alarms else []), Notes(lines)]
+        alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
+        folded = [Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines]
+        blocks: list[Block] = [head, *folded]
         blocks.append(Table(heads, rows, right=(2, 3, 4, 5)))
         if full or len(self.systems) <= 4:
             pairs = tuple(

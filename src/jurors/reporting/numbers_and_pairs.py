@@ -17,18 +17,17 @@ from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.jury.inputs import source_votes
 from jurors.jury.kinds import NUMBERS, PREFERENCES, Kind
-from jurors.numeric.data import numbers_of
+from jurors.numeric.data import numbers_of, shown
 from jurors.numeric.grade import (
     ItemValues,
     NumberGrades,
     about_values,
     calibrate_numbers,
     number_grades_by,
-    shown,
     values_by,
 )
 from jurors.pairwise.data import Preferences
-from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
+from jurors.pairwise.grade import INDEPENDENT, PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number
 from jurors.reporting.content import shown_alarms, verdict_by_alarms
 from jurors.reporting.page import bar, style, template
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
 _MAX_ROWS = 200  # items or objects
 _QUIET = (
-    "Nothing in the answers speaks against these grades. That is no proof: what all jurors are taken in by alike shows "
-    "nowhere."
+    "No alarm was raised. That does not prove that the grades are right: an error that all jurors share does not show."
 )
 
 
@@ -140,13 +138,17 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
     )  # fmt: skip
 
 
-def _card_parts(result: Result) -> tuple[str, PageTable]:
-    """Extract the first line of a result as it is printed, and its table."""
-    blocks = list(result._blocks())
-    title = next(block for block in blocks if isinstance(block, str))
-    table = next(block for block in blocks if isinstance(block, Table))
-    rows = tuple(tuple(map(str, row)) for row in table.rows)
-    return title, PageTable(table.columns, rows, "Every grade with its interval", id="table-grades")
+def _card_parts(result: Result) -> tuple[str, tuple[PageTable, ...]]:
+    """Extract the first line of a result as it is printed, and the tables of its full card."""
+    blocks: Any = result._blocks
+    parts = list(blocks(full=True))
+    title = next(block for block in parts if isinstance(block, str))
+    tables = [block for block in parts if isinstance(block, Table)]
+    names = ["Every juror", *(f"{table.title[:1].upper()}{table.title[1:]}" for table in tables[1:])]
+    return title, tuple(
+        PageTable(table.columns, tuple(tuple(map(str, row)) for row in table.rows), name, id=f"table-grades-{k}")
+        for k, (table, name) in enumerate(zip(tables, names, strict=True), 1)
+    )
 
 
 def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
@@ -158,9 +160,9 @@ def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
 # -- numbers --
 
 _NUMBERS_METHOD = (
-    "Each juror is taken to say offset + slope × truth + error. Where errors are independent, how any two jurors' "
-    "numbers move together fixes how closely each follows the truth. What jurors agree on is not all true: "
-    "reliability as real juries go and the items' intervals allow for as much as that was in juries with known keys."
+    "A juror's number is modelled as offset + slope × truth + error. If errors are independent, the correlations "
+    "between jurors determine how closely each follows the truth. Real jurors share errors, so reliabilities and the "
+    "intervals of items are calibrated on juries with known answers."
 )
 
 
@@ -175,8 +177,8 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
     with single_threaded():
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
-    title, card = _card_parts(grades)
-    outliers = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
+    title, tables = _card_parts(grades)
+    outliers = tuple(f"Outlier, left out: {juror} answers {x:g} on {item}." for item, juror, x in grades.outliers)
     return KindContent(
         kind="numbers",
         heading=title,
@@ -184,25 +186,25 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
         bars=(_jurors(grades), _items(values)),
         actions=(
             ("Every item's value, with its interval", f"jurors label {file} --scale interval"),
-            ("Gate a pipeline: status 3 when an alarm rings", f"jurors check {file} --scale interval"),
-            ("How much they agree, which is not how good they are", f"jurors agreement {file} --scale interval"),
+            ("Gate a pipeline: exit status 3 if an alarm is raised", f"jurors check {file} --scale interval"),
+            ("Agreement between jurors", f"jurors agreement {file} --scale interval"),
         ),
         method=_NUMBERS_METHOD,
-        remarks=(f"Taken for numbers: {table.scale_why}.", *outliers),
-        tables=(card,),
+        remarks=(f"Read as numbers: {table.scale_why}.", *outliers),
+        tables=tables,
         document={"grades": grades.to_dict(), "values": values.to_dict()},
     )
 
 
 def _jurors(grades: NumberGrades) -> Bars:
-    real, ends = grades.calibrated_reliability, grades.calibrated_reliability_ends
+    real, ends = grades.reliability, grades.reliability_ends
     rows = [
         Row.of(rank, grades.jurors[k], real[k], ends[k], shown, remarks=_remarks(grades.jurors[k], grades.alarms))
         for rank, k in enumerate(_best_first(real), 1)
     ]
     caption = "Jurors by reliability: the squared correlation of their numbers with the truth"
     return Bars(
-        "who", "Whose numbers can be relied on", caption, "juror", "reliability",
+        "who", "Reliability of the jurors", caption, "juror", "reliability",
         interval_name(grades.level), tuple(rows), (), (0.0, 1.0),
     )  # fmt: skip
 
@@ -215,11 +217,10 @@ def _items(values: ItemValues) -> Bars:
     ]
     left = len(values.items) - len(rows)
     more = f"{left:,} more are in the embedded numbers. " if left else ""
-    basis = about_values()
-    note = more + (f"{basis[0].upper()}{basis[1:]}." if any(row.range != "–" for row in rows) else "")
-    caption = "Items by value, on the panel's scale, as real juries go"
+    note = more + (about_values() if any(row.range != "–" for row in rows) else "")
+    caption = "Items by estimated value, on the panel's scale, with calibrated intervals"
     return Bars(
-        "items", "What the items are worth", caption, "item", "value", interval_name(values.level), tuple(rows),
+        "items", "Values of the items", caption, "item", "value", interval_name(values.level), tuple(rows),
         ("numbers",), note=note,
     )  # fmt: skip
 
@@ -237,9 +238,8 @@ def _floats(ends: Floats) -> tuple[float, float]:
 # -- preferences --
 
 _PAIRS_METHOD = (
-    "Bradley and Terry's model with Davidson's ties: objects have strengths, and each juror tells them apart more or "
-    "less sharply, leans to the first or the second place, and is more or less ready to call a tie. Everything is "
-    "fitted together; priors keep what the answers leave open finite."
+    "The model is Bradley-Terry with Davidson's ties: objects have strengths, and each juror has a discrimination, a "
+    "position bias and a tendency to tie. All are fitted jointly, with weak priors. " + INDEPENDENT
 )
 
 
@@ -253,7 +253,7 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
     with single_threaded():
         fit = fit_ranking(data)
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
-    title, card = _card_parts(grades)
+    title, tables = _card_parts(grades)
     return KindContent(
         kind="preferences",
         heading=title,
@@ -261,12 +261,15 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
         bars=(_objects(ranking), _pair_jurors(grades)),
         actions=(
             ("Every object with its interval", f"jurors rank {file}"),
-            ("Gate a pipeline: status 3 when an alarm rings", f"jurors grade {file} --scale pairs --fail-on alarm"),
+            (
+                "Gate a pipeline: exit status 3 if an alarm is raised",
+                f"jurors grade {file} --scale pairs --fail-on alarm",
+            ),
             ("Votes on pairs (first, second, tie), for a key", f"jurors convert {file} --scale pairs -o votes.csv"),
         ),
         method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
-        tables=(card,),
+        tables=tables,
         document={"grades": grades.to_dict(), "ranking": ranking.to_dict()},
     )
 
@@ -282,7 +285,7 @@ def _objects(ranking: Ranking) -> Bars:
     ]  # fmt: skip
     left = len(ranking.objects) - len(rows)
     note = f"{left:,} more are in the embedded numbers." if left else ""
-    caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
+    caption = "Objects by strength: if two differ by 1, the average juror prefers the stronger in 73% of decided cases"
     return Bars(
         "objects", "Which objects are better", caption, "object", "strength", interval_name(ranking.level), tuple(rows),
         ("rank between", "answers"), note=note,
@@ -295,16 +298,16 @@ def _pair_jurors(grades: PairGrades) -> Bars:
     rows = [
         Row.of(
             rank, grades.jurors[k], grades.discrimination[k], ends[k], "{:z.2f}".format,
-            none="open" if is_open[k] else "–",
+            none="unbounded" if is_open[k] else "–",
             more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
             remarks=_remarks(grades.jurors[k], grades.alarms),
         )
         for rank, k in enumerate(_best_first(grades.discrimination), 1)
     ]  # fmt: skip
-    caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
+    caption = "Jurors by discrimination: 1 is the average juror, 0 is chance"
     return Bars(
-        "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",
-        interval_name(grades.level), tuple(rows), ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
+        "who", "Discrimination of the jurors", caption, "juror", "discrimination",
+        interval_name(grades.level), tuple(rows), ("picks first", "ties", "contradicts itself"), (0.0, 1.0),
     )  # fmt: skip
 
 

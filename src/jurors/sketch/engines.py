@@ -343,7 +343,7 @@ def _named(frame: Frame, table: Any, item: int) -> Any:
 def _refuse_nameless(rows: int, name: str, what: str) -> None:
     if rows:
         number = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-        raise VotesError(f"column {name!r}: the {what} is empty in {number}; give it a name")
+        raise VotesError(f"column {name!r}: the {what} is empty in {number}; give each one a name")
 
 
 def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:

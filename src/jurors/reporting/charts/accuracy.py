@@ -594,11 +594,11 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     rows: list[Row] = []
     for k, juror in enumerate(grades.jurors):
         row: Row = {"juror": juror} if actual is None else {"juror": juror, "actual": number(actual[k])}
-        low, high = (number(end) for end in grades.calibrated_reliability_ends[k])
+        low, high = (number(end) for end in grades.reliability_ends[k])
         text = "none" if low is None or high is None else f"{low:.2f} – {high:.2f}"
-        row |= {"value": number(grades.calibrated_reliability[k]), "value_low": low, "value_high": high}
+        row |= {"value": number(grades.reliability[k]), "value_low": low, "value_high": high}
         rows.append(row | {"value_interval": text})
-    best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
+    best = np.argsort(-np.nan_to_num(grades.reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
     y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
     y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
@@ -612,7 +612,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
         f"{count_noun(len(grades.jurors), 'juror')}, {count_noun(grades.items, 'item')}; "
         f"{grades.level * 100:g}% intervals",
     ]
-    if unknown := int(np.isnan(grades.calibrated_reliability).sum()):
+    if unknown := int(np.isnan(grades.reliability).sum()):
         about.append(f"{count_noun(unknown, 'juror')} without a grade")
     about += ["Crosses are the actual, by the answer key"] * (actual is not None)
     return finish(chart, "How far each juror's numbers can be relied on", about)
