@@ -50,7 +50,7 @@ class Verdict(Result):
             graded = self.evaluation.to_dict()
             of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
             return document | {name: graded[name] for name in of_numbers}
-        names = ("items", "jurors", "labels", "method", "calibrated", "level")
+        names = ("items", "jurors", "labels", "method", "level", "score", "wrong_labels", "interval")
         about = {name: getattr(self.evaluation, name) for name in names}
         sketch = self.evaluation.sketch
         return document | about | ({} if sketch is None else sketch.tuples.scale_document())

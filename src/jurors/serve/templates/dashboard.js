@@ -3,7 +3,7 @@
   const byId = (id) => document.getElementById(id);
   const KEY = "jurors key";
   const OFTEN = 2_000; // milliseconds between two looks at a project, however many votes come
-  const KEYS = [..."123456789"];
+  const KEYS = [..."1234567890"];
   let project = null; // the name of the one in sight
   let views = 0; // grows with every change of place: what an older place asked for is dropped
   let marks = {}; // what is shown of the project, so that nothing is drawn twice
@@ -31,6 +31,8 @@
   const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}%`);
   const between = (ends) => (ends ? `${percent(ends[0])} – ${percent(ends[1])}` : "–");
   const when = (seconds) => (seconds ? new Date(1000 * seconds).toLocaleString() : "–");
+  /** One sentence with its full stop; messages of the server have none. */
+  const sentence = (text, reason) => `${(reason ? `${text}: ${reason}` : text).replace(/\.$/, "")}.`;
   const place = (name, rest) => `/v1/projects/${encodeURIComponent(name)}${rest ? `/${rest}` : ""}`;
   const trouble = (text) => {
     byId("trouble").textContent = text;
@@ -49,9 +51,9 @@
     const headers = { ...(kept() ? { Authorization: `Bearer ${kept()}` } : {}), ...options.headers };
     const answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
     if (answer.ok) return answer;
-    let told = `the server answered ${answer.status}`;
-    try { told = (await answer.json()).error.message; } catch { /* no JSON: the status must do */ }
-    throw new Refused(answer.status, told);
+    let message = `the server responded with status ${answer.status}`;
+    try { message = (await answer.json()).error.message; } catch { /* no JSON: the status must do */ }
+    throw new Refused(answer.status, message);
   };
   const get = async (path) => (await ask(path)).json();
   const post = (path, body) => ask(path, {
@@ -74,7 +76,7 @@
       const script = element("script");
       script.src = "/assets/vega.js";
       script.onload = ready;
-      script.onerror = () => failed(new Error("the drawing library could not be loaded"));
+      script.onerror = () => failed(new Error("the chart library could not be loaded"));
       document.head.append(script);
     });
     return runtime;
@@ -124,14 +126,14 @@
   // -- one project ------------------------------------------------------------------------------------------------
   const alarmLine = (alarm) => {
     const made = element("li", undefined, alarm.level);
-    const told = element("p");
-    told.append(element("span", alarm.level, "level"), isolated(alarm.message));
-    made.append(told);
+    const message = element("p");
+    message.append(element("span", alarm.level, "level"), isolated(alarm.message));
+    made.append(message);
     const facts = [];
     if (alarm.since !== undefined) facts.push(`since item ${alarm.since.toLocaleString("en")}${alarm.since_time ? ` (${when(alarm.since_time)})` : ""}`);
-    if (alarm.raised !== undefined) facts.push(`told at item ${alarm.raised.toLocaleString("en")}`);
+    if (alarm.raised !== undefined) facts.push(`raised at item ${alarm.raised.toLocaleString("en")}`);
     if (alarm.before !== undefined && alarm.before !== null) facts.push(`${percent(alarm.before)} → ${percent(alarm.after)}`);
-    if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`over at item ${alarm.cleared.toLocaleString("en")}`);
+    if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`cleared at item ${alarm.cleared.toLocaleString("en")}`);
     if (facts.length) made.append(element("p", facts.join(" · "), "note"));
     if (alarm.advice && alarm.active !== false) made.append(element("p", alarm.advice, "note"));
     return made;
@@ -140,16 +142,16 @@
     const active = alarms.filter((alarm) => alarm.active);
     const past = alarms.filter((alarm) => !alarm.active);
     const loud = active.some((alarm) => alarm.level === "alarm") ? "alarm" : active.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
-    const title = active.length ? times(active.length, "change") + " on the stream" : "Nothing has changed on the stream";
+    const title = active.length ? times(active.length, "active alarm") : "No active alarms";
     const before = byId("alarm-title").textContent;
     byId("alarm-section").className = `verdict ${loud}`;
     byId("alarm-title").textContent = title;
     byId("alarms").replaceChildren(...active.map(alarmLine));
     byId("past").hidden = !past.length;
-    byId("past-title").textContent = `${times(past.length, "alarm")} that ended`;
+    byId("past-title").textContent = times(past.length, "past alarm");
     byId("past-alarms").replaceChildren(...past.map(alarmLine));
     byId("reading").hidden = !about.length;
-    byId("reading-title").textContent = `${times(about.length, "remark")} on the grades of all votes`;
+    byId("reading-title").textContent = `${times(about.length, "remark")} about the grades of all votes`;
     byId("reading-alarms").replaceChildren(...about.map(alarmLine));
     if (before && before !== title) byId("say").textContent = title;
     document.title = `${active.length ? `(${active.length}) ` : ""}${project} – jurors`;
@@ -158,33 +160,33 @@
     byId("report").href = place(project, "report");
     byId("report").hidden = grade === null || kept() !== null; // a link cannot carry the key
     if (grade === null) {
-      byId("grades-note").textContent = `No grades yet: ${reason}.`;
+      byId("grades-note").textContent = sentence("No grades yet", reason);
       byId("grade-rows").replaceChildren();
       return;
     }
-    const real = grade.calibrated ?? grade;
-    const level = `${Math.round(100 * (real.level ?? grade.level ?? 0.95))}%`;
-    byId("interval-head").textContent = `${level} interval`;
-    byId("grades-note").textContent = grade.calibrated
-      ? "How often each juror is right, as real juries go: errors that jurors share are allowed for."
-      : "How often each juror is right if their errors are independent.";
-    const scores = real.score ?? {};
+    byId("interval-head").textContent = `${Math.round(100 * (grade.interval?.level ?? 0.95))}% interval`;
+    const wrong = grade.wrong_labels === null ? "" : ` About ${percent(grade.wrong_labels)} of the best labels are wrong.`;
+    byId("grades-note").textContent = (grade.errors === "real"
+      ? "The share of items on which each juror is right, calibrated for shared errors."
+      : "The share of items on which each juror is right if errors are independent.") + wrong;
+    const scores = grade.score ?? {};
     const order = [...grade.jurors].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1));
     byId("grade-rows").replaceChildren(...order.map((juror) => {
-      const rang = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
+      const active = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
       const tags = element("span");
-      rang.forEach((alarm) => tags.append(element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`), " "));
+      active.forEach((alarm) => tags.append(element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`), " "));
       return line(cell("th", isolated(juror)), cell("td", percent(scores[juror]), "n strong-number"),
-        cell("td", between(real.interval?.score?.[juror]), "n"), cell("td", tags));
+        cell("td", between(grade.interval?.score?.[juror]), "n"),
+        cell("td", grade.votes[juror]?.toLocaleString("en"), "n"), cell("td", tags));
     }));
   };
   const showHistory = (history, reason) => {
     const windows = history?.windows ?? [];
     byId("history-note").textContent = windows.length
-      ? `Each point is a window of ${history.window}${/^\d+$/.test(history.window) ? " items" : ""}; bands are its intervals.`
-      : `No windows yet${reason ? `: ${reason}` : ""}.`;
+      ? `Each point is a window of ${history.window}${/^\d+$/.test(history.window) ? " items" : ""}. The bands are intervals.`
+      : sentence("No windows yet", reason);
     const jurors = [...new Set(windows.flatMap((one) => Object.keys(one.score ?? {})))];
-    const head = line(...["Until", "Items", ...jurors].map((name) => element("th", name)));
+    const head = line(...["End", "Items", ...jurors].map((name) => element("th", name)));
     byId("history-head").replaceChildren(head);
     byId("history-rows").replaceChildren(...windows.map((one) => line(
       cell("th", history.by_time ? when(one.end) : Number(one.end).toLocaleString("en")), cell("td", String(one.items), "n"),
@@ -227,16 +229,21 @@
     const one = queue[0];
     byId("item").hidden = byId("desk-keys").hidden = !one;
     byId("desk-note").textContent = one
-      ? `${times(queue.length, "item")} on which a person's label would teach most, the most doubtful first. A label given here counts as true.`
-      : `Nothing to review${reason ? `: ${reason}` : ""}.`;
+      ? `${times(queue.length, "item")} whose labels are least likely to be right. A label that you give here is a gold label: it takes part in grading.`
+      : sentence("No items to review", reason);
     if (!one) return;
     byId("item-name").replaceChildren(isolated(one.item));
     byId("item-votes").replaceChildren(...Object.entries(one.votes ?? {}).map(([juror, vote]) => line(
       cell("th", isolated(juror)), cell("td", isolated(vote === null ? "–" : String(vote))))));
-    byId("choices").replaceChildren(...labels.map((label, k) => {
+    const free = KEYS.filter((key) => !labels.map(String).includes(key));
+    byId("choices").replaceChildren(...labels.map((label) => {
       const button = element("button");
       button.type = "button";
-      if (KEYS[k]) button.append(element("kbd", KEYS[k]), " ");
+      const key = KEYS.includes(String(label)) ? String(label) : free.shift(); // the key of a digit is the digit
+      if (key) {
+        button.dataset.key = key;
+        button.append(element("kbd", key), " ");
+      }
       button.append(isolated(String(label)));
       button.addEventListener("click", () => choose(label));
       return button;
@@ -258,7 +265,7 @@
       marks = {};
       await next();
     } catch (error) {
-      trouble(`The label was not kept: ${error.message}.`);
+      trouble(sentence("The label was not saved", error.message));
       byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = false; });
     }
   };
@@ -269,7 +276,7 @@
   });
   byId("desk").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const button = byId("choices").querySelectorAll("button")[KEYS.indexOf(event.key)];
+    const button = [...byId("choices").children].find((one) => one.dataset.key === event.key);
     if (event.key === "ArrowRight") byId("skip-item").click();
     else if (button) button.click();
     else return;
@@ -325,7 +332,7 @@
         if (view !== views) break;
         if (error.status === 401 || error.status === 403) { askKey(error.message); break; }
         live("off", "not connected");
-        trouble(error.status === 404 ? `${error.message}.` : `The server cannot be reached or refused: ${error.message}. Trying again.`);
+        trouble(error.status === 404 ? sentence(error.message) : `${sentence("The request failed", error.message)} Retrying.`);
       }
       byId("main").ariaBusy = "false";
       await pause(OFTEN);
@@ -338,8 +345,8 @@
     byId("projects").hidden = byId("project").hidden = true;
     byId("key-form").hidden = false;
     byId("main").ariaBusy = "false";
-    live("off", "needs a key");
-    trouble(kept() ? `${reason}.` : "");
+    live("off", "API key required");
+    trouble(kept() ? sentence(reason) : "");
     byId("key").focus();
   };
   const go = () => {
