@@ -87,8 +87,8 @@ def error_from_response(status: int, text: str) -> ServerError:
 
     Examples
     --------
-    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "project 'x' does not exist"}}'))
-    project 'x' does not exist
+    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "the project does not exist"}}'))
+    the project does not exist
     """
     try:
         error = json.loads(text)["error"]

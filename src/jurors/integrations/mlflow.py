@@ -76,8 +76,8 @@ def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, floa
     --------
     >>> from jurors import grade
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 20
-    >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:3]
-    ['jurors/alarms', 'jurors/score/cy', 'jurors/score/me_home']
+    >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:4]
+    ['jurors/alarms', 'jurors/effective_jurors', 'jurors/score/cy', 'jurors/score/me_home']
     """
     figures = key_figures(evaluation)
     named = {

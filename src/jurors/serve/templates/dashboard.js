@@ -28,8 +28,8 @@
     return made;
   };
   const times = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-  const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}%`);
-  const between = (ends) => (ends ? `${percent(ends[0])} – ${percent(ends[1])}` : "–");
+  const percent = (share) => (share === null || share === undefined ? "–" : `${Math.round(100 * share)}%`);
+  const between = (ends) => (ends ? `${Math.round(100 * ends[0])} – ${percent(ends[1])}` : "–");
   const when = (seconds) => (seconds ? new Date(1000 * seconds).toLocaleString() : "–");
   /** One sentence with its full stop; messages of the server have none. */
   const sentence = (text, reason) => `${(reason ? `${text}: ${reason}` : text).replace(/\.$/, "")}.`;
@@ -173,18 +173,17 @@
     const order = [...grade.jurors].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1));
     byId("grade-rows").replaceChildren(...order.map((juror) => {
       const active = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
-      const tags = element("span");
-      active.forEach((alarm) => tags.append(element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`), " "));
-      return line(cell("th", isolated(juror)), cell("td", percent(scores[juror]), "n strong-number"),
+      const name = cell("th", isolated(juror));
+      active.forEach((alarm) => name.append(" ", element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`)));
+      return line(name, cell("td", percent(scores[juror]), "n strong-number"),
         cell("td", between(grade.interval?.score?.[juror]), "n"),
-        cell("td", grade.votes[juror]?.toLocaleString("en"), "n"), cell("td", tags));
+        cell("td", grade.votes[juror]?.toLocaleString("en"), "n"));
     }));
   };
   const showHistory = (history, reason) => {
     const windows = history?.windows ?? [];
-    byId("history-note").textContent = windows.length
-      ? `Each point is a window of ${history.window}${/^\d+$/.test(history.window) ? " items" : ""}. The bands are intervals.`
-      : sentence("No windows yet", reason);
+    byId("history-note").textContent = windows.length ? "" : sentence("No windows yet", reason);
+    byId("history-note").hidden = windows.length > 0;
     const jurors = [...new Set(windows.flatMap((one) => Object.keys(one.score ?? {})))];
     const head = line(...["End", "Items", ...jurors].map((name) => element("th", name)));
     byId("history-head").replaceChildren(head);
