@@ -109,6 +109,31 @@ def test_labels_come_in_pages_as_the_command_line_prints_them(shop: TestClient, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("gold", [0, 7])
+def test_every_route_gives_the_same_number_for_the_same_name(client: TestClient, gold: int) -> None:
+    fill(client, window=250, thresholds={"min_score": 0.3, "max_wrong": 0.9})
+    if gold:
+        items = [{"item": f"q{k}", "label": "A"} for k in range(gold)]
+        client.post(f"{SHOP}/gold", json={"gold": items}).raise_for_status()
+    grade, labels, alarms = (client.get(f"{SHOP}/{name}").json() for name in ("grade", "labels", "alarms"))
+    assert labels["wrong_labels"] == pytest.approx(grade["wrong_labels"])
+    gates = alarms["thresholds"]["gates"]
+    shown = {gate["juror"]: gate["value"] for gate in gates}
+    wrong = shown.pop(None)
+    assert (shown, wrong) == (pytest.approx(grade["score"]), pytest.approx(grade["wrong_labels"]))
+    assert [each["schema"] for each in (grade, labels, alarms)] == [
+        "jurors.grade/2",
+        "jurors.label/2",
+        "jurors.alarms/2",
+    ]
+    if not gold:  # a window has no gold labels
+        (window,) = client.get(f"{SHOP}/history").json()["windows"]
+        assert window["score"] == pytest.approx(grade["score"])
+        assert window["interval"]["score"] == grade["interval"]["score"]
+        assert window["prevalence"] == pytest.approx(grade["prevalence"])
+
+
+@pytest.mark.slow
 def test_windows_history_and_thresholds(shop: TestClient) -> None:
     graded = [shop.get(f"{SHOP}/grade?window={window}").json() for window in ("now", "last", "0", "7")]
     assert [each["items"] for each in graded[:3]] == [50, 100, 100]

@@ -53,7 +53,9 @@ def main(environment: Mapping[str, str]) -> int:
     return checked.status or report.status
 
 
-_COMMAND = re.compile(r"(?:^|\r)\s*:(?=:)|#(?=#\[)", re.MULTILINE)  # `::name::` at the start of a line, `##[name]` anywhere
+_COMMAND = re.compile(
+    r"(?:^|\r)\s*:(?=:)|#(?=#\[)", re.MULTILINE
+)  # `::name::` at the start of a line, `##[name]` anywhere
 
 
 def without_commands(text: str) -> str:

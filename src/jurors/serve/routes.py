@@ -201,7 +201,7 @@ def labels(
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
         "schema": f"jurors.label/{DOCUMENT}", "method": labelling.method, "labels": labelling.labels, "items": items,
-        "wrong_labels": labelling.wrong_labels, "next": page[-1][0] if len(page) == limit else None,
+        "wrong_labels": graded.evaluation.wrong_labels, "next": page[-1][0] if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
 

@@ -311,19 +311,19 @@
     live("on", "live");
   };
   /** Server-sent events by fetch, which can carry the key; what they say is only that it is time to look. */
-  const heard = async (view, ring) => {
-    const answer = await ask(place(project, "events"), { signal: ring.signal });
+  const followEvents = async (view, events) => {
+    const answer = await ask(place(project, "events"), { signal: events.signal });
     const reader = answer.body.getReader();
     for (;;) {
       const { done } = await reader.read();
       if (done || view !== views) return;
-      ring.wake?.();
+      events.wake?.();
     }
   };
   const follow = async (view) => {
     const stop = new AbortController();
-    const ring = { signal: stop.signal, wake: null };
-    if (project !== null) heard(view, ring).catch(() => {}); // without events, looking every few seconds must do
+    const events = { signal: stop.signal, wake: null };
+    if (project !== null) followEvents(view, events).catch(() => {}); // without events, polling every few seconds is enough
     while (view === views) {
       try {
         await refresh(view);
@@ -335,7 +335,7 @@
       }
       byId("main").ariaBusy = "false";
       await pause(OFTEN);
-      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { ring.wake = wake; })]);
+      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { events.wake = wake; })]);
       while (document.hidden && view === views) await pause(OFTEN);
     }
     stop.abort();
