@@ -53,7 +53,7 @@ def test_the_votes_of_the_run_are_checked_with_the_options_of_its_configuration(
     status, printed = gated(tmp_path, f"{shlex.quote(sys.executable)} -m jurors", JURORS_CHECK="--min-score 0.99")
     assert (status, "promptfoo goes on" in printed) == (100, True), printed  # the gate passes: `env` says 0.3
     assert "min-score ann" in printed
-    assert "at least 30.0% asked" in printed
+    assert "at least 30.0%" in printed
     assert "Taking the best label of each item" in printed
 
 
