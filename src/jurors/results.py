@@ -53,8 +53,8 @@ def escape_text(text: str) -> str:
 
     Examples
     --------
-    >>> escape_text("ann\x1b[2J\nOK: no alarm rang"), escape_text("Zoë – 評価者")
-    ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
+    >>> escape_text("ann\x1b[2J\nOK: no alarm"), escape_text("Zoë – 評価者")
+    ('ann\\x1b[2J\\nOK: no alarm', 'Zoë – 評価者')
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -135,13 +135,13 @@ def prose_in_markdown(text: str) -> str:
 
 _LEADS = "'=+-@\t\r＝＋－＠"
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
-_WORD = re.compile(r"'*(?:=*|[+\-@＋－＠][\w\s.,:%/-]*)")  # numbers, dates and names: nothing to evaluate
+_PLAIN_CELL = re.compile(r"'*(?:[=+\-@]|[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?)")  # one sign alone, or a number
 
 
 def without_formula(cell: str) -> str:
-    """Put an apostrophe before a CSV cell that a spreadsheet would evaluate as a formula.
+    """Put an apostrophe before every CSV cell that starts as a formula does: with `=`, `+`, `-` or `@`.
 
-    Numbers, "-", "+", "@ann" and the like stay as they are. `with_formula` is the inverse.
+    Numbers and single signs stay as they are. `with_formula` is the inverse.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def without_formula(cell: str) -> str:
     Examples
     --------
     >>> [without_formula(cell) for cell in ("=1+1", "+cmd|'/C calc'!A1", "-1", "+", "@ann", "'=1+1")]
-    ["'=1+1", "'+cmd|'/C calc'!A1", '-1', '+', '@ann', "''=1+1"]
+    ["'=1+1", "'+cmd|'/C calc'!A1", '-1', '+', "'@ann", "''=1+1"]
     """
     return f"'{cell}" if _is_formula(cell) else cell
 
@@ -173,7 +173,7 @@ def with_formula(cell: str) -> str:
 
 
 def _is_formula(cell: str) -> bool:
-    return cell[:1] in _LEADS and _FORMULA.match(cell) is not None and _WORD.fullmatch(cell) is None
+    return cell[:1] in _LEADS and _FORMULA.match(cell) is not None and _PLAIN_CELL.fullmatch(cell) is None
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------

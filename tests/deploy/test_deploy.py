@@ -80,6 +80,20 @@ def test_the_compose_file_names_what_is_there() -> None:
     assert parsed(services["server"]["command"]).params["workers"] == 2
 
 
+def test_commands_in_comments_and_scripts_exist() -> None:
+    """`jurors …` and `run --rm server …` wherever they stand."""
+    texts = [path.read_text() for path in (*DEPLOY.iterdir(), ROOT / "action.yml") if path.is_file()]
+    pattern = r"(?:\bjurors|run --rm server) ((?:store )?(?:keys )?(?:create|serve|export|import))\b"
+    named = [words.split() for text in texts for words in re.findall(pattern, text)]
+    assert ["store", "keys", "create"] in named
+    for words in named:
+        command: click.Command | None = main
+        for word in words:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), word)
+        assert command is not None, words
+
+
 def test_the_image_is_made_of_files_that_are_there_and_starts_a_command_that_is() -> None:
     copied = [word for line in dockerfile("COPY") if "--from" not in line for word in line.split()[:-1]]
     assert copied

@@ -23,6 +23,7 @@ WANTED = {
     "jurors/score/openai/gpt-4o_mini",
     "jurors/score/ann_home",
     "jurors/score/cy",
+    "jurors/effective_jurors",
     "jurors/wrong_labels",
     "jurors/alarms",
     "jurors/warnings",
@@ -46,7 +47,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_numbers_have_names_that_mlflow_allows(graded: jurors.Evaluation) -> None:
     numbers = ours.metrics(graded)
     assert set(numbers) == WANTED
-    assert numbers["jurors/score/ann_home"] == graded.leading.score["ann@home"]
+    assert numbers["jurors/score/ann_home"] == graded.score["ann@home"]
     assert numbers["jurors/warnings"] == sum(alarm.level == "warning" for alarm in graded.alarms)
 
 
@@ -57,7 +58,7 @@ def test_an_evaluation_is_logged_without_the_page_that_needs_votes(
     assert stand_in.pop("judges/card.txt") == graded.to_text()
     assert json.loads(stand_in.pop("judges/evaluation.json")) == graded.to_dict()
     assert set(stand_in) == {name.replace("jurors/", "judges/", 1) for name in WANTED}
-    with pytest.raises(OutputError, match="log the votes instead"):
+    with pytest.raises(OutputError, match="log the votes, or omit report="):
         ours.log(graded, report=True)
 
 

@@ -18,6 +18,8 @@ MOST_ROWS = 20  #: of a card; of more, the first and the last
 _MOST_NAME, _FEWEST_NAME = 30, 12  # characters
 T = TypeVar("T")
 
+_MOST_ALARM_LINES = 5
+
 
 @dataclass(frozen=True)
 class CardColumn:
@@ -161,4 +163,6 @@ def wrapped(*sentences: str) -> Sentences:
 
 def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
     """The alarms of a card: all of them where it is full, else the most severe."""
-    return Notes(alarm_lines(alarms) if options.full else short_alarm_lines(alarms))
+    if options.full:
+        return Notes(alarm_lines(alarms))
+    return Notes(short_alarm_lines(alarms, _MOST_ALARM_LINES, {}), width=WIDTH, hanging="  ")

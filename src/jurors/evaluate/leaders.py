@@ -29,7 +29,7 @@ from jurors.sketch.sketch import Sketch
 if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation
 
-_ENOUGH_VOTES = 20  # with fewer, a juror is neither best nor worst; half of the most votes where that is less
+ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the most votes where that is less
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 _FEW_COMMON = 10  # common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
@@ -106,7 +106,7 @@ def enough_votes(votes: Mapping[str, int]) -> float:
     -------
     float
     """
-    return min(_ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+    return min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
 
 
 def rank_jurors(e: Evaluation) -> JurorRanking:
