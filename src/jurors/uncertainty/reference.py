@@ -287,9 +287,9 @@ def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries
     --------
     >>> juries = reference_juries()
     >>> len(juries), juries.population.juries
-    (45, 45)
+    (86, 86)
     >>> [jury.name for jury in juries if jury.kind == "programs"][:2]
-    ['acsincome_models', 'brain_region_1']
+    ['acsincome_models', 'api_faces_ferplus']
     """
     return ReferenceJuries(shipped_juries() if path is None else tuple(read_reference(path)))
 
