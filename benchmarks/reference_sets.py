@@ -29,8 +29,8 @@ from jurors.uncertainty.scenarios import JuryVotes
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"
 FAMILIES = (
-    "css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_", "realmistake", "weather_", "textclass_",
-    "api_", "chexpert_", "crowdtruth_",
+    "css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_", "realmistake", "weather_",
+    "textclass_", "api_", "chexpert_", "crowdtruth_",
 )  #: sets whose names begin so belong together  # fmt: skip
 RELATED = (
     {"trec", "relevance4"}, {"cueconflict16", "edge16", "silhouette16", "sketch16"},

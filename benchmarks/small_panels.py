@@ -85,7 +85,7 @@ def graded_panel(votes: Any, key: Any) -> dict[str, Any] | None:
         if has_too_few_jurors(evaluation):
             return None
         sketch = counted.sketch
-        basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
+        _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
         jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
         by_label = counted.by_tuple(truth).astype(float)
     except JurorsError:

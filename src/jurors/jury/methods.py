@@ -176,14 +176,22 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     if any(card.independent.solution is None or card.independent.partition is None for card in cards):
         raise SketchError(f"{message}, and one of them has no real evaluation; grade them one by one")
     alarms = [Alarm("disconnected_groups", "warning", f"{message}; each group is graded separately", float(count))]
-    for card in cards:
-        who = format_first_names(map(repr, card.jurors), _MOST_NAMED)
-        for alarm in card.alarms:
-            if alarm.reason == "too_few_voices":  # about its own group, and all jurors of it
-                alarm = replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
-            if alarm.level == "alarm" and 2 * card.items < sketch.items and "warning" in KINDS[alarm.reason].levels:
-                alarm = replace(alarm, level="warning")  # the grades of most items do not depend on it
-            alarms.append(alarm)
+    alarms += [
+        _of_group(alarm, card.items, sketch.items)
+        for card in cards
+        for alarm in card.alarms
+        if alarm.reason != "too_few_voices"
+    ]
+    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_voices"]
+    if few:  # about their own groups, and all jurors of them
+        who = tuple(juror for card, _ in few for juror in card.jurors)
+        shown = format_first_names(map(repr, who), _MOST_NAMED)
+        message = f"in the group of {shown}, {few[0][1].message}"
+        if len(few) > 1:
+            message = f"{len(few)} groups have fewer than 3 distinct jurors, so their jurors have no intervals: {shown}"
+        worst = sort_by_severity([alarm for _, alarm in few])[0]
+        alarm = replace(worst, message=message, jurors=who)
+        alarms.append(_of_group(alarm, sum(card.items for card, _ in few), sketch.items))
     shares = np.array([card.items for card in cards], dtype=float)
     shares /= shares.sum()
     prevalence = shares @ np.array([list(card.independent.prevalence.values()) for card in cards], dtype=float)
@@ -226,6 +234,12 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         standard_error=_joint_statistics(sketch, spread.tolist(), errors),
     )
     return replace(result, independent=independent)
+
+
+def _of_group(alarm: Alarm, items: int, of: int) -> Alarm:
+    """An alarm about a group: a warning where the grades of most items do not depend on it."""
+    is_small = 2 * items < of and "warning" in KINDS[alarm.reason].levels
+    return replace(alarm, level="warning") if alarm.level == "alarm" and is_small else alarm
 
 
 def _joint_statistics(sketch: Sketch, prevalence: Iterable[Any], groups: list[NamedMapping]) -> NamedMapping:

@@ -427,7 +427,7 @@ def _is_constant(joint: Floats) -> Flags:
 # -- correlated errors: once it is more than chance, the level by the size of the effect -------------------------------
 
 _MOST_PAIRS = 5  # in an alarm
-_MOST_IN_MESSAGE = 2  # that agree more, and as many that agree less
+_MOST_IN_MESSAGE = 2
 _STRENGTH = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}
 
 
@@ -465,7 +465,9 @@ def residual_alarms(
         message += ". The votes of four jurors do not show which two share errors"
         message += "" if level == "note" else ", so the scores may be reversed"
     if groups:
-        message += ". Each such group of jurors counts as one juror"
+        message += (
+            ". They count as one juror" if len(groups) == 1 else ". Each group of such jurors counts as one juror"
+        )
     return [Alarm("correlated_errors", level, message, test.share, concerned, pairs=pairs)]
 
 
@@ -497,20 +499,13 @@ def _describe_pairs(
     """The most striking pairs, the jurors in them, and a sentence about them."""
     named = tuple(AlarmPair(jurors[i], jurors[j], z) for i, j, z in pairs[:_MOST_PAIRS])
     concerned = tuple(dict.fromkeys(name for pair in named for name in (pair.first, pair.second)))
-    more, less = (
-        "; ".join(
-            f"{pair.first} and {pair.second}" for pair in [p for p in named if side * p.value > 0][:_MOST_IN_MESSAGE]
-        )
-        for side in (1, -1)
-    )
-    correlated = "negatively correlated" if less and not more else "correlated"
-    explains = "often than the estimated truth explains"
-    if more:
-        what = f"{more} agree more {explains}" + (f", and {less} less often" if less else "")
-    elif less:
-        what = f"{less} disagree more {explains}"
+    together = [pair for pair in named if pair.value > 0]
+    shown = "; ".join(f"{pair.first} and {pair.second}" for pair in (together or named)[:_MOST_IN_MESSAGE])
+    if not named:
+        what = "jurors agree more, or less, often than the estimated truth explains, and no single pair stands out"
     else:
-        what = f"jurors agree more, or less, {explains}, and no single pair stands out"
+        what = f"{shown} {'agree' if together else 'disagree'} more often than the estimated truth explains"
+    correlated = "negatively correlated" if named and not together else "correlated"
     return named, concerned, f"{_STRENGTH[level]} {correlated}: {what}"
 
 

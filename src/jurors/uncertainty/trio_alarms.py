@@ -217,10 +217,12 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     why = [
         *(f"{names[k]!r} never disagrees with {names[first]!r}" for k, first in few.same),
         *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in few.opposite),
-        *(f"{names[k]!r} gives one label only" for k in few.constant),
     ]
+    if few.constant:
+        constant = format_first_names((repr(names[k]) for k in few.constant), _MOST_NAMED)
+        why.append(f"{constant} {'gives' if len(few.constant) == 1 else 'give'} one label only")
     shown = format_first_names(why, _MOST_NAMED)
-    left = f"only {few.count} distinct {'juror is' if few.count == 1 else 'jurors are'} left, and grading needs 3"
+    left = ("no distinct juror is", "only 1 distinct juror is", "only 2 distinct jurors are")[few.count]
     chance = None  # how often, at most, the best honest jurors give such counts; None: there simply are too few jurors
     if few.met or few.votes:
         groups: dict[int, list[int]] = {}
@@ -230,8 +232,8 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
         chance = max([*copies, chance_of_constant(few.votes, len(names))])
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
     message = (
-        f"{shown + ': ' if shown else ''}{left}. Copies and jurors that "
-        "are always right look the same, so the scores have no intervals"
+        f"{shown + ': ' if shown else ''}{left} left, and grading needs 3. Copies and "
+        "jurors that are always right look the same, so the scores have no intervals"
     )
     if level == "warning":
         message += (
@@ -403,8 +405,9 @@ def trio_alarms(
         outside = _outside(solution)
         if outside:
             distance, what = max(outside)
-            more = f", and so are {len(outside) - 1} more numbers" if len(outside) > 1 else ""
-            what = f"with independent errors, {what} would be outside 0 to 1{more}"
+            others = len(outside) - 1
+            more = f", and {others} more {'number' if others == 1 else 'numbers'} too" if others else ""
+            what = f"if errors were independent, {what} would lie outside 0 to 1{more}"
             alarms.append(_contradiction("out_of_range", what, sketch, value=distance))
         if not solution.is_rational:
             message = "the exact solution is irrational, which proves that errors are correlated, if only slightly"
@@ -439,7 +442,7 @@ def trio_alarms(
         message = "two solutions explain the votes equally well, and the votes do not show which one is right"
         alarms.append(Alarm("tie_between_solutions", "warning", message))
     if empty:
-        message = f"{empty} of the 8 possible combinations of votes never occur, so the scores are uncertain"
+        message = f"{empty} of the 8 possible combinations of votes never {'occurs' if empty == 1 else 'occur'}"
         alarms.append(Alarm("zero_cell", "warning", message, float(empty)))
     return sort_by_severity(alarms)
 

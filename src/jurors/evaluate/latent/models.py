@@ -574,11 +574,12 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
             numbered_up[stem] = tuple(k for _, k in again)
     if not numbered_up:
         return {}
-    pairs, repeats = Pairs(sketch), {}
-    for name, members in numbered_up.items():
-        if len(members) < len(sketch.jurors) and _is_confirmed(members, pairs, _FAR_LESS, _FAR_ERRORS):
-            repeats[name] = members
-    return repeats
+    pairs, size = Pairs(sketch), len(sketch.jurors)
+    return {
+        name: members
+        for name, members in numbered_up.items()
+        if len(members) < size and _is_confirmed(members, pairs, _FAR_LESS, _FAR_ERRORS)
+    }
 
 
 def merge_representatives(representatives: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
