@@ -466,7 +466,7 @@ def residual_alarms(
         message += "" if level == "note" else ", so the scores may be reversed"
     if groups:
         message += (
-            ". They count as one juror" if len(groups) == 1 else ". Each group of such jurors counts as one juror"
+            ". They count as one juror" if len(groups) == 1 else ". Each such group counts as one juror"
         )
     return [Alarm("correlated_errors", level, message, test.share, concerned, pairs=pairs)]
 
