@@ -230,15 +230,22 @@ class StatisticTotals:
 
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
     """One statistic's totals, by the names of `StatisticTotals`."""
-    posteriors, mix = cells.predictors.posteriors, cells.predictors.weights
-    values = statistic.values(posteriors.shape[2])
-    sizes = np.where(statistic.member, cells.sizes, 0).astype(np.float64)
+    posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
+    if not statistic.member.all():  # of hundreds of jurors, each votes on few items
+        members = np.flatnonzero(statistic.member)
+        statistic, focus, sizes, posteriors = (
+            statistic.at(members),
+            focus[members],
+            sizes[members],
+            posteriors[:, members],
+        )
+    values, sizes = statistic.values(posteriors.shape[2]), sizes.astype(np.float64)
     control = np.einsum("kgl,gl->kg", posteriors, values)
     numerator = np.ones(len(sizes), dtype=bool) if statistic.numerator is None else statistic.numerator
     mixed = mix @ control
     variance = np.einsum("k,kgl,gl->g", mix, posteriors, values**2) - mixed**2
     total = max(sizes.sum(), 1.0)
-    halves = [statistic.member & half for half in (numerator, ~numerator)]
+    halves = (numerator, ~numerator)
 
     def extremes(control: Floats) -> list[Floats]:
         """Predictors: how far an event can be below the control and above, in the numerator and outside."""
@@ -259,7 +266,7 @@ def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
         "control": control @ sizes,
         "extremes": extremes(control),
         "reach": [end[0] for end in extremes(np.zeros((1, len(sizes))))],
-        "noise": [(sizes * variance)[half].sum() / total for half in (numerator, ~numerator)],
+        "noise": [(sizes * variance)[half].sum() / total for half in halves],
         "control_variance": sizes @ (mixed - sizes @ mixed / total) ** 2 / total,
     }
 

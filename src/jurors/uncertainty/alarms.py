@@ -465,9 +465,7 @@ def residual_alarms(
         message += ". The votes of four jurors do not show which two share errors"
         message += "" if level == "note" else ", so the scores may be reversed"
     if groups:
-        message += (
-            ". They count as one juror" if len(groups) == 1 else ". Each such group counts as one juror"
-        )
+        message += ". They count as one juror" if len(groups) == 1 else ". Each such group counts as one juror"
     return [Alarm("correlated_errors", level, message, test.share, concerned, pairs=pairs)]
 
 
