@@ -65,16 +65,16 @@ def test_the_table_in_csv_is_one_that_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"", "has no column 'name', 'kind', 'source', 'items' …; `jurors reference --fit` makes"),
+        (b"", "has no column 'name', 'kind', 'source', 'items' …; to make a table of reference juries"),
         (b"item,juror,label\n1,ann,yes\n", "has no column 'name'"),
-        (b"\xff\xfe\x00", "is no table of text"),
+        (b"\xff\xfe\x00", "is not a CSV table"),
         ("HEADER\n", "holds no jury"),
-        ("HEADER\na,b,c,9,3,2,3,0.1,much,0.5,0.002,0.003\n", "row 1: rho is 'much', which it cannot be"),
-        ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: rho is '-1', which it cannot be"),
-        ("HEADER\na,b,c,9,3,2\n", "row 1: votes_per_item is '', which it cannot be"),
-        ("HEADER\na,b,c,9,1" + "0" * 21 + ",2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: jurors is '1" + "0" * 21),
-        ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: rho is 'inf', which it cannot be"),
-        ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: items is '0', which it cannot be"),
+        ("HEADER\na,b,c,9,3,2,3,0.1,much,0.5,0.002,0.003\n", "row 1: 'much' is not a valid value of rho"),
+        ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: '-1' is not a valid value of rho"),
+        ("HEADER\na,b,c,9,3,2\n", "row 1: '' is not a valid value of votes_per_item"),
+        ("HEADER\na,b,c,9,1" + "0" * 21 + ",2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: '1" + "0" * 21),
+        ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: 'inf' is not a valid value of rho"),
+        ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: '0' is not a valid value of items"),
     ],
 )
 def test_what_is_no_table_of_reference_juries_is_refused_in_a_line(
@@ -138,8 +138,8 @@ def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> Non
         assert value == (wanted if isinstance(value, str) else pytest.approx(wanted, rel=1e-3, abs=1e-7)), field.name
 
 
-def jury_row(name: str, spread: float, rho: float, slant: float = 0.5, deviation: float = 0.002) -> ReferenceJury:
-    return ReferenceJury(name, "programs", "here", 1200, 3, 2, 2.75, spread, rho, slant, deviation, 2 * deviation)
+def jury_row(name: str, spread: float, rho: float, label_bias: float = 0.5, deviation: float = 0.002) -> ReferenceJury:
+    return ReferenceJury(name, "programs", "here", 1200, 3, 2, 2.75, spread, rho, label_bias, deviation, 2 * deviation)
 
 
 def test_a_population_is_a_weighted_line_of_shared_error_on_spread() -> None:
@@ -159,7 +159,7 @@ def test_a_population_is_a_weighted_line_of_shared_error_on_spread() -> None:
     assert population.center == pytest.approx(start + slope * (share @ x))
     assert population.sd == pytest.approx(np.sqrt(weights @ (y - start - slope * x) ** 2 / (11.5 - 2)))
     assert population.independent == pytest.approx((2 + 3 + 0.5) / (11.5 + 1))
-    assert population.slant == pytest.approx(np.sqrt(share @ np.square(spreads)))
+    assert population.label_bias == pytest.approx(np.sqrt(share @ np.square(spreads)))
     roots = np.sqrt(np.maximum(deviations, 0))
     assert population.deviation == pytest.approx(share @ roots)
     assert population.label_deviation == pytest.approx(share @ roots * 2**0.5)
@@ -228,7 +228,7 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert (len(juries), list(juries)) == (2, [other, new])
     assert juries.to_dict()["juries"] == [asdict(other), asdict(new)]
     assert juries.to_dict()["population"] == asdict(juries.population)
-    assert "count as 4 more beside these 2." in str(juries)
+    assert "together count as 4 juries." in str(juries)
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
 
 

@@ -439,7 +439,7 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
         if label is not None and str(label) not in place:
             known = ",".join(map(str, votes.labels))
             raise VotesError(
-                f"item {item!r} is labelled {str(label)!r}, which nobody voted; if it can be true, name every label: "
+                f"item {item!r} has the label {str(label)!r}, which no juror gives; to allow it, name every label: "
                 f"--labels {known},{label}",
                 code="unknown_name", name=label, what="label", known=votes.labels,
             )  # fmt: skip
