@@ -165,6 +165,11 @@ class AuditedVotes:
         return votes
 
     @cached_property
+    def statistics(self) -> list[Statistic]:
+        """Every statistic of an audit."""
+        return audit_statistics(self)
+
+    @cached_property
     def label_predictors(self) -> Predictors:
         """Posteriors of every tuple's true label by the votes alone."""
         labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
@@ -526,7 +531,7 @@ def result(
     Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
     audited = AuditedVotes.of(votes, as_sheet(answers))
-    statistics = audit_statistics(audited)
+    statistics = audited.statistics
     goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
     audit = evaluate_audit(audited, audited.graded(level), level)
     shares, people = audit.guaranteed, None
@@ -538,7 +543,7 @@ def result(
 
 def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
     """What the draw proves, and the same votes graded with the answers as gold (`evaluation`): an `Audit`."""
-    statistics = audit_statistics(audited)
+    statistics = audited.statistics
     names = (statistic.name for statistic in statistics)
     return Audit(
         labelled=audited.labelled,

@@ -59,7 +59,7 @@ _BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this prob
 
 # How large the effect must be for a warning and for an alarm, each on the scale of its own test; below, it is a note.
 # Two labels, 52 reference juries: calibrated scores are off by 0.15 (mean) where the share is above a half, by 0.08
-# between a third and a half, by 0.07 below, as where no correlation is found.
+# between a third and a half, by 0.07 below, and by 0.09 where no correlation is found.
 NOTABLE_SHARE, LARGE_SHARE = 1 / 3, 0.5  #: of the common covariance that the truth explains
 # Simulated: two of four jurors share an error; scores are off by 0.05 or more from here on.
 LARGE_OF_FOUR = 0.1  #: the same for four jurors, where the two that share an error may be taken for the truth
