@@ -75,7 +75,7 @@ def score_statistic(juror: str, votes: Integers) -> Statistic:
 
 def accuracy_statistic(juror: str, label: Any, code: int, votes: Integers) -> Statistic:
     """How often a juror votes a label where it is the true one."""
-    return Statistic(("accuracy", juror, label), votes >= 0, np.full(len(votes), code), numerator=votes == code)
+    return Statistic(("accuracy", juror, label), votes >= 0, np.broadcast_to(code, len(votes)), numerator=votes == code)
 
 
 def prevalence_statistic(label: Any, code: int, tuples: int) -> Statistic:
