@@ -48,8 +48,8 @@ from jurors.uncertainty.reference import Population, shipped_population
 GOLD = (0, 10, 20, 50, 100, 200)
 DRAWS = 3  # gold samples per set and size
 NOTHING_SHARED = Population(
-    center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, slant=1e-6, deviation=0.0, label_deviation=0.0,
-    unevenness=1.0, juries=0,
+    center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, label_bias=1e-6, deviation=0.0,
+    label_deviation=0.0, unevenness=1.0, juries=0,
 )  # fmt: skip
 
 

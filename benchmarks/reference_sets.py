@@ -179,7 +179,7 @@ def kind_of(name: str) -> str:
 
 def source_of(folder: Path) -> str:
     """The public repository that the set's README names."""
-    repository = re.search(r"github (\S+/[^\s/]+)", (folder / "README.md").read_text(encoding="utf-8"))
+    repository = re.search(r"github(?: |\.com/)(\S+?/[^\s/]+)", (folder / "README.md").read_text(encoding="utf-8"))
     if repository is not None:
         return f"github.com/{repository.group(1).rstrip(';,')}"
     return "ReaLMistake (prompt p1)" if folder.name.startswith("realmistake") else ""

@@ -82,7 +82,7 @@ def _search() -> Any:
 
 @cache
 def _answers() -> Any:
-    sheet = jurors.audit.plan(_votes(), 30)
+    sheet = jurors.audit.plan(_votes(), 30, seed=0)
     return replace(sheet, labels=tuple(LABELS[k % 2] for k in range(30)))
 
 
@@ -132,7 +132,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Inspection": lambda: jurors.inspect(_votes()),
     "ReferenceJuries": lambda: jurors.theory.ReferenceJuries(jurors.theory.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
-    "Sheet": lambda: jurors.audit.plan(_votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}),
+    "Sheet": lambda: jurors.audit.plan(
+        _votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}, seed=0
+    ),
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "IndependenceSearch": _search,

@@ -349,7 +349,7 @@ class GradingOptions(TypedDict, total=False):
             "real|independent|RHO",
         ),
     ]
-    reference: Annotated[Any, Option("Your own reference juries, made by `jurors reference --fit`.", "FILE")]
+    reference: Annotated[Any, Option("Your own reference juries, made by `jurors score --reference`.", "FILE")]
     seed: Annotated[int, Option("For methods that draw random numbers.")]
     exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.")]
 

@@ -97,11 +97,12 @@ def test_numbers_and_preferences_are_graded_as_what_they_are(folder: Path) -> No
 def test_labels_of_the_items_that_were_drawn_prove_something(folder: Path) -> None:
     votes = {"file": str(folder / "votes.csv"), "n": 5}
     (_, sheet), (wrong, strange) = called(
-        folder, ("audit_plan", votes), ("audit_result", {**votes, "labels": {"?": "x"}})
+        folder, ("audit_plan", votes), ("audit_result", {**votes, "seed": 0, "labels": {"?": "x"}})
     )
     assert (wrong, "item '?' was not drawn with n=5 and seed=0" in strange) == (True, True)
     labels = {row.split(",")[2]: "x" for row in sheet.splitlines()[1:]}
-    ((wrong, proved),) = called(folder, ("audit_result", {**votes, "labels": labels}))
+    seed = int(sheet.splitlines()[1].split(",")[-2])
+    ((wrong, proved),) = called(folder, ("audit_result", {**votes, "seed": seed, "labels": labels}))
     assert not wrong, proved
     assert "5 of 30 items" in proved
 

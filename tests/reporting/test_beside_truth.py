@@ -107,7 +107,7 @@ def test_on_real_panels_the_key_is_heard(shared_data: Path, name: str, labels: s
 def _audited(items: int = 120) -> tuple[jurors.Votes, jurors.audit.Sheet]:
     panel = panels.simulate(items, 4, seed=5)
     votes = jurors.Votes.from_matrix(panel.votes, items=[f"q{k}" for k in range(items)])
-    sheet = jurors.audit.plan(votes, 25)
+    sheet = jurors.audit.plan(votes, 25, seed=0)
     return votes, replace(sheet, labels=tuple(votes.labels[panel.truth[int(item[1:])]] for item in sheet.items))
 
 

@@ -255,13 +255,13 @@ def audit() -> None:
 )
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw.")
+@click.option("--seed", type=click.IntRange(min=0), help="Repeat a draw; by default, each draw is new.")
 @texts_options
 @click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
 @output_options("csv", "html", "label-studio", "text", "json", alarms=False)
 def audit_plan(
-    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int, items: str | None, text: tuple[str, ...],
-    title: str | None, output: Output,
+    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int | None, items: str | None,
+    text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
     """Draw items of FILE for a person to label, each with a known chance."""
     if title is not None and output.format != "html":

@@ -54,8 +54,9 @@ _KINDS = (
          "contradictory_signs", "negative_loading", "loading_above_variance"),
     ),
     AlarmKind(
-        "correlated_errors", _LOUD,
-        "jurors agree, or disagree, more than the estimated truth explains. An alarm where the effect is large",
+        "correlated_errors", _ANY,
+        "jurors agree, or disagree, more than the estimated truth explains. A note where the effect is small, an alarm "
+        "where it is large",
         "Compare {who} with the others, or add gold labels: nothing but gold shows which side is right",
     ),
     AlarmKind(

@@ -150,15 +150,15 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
         """Estimate one label per item and the probability that it is right; for numbers, a value with its interval."""
         return _shown(jurors.label(named.path(file), **_reading(options)), format)
 
-    def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
-        """Draw n items for a PERSON to label, as CSV. Ask the person about each item; do not label them yourself."""
+    def audit_plan(file: str, n: int = 30, seed: int | None = None, options: Options | None = None) -> str:
+        """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
         return jurors.audit.plan(named.path(file), n, seed=seed, **_reading(options)).to_csv()
 
     def audit_result(
-        file: str, labels: dict[str, str], n: int = 30, seed: int = 0, options: Options | None = None,
+        file: str, labels: dict[str, str], seed: int, n: int = 30, options: Options | None = None,
         format: Form = "md",
     ) -> str:  # fmt: skip
-        """Report what a person's labels (item -> label) of the items of `audit_plan` show; use the same n and seed."""
+        """What a person's labels (item -> label) of the items of `audit_plan` prove; n and seed as in its sheet."""
         votes = jurors.read_votes(named.path(file), **_reading(options))
         sheet = jurors.audit.plan(votes, n, seed=seed)
         drawn = [str(item) for item in sheet.items]

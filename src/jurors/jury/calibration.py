@@ -33,7 +33,7 @@ from jurors.uncertainty.reference import Population, own_population, read_refere
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 
 INDEPENDENT_POPULATION = Population(  #: no shared error, no deviations: the counts as if errors were independent
-    center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
+    center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, label_bias=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
 _ROUNDING = 1e-5  # by which a posterior in single precision may exceed 1

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
-from jurors.evaluate.alarms import Alarm, sort_by_severity
+from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
@@ -164,22 +164,34 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     count = int(group.max()) + 1
     if count == 1:
         return grade(sketch)
-    message = f"the jurors fall into {count} groups that share no item: nothing compares one group with another"
+    message = f"the jurors form {count} groups that share no items, so scores of different groups cannot be compared"
     if count > MOST_GROUPS:
         whole = grade(sketch)
-        alarm = Alarm("disconnected_groups", "warning", f"{message}; so many are graded as one", float(count))
+        alarm = Alarm(
+            "disconnected_groups", "warning", f"{message}; with so many groups, all are graded together", float(count)
+        )
         return replace(whole, alarms=(alarm, *whole.alarms))
     parts = [restrict_to_jurors(sketch, group, k) for k in range(count)]
     cards = [grade(part) for part, _ in parts]
     if any(card.independent.solution is None or card.independent.partition is None for card in cards):
         raise SketchError(f"{message}, and one of them has no real evaluation; grade them one by one")
-    alarms = [Alarm("disconnected_groups", "warning", f"{message}; each was graded by itself", float(count))]
-    for card in cards:
-        who = format_first_names(map(repr, card.jurors), _MOST_NAMED)
-        for alarm in card.alarms:
-            if alarm.reason == "too_few_voices":  # about its own group, and all jurors of it
-                alarm = replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
-            alarms.append(alarm)
+    alarms = [Alarm("disconnected_groups", "warning", f"{message}; each group is graded separately", float(count))]
+    alarms += [
+        _of_group(alarm, card.items, sketch.items)
+        for card in cards
+        for alarm in card.alarms
+        if alarm.reason != "too_few_voices"
+    ]
+    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_voices"]
+    if few:  # about their own groups, and all jurors of them
+        who = tuple(juror for card, _ in few for juror in card.jurors)
+        shown = format_first_names(map(repr, who), _MOST_NAMED)
+        message = f"in the group of {shown}, {few[0][1].message}"
+        if len(few) > 1:
+            message = f"{len(few)} groups have fewer than 3 distinct jurors, so their jurors have no intervals: {shown}"
+        worst = sort_by_severity([alarm for _, alarm in few])[0]
+        alarm = replace(worst, message=message, jurors=who)
+        alarms.append(_of_group(alarm, sum(card.items for card, _ in few), sketch.items))
     shares = np.array([card.items for card in cards], dtype=float)
     shares /= shares.sum()
     prevalence = shares @ np.array([list(card.independent.prevalence.values()) for card in cards], dtype=float)
@@ -222,6 +234,12 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         standard_error=_joint_statistics(sketch, spread.tolist(), errors),
     )
     return replace(result, independent=independent)
+
+
+def _of_group(alarm: Alarm, items: int, of: int) -> Alarm:
+    """An alarm about a group: a warning where the grades of most items do not depend on it."""
+    is_small = 2 * items < of and "warning" in KINDS[alarm.reason].levels
+    return replace(alarm, level="warning") if alarm.level == "alarm" and is_small else alarm
 
 
 def _joint_statistics(sketch: Sketch, prevalence: Iterable[Any], groups: list[NamedMapping]) -> NamedMapping:
@@ -345,23 +363,23 @@ def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[
     is_reported = any(alarm.reason == "correlated_errors" for alarm in alarms)
     if size == FEWEST_JURORS and is_reported:
         # Which of four jurors share an error cannot be determined, so the residual correlations mean nothing.
-        note = "How many independent jurors these 4 are worth is unknown: their errors go together, nobody knows whose."
+        note = (
+            "The effective number of jurors is unknown: the votes of 4 jurors do not show which of them share errors."
+        )
         return replace(result, notes=(*result.notes, note))
     ends = dependence.interval["effective_jurors"] if dependence.interval else None
     interval = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
     worth = f"{dependence.effective_jurors:.1f}{interval}"
-    note = f"As far as errors go together, these {size} jurors are worth at most {worth} independent ones."
+    note = f"By their correlated errors, these {size} jurors are worth at most {worth} independent ones."
     if ends is None and not dependence.is_noticed:
-        note = (
-            f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
-        )
+        note = f"The mean error correlation of these {size} jurors is 0; their effective number was not measured."
     known = [{result.jurors[k] for k in group} for group in repeats]
     groups = [group for group in dependence.groups if not any(members.issuperset(group) for members in known)]
     if groups and not is_reported:
         who = "; ".join(" + ".join(group) for group in groups)
-        message = f"errors go together beyond chance in groups: {who}"
+        message = f"errors are slightly correlated within groups of jurors: {who}"
         names = tuple(name for group in groups for name in group)
-        alarm = Alarm("correlated_errors", "warning", message, dependence.mean_correlation, names)
+        alarm = Alarm("correlated_errors", "note", message, dependence.mean_correlation, names)
         alarms = sort_by_severity([*alarms, alarm])
     independent = replace(result.independent, dependence=dependence)
     return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)

@@ -56,7 +56,7 @@ def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = ""
     return ReferenceJury(
         name=name, kind=kind, source=source, items=int(known.sum()), jurors=jury.jurors, labels=jury.labels,
         votes_per_item=float(jury.weights[jury.row].sum() / jury.weights.sum()), spread=answer_spread(jury),
-        rho=float(np.exp(log_rho)), slant=float(np.sqrt(bias_square)), deviation=deviation,
+        rho=float(np.exp(log_rho)), label_bias=float(np.sqrt(bias_square)), deviation=deviation,
         label_deviation=label_deviation,
     )  # fmt: skip
 

@@ -644,7 +644,7 @@ def audit_tables(audit: Audit) -> list[PageTable]:
             rows.append(tuple(row))
         heads, left = _HEADS[statistic], len(names) - len(rows)
         table = PageTable(
-            (*heads, "guaranteed", sure, "calibrated", sure), tuple(rows), caption,
+            (*heads, "guaranteed" if audit.is_random else "if random", sure, "calibrated", sure), tuple(rows), caption,
             id=f"audit-{statistic.replace('_', '-')}", named=tuple(range(len(heads))),
             note=f"{left:,} more rows are in the embedded numbers." if left else "",
         )  # fmt: skip

@@ -385,15 +385,13 @@ def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress |
     details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
     assumption = (
-        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
-        "than coins (their accuracies, over both labels, average at least 1/2)"
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
+        "least 1/2"
     )
     if not work.is_trio:
         assumption += ", in every group of jurors that trios tie together"
         if not sketch.is_complete:
-            assumption += (
-                "; votes are missing, and the items that three jurors answered are taken to be like all others"
-            )
+            assumption += "; the items that three jurors answered are representative of the others"
     a, b = sketch.labels
     prevalence = accuracy = None
     if result is not None:

@@ -616,14 +616,14 @@ def drawn_scenarios(
         center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
-        drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
+        drawn = prior_scenarios(center, sd, population.label_bias, jury.labels, population.independent)
     else:
         odds += [log_odds(posterior, jury.distinct) for posterior in rivals]
         at = gold.sum(axis=1) > 0
         seen = [GoldTuples(part[at], jury.distinct[at], gold[at]) for part in odds]
         prior = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
         prior[0] = FIRST_METHOD if rivals else 1.0
-        drawn = gold_scenarios(seen, prior, center, sd, population.slant)
+        drawn = gold_scenarios(seen, prior, center, sd, population.label_bias)
     return odds, drawn
 
 

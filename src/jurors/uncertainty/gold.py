@@ -184,7 +184,7 @@ def scenarios_of(
     center, sd = known or population.shared_error(traits)
     if rho is not None:
         center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
-    return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
+    return prior_scenarios(center, sd, population.label_bias, labels, population.independent if known is None else 0.0)
 
 
 def paired_change(
