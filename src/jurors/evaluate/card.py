@@ -167,7 +167,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     last = selection_lines(e, shown, left, options) + ([] if options.full else next_steps(e))
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
-    alarms = short_alarm_lines(e.alarms, min(max(room, 2), _MOST_ALARM_LINES), shorten_names(e.jurors, _LONGEST_NAME))
+    alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, _LONGEST_NAME))
     blocks: list[Block] = [
         heading(e),
         Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),

@@ -33,6 +33,7 @@ ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 _FEW_COMMON = 10  # common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
+_MOST_MEASURED = 20  # jurors: the relation was measured on panels of 4 to 10
 _MOST_PAIRS = 200  # pairs that a result lists
 _OFFSET, _SLOPE, _MEAN_SLOPE = 0.01, 0.64, 0.75  # error correlation by kappa: of a pair, and on average
 
@@ -52,7 +53,7 @@ class PanelDependence:
 
     pairs: tuple[PairDependence, ...]
     mean_correlation: float
-    effective_jurors: float
+    effective_jurors: float | None  #: None for a panel larger than those that were measured
 
 
 def panel_dependence(sketch: Sketch) -> PanelDependence | None:
@@ -81,7 +82,8 @@ def panel_dependence(sketch: Sketch) -> PanelDependence | None:
         for k in order
     )
     mean = min(max(_MEAN_SLOPE * float(kappa.mean()), 0.0), 1.0)
-    return PanelDependence(listed, mean, width / (1 + (width - 1) * mean))
+    effective = width / (1 + (width - 1) * mean) if width <= _MOST_MEASURED else None
+    return PanelDependence(listed, mean, effective)
 
 
 @dataclass(frozen=True)
