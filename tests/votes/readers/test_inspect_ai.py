@@ -296,7 +296,7 @@ def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Pat
         "mockllm/b": {"q0": "C", "q1": "C", "q2": None},
         "mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
     }
-    (finding,) = [one for one in votes.findings if one.reason == "unclear_votes"]
+    (finding,) = [one for one in votes.findings if one.kind == "unclear_votes"]
     assert "in 1 of 3 samples" in finding.message
 
 
@@ -339,7 +339,7 @@ def test_a_log_scored_again_beside_the_first_adds_what_is_new(logs: Path, tmp_pa
     before, after = said(first, "inspect"), said(tmp_path, "inspect")
     assert set(after) == {*before, "polite"}
     assert {juror: after[juror] for juror in before} == before
-    (finding,) = [one for one in read_votes(tmp_path).findings if one.reason == "scored_again"]
+    (finding,) = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert finding.level == "note"
     assert finding.message.startswith("'run' and 'run-scored' are one run, scored again: the same votes of ")
 
@@ -350,9 +350,9 @@ def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, t
         first, tmp_path / "run-scored.json", lambda scores: scores.get("match", {}).update(explanation="on reflection")
     )
     assert set(said(tmp_path, "inspect")) == {"includes", "match:run", "match:run-scored"}
-    note, warning = [one for one in read_votes(tmp_path).findings if one.reason == "scored_again"]
+    note, warning = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert (note.level, warning.level, warning.about) == ("note", "warning", ("match",))
     assert "where the same grader judged anew, keep the newest log alone, 'run-scored'" in warning.message
     scored(first, tmp_path / "third.json", lambda scores: scores.get("match", {}).update(explanation="at last"))
-    told = [one.level for one in read_votes(tmp_path).findings if one.reason == "scored_again"]
+    told = [one.level for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert told == ["note", "warning"]  # of a run, however many logs it has
