@@ -74,6 +74,19 @@ def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> No
         assert "ambiguous_words" not in said(find_findings(votes))
 
 
+@pytest.mark.parametrize("word", ["(blank)", "(Blank)", "[empty]", "<NA>", "(no answer)"])
+def test_a_word_in_brackets_is_no_answer(word: str) -> None:
+    votes = read_votes(io.StringIO(WIDE.replace("pass", word)))
+    assert votes.labels == ("no", "yes")
+    assert word in said(votes.findings)["missing_words"][0]
+
+
+def test_pass_beside_yes_and_no_may_be_no_answer() -> None:
+    assert "'pass' (2)" in said(find_findings(read_votes(io.StringIO(WIDE))))["ambiguous_words"][0]
+    verdicts = WIDE.replace("yes", "fail").replace("no", "pass")
+    assert "ambiguous_words" not in said(find_findings(read_votes(io.StringIO(verdicts))))
+
+
 def test_a_key_that_may_say_nothing_is_refused_with_the_way_out() -> None:
     votes = Votes.from_matrix([["yes", "no"], ["no", "no"], ["yes", "yes"]])
     with pytest.raises(VotesError, match=r"the answer key says 'unsure'.*--missing"):

@@ -540,14 +540,26 @@ def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
 
 
 def table_findings(
-    names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0
+    names: Sequence[str],
+    layout: Layout,
+    options: Reading,
+    *,
+    files: int = 1,
+    items: int = 0,
+    joint: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Findings about a table: columns that are not read although the caller did not leave them out, and the like."""
+    """Findings about a table: columns that are not read although the caller did not leave them out, and the like.
+
+    `joint` are the columns that were detected to name the item together.
+    """
     if layout.kind != "long" and not text_columns(options.only):
         known = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
         if left := [name for name in names if name not in known]:
             message = f"not read, since {'it is' if len(left) == 1 else 'they are'} no juror's: {list_names(left)}"
             yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(left))
+    if joint:
+        message = f"the columns {list_names(joint)} together name the item; use --item COLUMN to choose another column"
+        yield Finding("joint_item", message)
     if layout.kind == "wide" and (width := len(layout.votes)) >= _MANY_JURORS and 3 <= items <= width // 2:
         message = f"{width:,} jurors and only {items:,} items: are the people in rows and the items in columns?"
         yield Finding("transposed", message, level="alarm", value=float(width))

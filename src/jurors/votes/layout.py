@@ -31,6 +31,12 @@ LABEL_WORDS = (
     *("rating", "grade", "score", "class", "category", "choice", "prediction", "value"),
 )
 COUNT_WORDS = ("count", "n", "frequency", "freq")
+SYSTEM_WORDS = ("model", "system", "candidate", "assistant", "generator", "variant")  #: what the items came from
+_NUMBERED_JUROR = re.compile(
+    r"(juror|judge|annotator|rater|worker|grader|labell?er|coder|evaluator|reviewer|assessor|expert|llm)[\s_.:-]*"
+    r"(\d{1,3}|[a-z])",
+    re.IGNORECASE,
+)
 _KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 
@@ -544,7 +550,7 @@ class LayoutHints:
         """
         columns, groups = self.columns, list[list[int]]()
         for k in self.free:
-            if k == self.item or not self.may_vote(k):
+            if k == self.item or not self.may_vote(k) or self.words[k] in ITEM_WORDS:
                 continue
             for group in groups:
                 pairs = ((columns[k], columns[other]) for other in group[:4])
@@ -557,6 +563,12 @@ class LayoutHints:
         varied = [group for group in groups if any(columns[k].distinct > 1 for k in group)]
         largest = max(varied, key=len, default=list[int]())
         return tuple(largest) if len(largest) > 1 else ()
+
+    @cached_property
+    def numbered(self) -> tuple[int, ...]:
+        """The columns called judge_1, judge_2 and the like; empty where there is only one."""
+        columns = tuple(k for k in self.free if _NUMBERED_JUROR.fullmatch(self.names[k].strip()))
+        return columns if len(columns) > 1 else ()
 
     def may_vote(self, k: int) -> bool:
         """Whether the values of a column come again, as labels do."""

@@ -31,11 +31,13 @@ from jurors.votes.layout import (
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
     OTHER_WORDS,
+    SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
     CountDistinct,
     Layout,
     LayoutHints,
+    bare_word,
     check_names,
     find_column,
     layout_by_words,
@@ -115,6 +117,52 @@ def find_layout(
         return find_layout(names, plain, look, count).repeating(names, column)
     table = LayoutHints(names, options, look, count)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
+
+
+def joint_item(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> tuple[str, ...]:
+    """Find the two columns that name the item together: a question, and the model or system that answered it.
+
+    Parameters
+    ----------
+    names, options, look
+        As for `find_layout`; cells are looked at only where the names allow it.
+
+    Returns
+    -------
+    tuple of str
+        Empty unless jurors are in columns, questions come again, and question and system identify the row.
+
+    Examples
+    --------
+    >>> from jurors.votes.layout import profile_columns
+    >>> names = ["question_id", "model", "judge_1", "judge_2"]
+    >>> cells = [[1, 1, 2, 2], ["a", "b", "a", "b"], ["pass", "fail", "pass", "fail"], ["pass", "fail", "fail", "fail"]]
+    >>> joint_item(names, Reading(), lambda: profile_columns(names, cells))
+    ('question_id', 'model')
+    """
+    named = (options.item, options.juror, options.label, options.count, options.repeat)
+    if options.layout == "long" or options.transpose or any(name is not None for name in named):
+        return ()
+    ignored, words = text_columns(options.ignore), [bare_word(name) for name in names]
+    items = [k for k, word in enumerate(words) if word in ITEM_WORDS and names[k] not in ignored]
+    systems = [k for k, word in enumerate(words) if word in SYSTEM_WORDS and names[k] not in ignored]
+    if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
+        return ()
+    table = LayoutHints(names, replace(options, ignore=[name for name in ignored if name in names]), look)
+    profile, columns = table.head(), table.head().columns
+    numbers = [
+        k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
+    ]
+    if not table.numbered:
+        jurors = [k for k in table.ballots if k not in systems]
+        label = table.named((*LABEL_WORDS, *_MORE_LABEL_WORDS), (*systems, *jurors), repeats=True)
+        if profile.rows < _FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
+            return ()
+    if any(map(profile.is_unique, items)):
+        return ()
+    length = {k: sum(map(len, columns[k].values)) for k in items}
+    joint = [k for k in sorted(items, key=length.__getitem__) if profile.identify(k, systems[0]) > 0.98]
+    return (names[joint[0]], names[systems[0]]) if joint else ()
 
 
 # -- rules that need no cells, or only few ----------------------------------------------------------------------------
@@ -207,13 +255,15 @@ def layout_by_names(table: LayoutHints) -> Layout:
     ):
         if table.named(ours) is None and (place := table.named(more)) is not None:
             renamed[place] = plain
-    if renamed != table.names and len(set(renamed)) == len(renamed):
+    if renamed != table.names and len(set(renamed)) == len(renamed) and not table.numbered:
         named = {} if table.item is None else {"item": table.item}
         if None not in named_long(renamed, named, table.ignored).values():
             item = None if table.item is None else renamed[table.item]
             plain_options = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain_options, table.profile.has_number)
     options, prompt = table.options, table.named(MORE_ITEM_WORDS)
+    for k in _beside_numbered(table):
+        options = options.without(table.names[k])
     if prompt is not None and table.item is None and table.named(ITEM_WORDS) is None and table.profile.rows >= 3:
         # a column called "prompt" or the like, where no two rows hold the same and no juror votes what it holds
         texts = table.columns[prompt].vocabulary
@@ -223,12 +273,26 @@ def layout_by_names(table: LayoutHints) -> Layout:
     return layout_by_words(table.names, options, table.profile.has_number)
 
 
+def _beside_numbered(table: LayoutHints) -> list[int]:
+    """The columns beside judge_1, judge_2 … that by their names are a system, a prompt or a response, and no juror."""
+    if not table.numbered:
+        return []
+    words = {*JUROR_WORDS, *MORE_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
+    labels = frozenset[str]().union(*(table.columns[k].vocabulary for k in table.numbered))
+    others = [k for k in table.free if k not in table.numbered and k != table.item and table.words[k] in words]
+    others = [k for k in others if not table.columns[k].vocabulary & labels]
+    named = [k for k in table.free if table.words[k] in ITEM_WORDS] if table.item is None else [table.item]
+    return others if named else [k for k in others if table.words[k] not in MORE_ITEM_WORDS]
+
+
 # -- one vote per row -------------------------------------------------------------------------------------------------
 
 
 def long_layout(table: LayoutHints) -> Layout | None:
     """One vote per row: item, juror and label by name, or by what identifies the rows under names we do not know."""
     profile = table.profile
+    if table.numbered:
+        return None
     item, juror, label = _named_roles(table)
     if juror is not None and label is not None and item is not None:
         return _checked_long(table, item, juror, label)
@@ -400,6 +464,7 @@ def wide_layout(table: LayoutHints) -> Layout | None:
         count = count if all(re.fullmatch(r"[\d.,' ]+", value) for value in columns[count].values) else None
     item = _wide_item(table, {*table.ballots, *([] if count is None else [count])})
     most = 2 * max(len(columns[k].vocabulary) for k in table.ballots) + 4
+    beside = set(_beside_numbered(table))
 
     def may_be_juror(k: int) -> bool:
         """Whether a column outside the vocabulary may be a juror with labels of its own, who then is an alarm."""
@@ -408,6 +473,8 @@ def wide_layout(table: LayoutHints) -> Layout | None:
         if columns[k].kind == "nested" or not columns[k].filled:
             return True  # refused or silent: reported elsewhere
         never = (*JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
+        if k in beside:
+            return False
         return table.words[k] not in never and columns[k].repeats and columns[k].distinct <= most
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
@@ -426,7 +493,8 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     profile, columns = table.profile, table.columns
     never = (*ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0", "index")
     numbers = [k for k in table.free if k != table.item and profile.is_number(k) and table.words[k] not in never]
-    numbers = [k for k in numbers if not columns[k].is_aside]
+    beside = set(_beside_numbered(table))
+    numbers = [k for k in numbers if not columns[k].is_aside and k not in beside]
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
@@ -435,7 +503,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     if item is None or not profile.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
         return None
     for k in others:
-        if table.may_vote(k) and not columns[k].is_aside:
+        if table.may_vote(k) and not columns[k].is_aside and table.words[k] not in (*SYSTEM_WORDS, *JUROR_WORDS):
             raise VotesError(
                 f"column {table.names[k]!r} holds words ({columns[k].values[0]!r} …) where {table.quoted(numbers[:3])} "
                 f"hold numbers: leave it out ({table.flags('ignore', k)}), take it for groups of items "

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser, shorten_value
 
 # -- several logs as one table of votes -----------------------------------------------------------------------
 
@@ -56,6 +56,8 @@ class InspectLog:
     run: str = ""  #: the run's id: the same where a log was scored again into another file
     reasons: list[Mapping[str, int]] = field(default_factory=list)  #: hashes of each score's answer and explanation
     scored: str = ""  #: when its last score was given
+    status: str = ""  #: how the run ended: "success", "error", "cancelled" or "started"
+    planned: int = 0  #: how many samples the run was to have; 0 where the log does not say
 
     @property
     def columns(self) -> list[LogJuror]:
@@ -297,6 +299,8 @@ def _log(files: Files, path: Path) -> InspectLog:
         scorers=list(spec["scorers"].records()),
         roles=dict(spec["model_roles"].entries()),
         run=spec["eval_id"].text(),
+        status=header["status"].text("started"),
+        planned=data["samples"].value if type(data["samples"].value) is int else 0,
     )
     for sample in samples:
         name, epoch = sample["id"].single(), sample["epoch"].whole(1)
@@ -321,11 +325,20 @@ def _log(files: Files, path: Path) -> InspectLog:
             "`collect` does not tell who: no vote of it counts there"
         )
         files.findings.append(Finding("unclear_votes", message, level="warning", value=float(log.unclear)))
-    if not log.samples:
+    if not log.samples or (log.status != "success" and not any(map(_has_vote, log.votes))):
+        error = header["error"]["message"].text() if header["error"].is_record else ""
+        reason = f" ({shorten_value(error)})" if error else ""
+        planned = f" of {log.planned:,}" if log.planned else ""
         raise VotesError(
-            f"{where}this {TITLE} holds no samples: the run was stopped early, or told not to log them; leave it out"
+            f"{where}this {TITLE} holds no scores: the status of the run is {log.status!r}{reason}, and the log has "
+            f"{len(log.samples):,}{planned} samples; run the evaluation again, or leave this log out",
+            code="empty",
         )
     return log
+
+
+def _has_vote(votes: Mapping[LogJuror, Any]) -> bool:
+    return any(vote is not None for vote in votes.values())
 
 
 def _input_text(value: Any) -> str:
