@@ -313,14 +313,14 @@ def list_names(names: Sequence[Any]) -> str:
 
 def encoding_finding() -> Finding:
     """That the encoding of a file was guessed."""
-    message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
+    message = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
     return Finding("windows_text", message)
 
 
 def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     """That a workbook has sheets that were not read."""
     shown = format_names(map(repr, others), 6)
-    message = f"sheet {sheet!r} is read, and not {shown}: name another, {name}::{others[0]}"
+    message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
     return Finding("other_sheets", message, value=float(len(others)))
 
 

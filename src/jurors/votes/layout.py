@@ -187,14 +187,14 @@ def _refuse_not_wide(names: Sequence[str], votes: Sequence[int]) -> None:
     """
     if len(names) == 1 and len(names[0].split()) > 1:
         raise VotesError(
-            f"the only column is {names[0][:60]!r}; set cells apart by commas, tabs, semicolons or bars, not by blanks "
-            "(or say layout='wide' (--layout wide) if it is one juror)"
+            f"the only column is {names[0][:60]!r}; separate cells by commas, tabs, semicolons or bars, not by blanks "
+            "(or use layout='wide' (--layout wide) if it is one juror)"
         )
     worker = guess_column([names[k] for k in votes], JUROR_WORDS)
     if len(votes) <= 2 and worker is not None:
         raise VotesError(
-            f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are "
-            f"found in {quoted_names(names)}; name them with item=, juror= and label= (--item …), or say "
+            f"column {names[votes[worker]]!r} looks like one vote per row, but the columns {quoted_names(names)} do "
+            "not name item, juror and label; name them with item=, juror= and label= (--item …), or use "
             "layout='wide' (--layout wide)",
             code="no_label_column",
             column=names[votes[worker]],
@@ -231,7 +231,7 @@ def refuse_key(jurors: Sequence[str], options: Reading) -> None:
     if keys and options.layout == "auto":
         raise VotesError(
             f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
-            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or say layout='wide' if it is a juror",
+            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or use layout='wide' if it is a juror",
             code="key_column",
             column=keys[0],
         )
@@ -245,7 +245,7 @@ def check_names(names: Sequence[str]) -> None:
             raise VotesError(f"column {k + 1} has no name in the first line; name it or remove it")
         if name in seen:
             raise VotesError(
-                f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a name of its own "
+                f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a different name "
                 "in the first line"
             )
         seen[name] = k

@@ -172,13 +172,13 @@ def refuse_preferences(table: LayoutHints) -> None:
     """Refuse two objects and which is better, which is no vote; whoever names the column of votes knows better."""
     options = table.options
     if options.scale == "pairs":
-        raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
+        raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
     if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
-            f"this table says which of two objects is better: {WITH_PAIRS}; --scale nominal (scale='nominal') reads it "
-            "as it is",
+            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
+            "it as labels",
             code="pairs",
         )
 
@@ -208,8 +208,8 @@ def refuse_no_header(table: LayoutHints) -> None:
     again = [c.name for c in columns if c.name.strip() and c.name.strip() in c.values]
     if len(again) >= 2 and len(again) >= len(columns) / 2:
         raise VotesError(
-            f"the names of the columns {quoted_names(again)} stand below as votes too: is the first line one of votes "
-            "(put a line of names above it), or does a line of names come again (take it out)?",
+            f"the column names {quoted_names(again)} also occur as cells below: if the first line holds votes, add a "
+            "line of names above it; if a line of names is repeated, remove it",
             code="no_votes_table",
         )
 
@@ -234,8 +234,8 @@ def refuse_transposed(table: LayoutHints) -> None:
         juror = juror_of(table)
         flag = "--juror COLUMN" if juror is None else table.flags("juror", juror)
         raise VotesError(
-            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): say --transpose "
-            f"{flag} to turn it; or say --layout wide if the columns are jurors",
+            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): use --transpose "
+            f"{flag} to turn it, or --layout wide if the columns are jurors",
             code="no_votes_table",
         )
 
@@ -320,9 +320,8 @@ def long_layout(table: LayoutHints) -> Layout | None:
     if sum(k is not None for k in (item, juror, label)) >= 2:
         return _checked_long(table, *columns)
     raise VotesError(
-        "this looks like one vote per row, but of item, juror and label not all are found in "
-        f"{quoted_names(table.names)}; if so, say {_long_flags(table, *columns)}; or say --layout wide if each column "
-        "is a juror",
+        f"this looks like one vote per row, but the columns {quoted_names(table.names)} do not name item, juror and "
+        f"label; use {_long_flags(table, *columns)}, or --layout wide if each column is a juror",
         code="no_label_column",
         columns=tuple(table.names[k] for k in columns),
     )
@@ -388,7 +387,7 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
     others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
-        what = f"column {table.names[label]!r} says the same of an item whoever the juror is, and may be the true label"
+        what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
         raise _two_readings(what, table.flags("label", others[0]), table.flags("label", label))
 
 
@@ -407,8 +406,8 @@ def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -
     if np.logical_or.reduce([equal[k] for k in match]).mean() > 0.8:
         one, two = (table.names[k] for k in match[:2])
         raise VotesError(
-            f"column {table.names[label]!r} names what stands in {one!r} or {two!r}, so that its labels differ from "
-            f"item to item: write {one} or {two} instead, and join the columns that name the item into one",
+            f"column {table.names[label]!r} repeats the value of {one!r} or {two!r}, so its labels differ from item to "
+            f"item: write {one} or {two} as the label instead",
             code="no_votes_table",
         )
 
@@ -425,10 +424,10 @@ def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) ->
         if sets or (joint and table.words[k] not in OTHER_WORDS):
             same = f"{table.flags('item', item)} {table.flags('ignore', k)}"
             if not sets:  # then a juror has several votes on one
-                same = f"{table.flags('repeat', k)} (a juror's votes on an item are then one voice)"
+                same = f"{table.flags('repeat', k)} (then each juror has one vote on an item)"
             raise VotesError(
-                f"items of one name come again with another {names[k]!r}: are they the same items? If so, say {same}; "
-                f"if not, name them by both columns: {table.flags('item', item, k)}",
+                f"items with the same name occur with another {names[k]!r}: if they are the same items, use "
+                f"{same}; if not, name them by both columns: {table.flags('item', item, k)}",
                 code="two_readings",
                 name="repeat",
                 column=names[k],
@@ -442,7 +441,7 @@ def refuse_weights(table: LayoutHints, item: int, juror: int, label: int) -> Non
         return
     raise VotesError(
         f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= "
-        f"({table.flags('ignore', count)}), or put each juror in a column of its own"
+        f"({table.flags('ignore', count)}), or give each juror a column"
     )
 
 
@@ -506,8 +505,8 @@ def measured_layout(table: LayoutHints) -> Layout | None:
         if table.may_vote(k) and not columns[k].is_aside and table.words[k] not in (*SYSTEM_WORDS, *JUROR_WORDS):
             raise VotesError(
                 f"column {table.names[k]!r} holds words ({columns[k].values[0]!r} …) where {table.quoted(numbers[:3])} "
-                f"hold numbers: leave it out ({table.flags('ignore', k)}), take it for groups of items "
-                f"({table.flags('by', k)}), or say --layout wide if it is a juror",
+                f"hold numbers: leave it out ({table.flags('ignore', k)}), use it as groups of items "
+                f"({table.flags('by', k)}), or use --layout wide if it is a juror",
                 code="two_readings",
                 column=table.names[k],
             )
@@ -553,7 +552,7 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
     are_numbers = all(re.fullmatch(r"[-+]?[\d.,]+ ?%?", column.values[code]) for column, code in last)
     if last and are_numbers and any((column.codes == code).sum() == 1 for column, code in last):
         raise VotesError(
-            f"the last line, {name!r}, looks like totals of the others: take it out (`sed '$d' FILE | jurors … -`)",
+            f"the last line, {name!r}, looks like totals of the others: remove it (`sed '$d' FILE | jurors … -`)",
             code="no_votes_table",
         )
 
@@ -568,7 +567,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
         if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
             out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
             raise VotesError(
-                f"items come again in column {names[item]!r} with another {names[k]!r}: say "
+                f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
                 f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
                 "row an item",
                 code="two_readings",
@@ -582,7 +581,7 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
         name = table.names[odd[0]]
         raise VotesError(
             f"column {name!r} holds the same labels as the jurors: leave it out with {table.flags('ignore', odd[0])}, "
-            "or say --layout wide if it is a juror",
+            "or use --layout wide if it is a juror",
             code="key_column",
             column=name,
         )
@@ -597,7 +596,7 @@ def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
     what = "the answer key" if table.words[keys[0]] in _KEY_WORDS else "made from the others, or the answer key"
     raise VotesError(
         f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or say layout='wide' "
+        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or use layout='wide' "
         "(--layout wide) if it is a juror",
         code="key_column",
         column=name,
@@ -611,7 +610,7 @@ def refuse_count(table: LayoutHints, layout: Layout) -> None:
         return
     is_doubtful = table.profile.identify(*layout.votes) < 0.5 and table.words[count] != "count"
     if (item is not None and table.profile.is_unique(item)) or is_doubtful:
-        what = f"column {table.names[count]!r} may say how many items a row is, or be about one item"
+        what = f"column {table.names[count]!r} may count the items of a row, or describe one item"
         raise _two_readings(what, table.flags("count", count), table.flags("ignore", count))
 
 
@@ -627,14 +626,14 @@ def refuse_tallies(table: LayoutHints, layout: Layout) -> None:
     if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
             f"the columns {table.quoted(layout.votes)} add up to {sums[0]:g} in every row: they count the votes for "
-            "each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
+            "each label and do not name the jurors; give one vote per row, or use --layout wide if each is a juror",
             code="no_votes_table",
         )
 
 
 def _two_readings(what: str, one: str, two: str) -> VotesError:
     """The error with the two commands that choose between two plausible readings."""
-    return VotesError(f"{what}: say either {one} or {two}", code="two_readings")
+    return VotesError(f"{what}: use either {one} or {two}", code="two_readings")
 
 
 # -- the order of the rules -------------------------------------------------------------------------------------------
@@ -685,7 +684,7 @@ class TransposedColumns:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That columns were left out, where some were."""
-        message = f"not read, since no other column holds such answers: {quoted_names(self.left)}"
+        message = f"not read, because no other column has such answers: {quoted_names(self.left)}"
         return (Finding("columns_left", message, self.left),) if self.left else ()
 
 
