@@ -76,7 +76,9 @@ def test_the_models_are_groups_and_parts_of_the_items(tmp_path: Any) -> None:
         assert set(grade_by(source, "model").groups) == {"model-a", "model-b", "model-c"}
     assert jurors.grade(frame).items == 240
     frame.assign(gold=frame["judge_1"]).to_csv(path, index=False)
-    assert read_key(str(path)).items[:2].tolist() == ["1|model-a", "1|model-b"]
+    items = read_key(str(path)).items
+    assert items is not None
+    assert items[:2].tolist() == ["1|model-a", "1|model-b"]
 
 
 def test_a_model_that_votes_in_rows_is_still_the_juror() -> None:

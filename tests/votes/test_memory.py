@@ -69,7 +69,7 @@ def test_a_code_for_no_vote_never_becomes_a_label() -> None:
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, float, str])
 def test_masked_cells_are_missing(kind: type) -> None:
     mask = np.array([[True, False, False], [False, False, True]])
-    masked = np.ma.MaskedArray(np.array([[0, 1, 1], [0, 0, 1]]).astype(kind), mask)
+    masked: Any = np.ma.MaskedArray(np.array([[0, 1, 1], [0, 0, 1]]).astype(kind), mask)
     assert (jurors.read_votes(masked).codes < 0).tolist() == mask.tolist()
 
 

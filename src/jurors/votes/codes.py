@@ -449,8 +449,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
         return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
     if text == "pass":  # beside yes and no
-        others = {_bare(str(other)) for other in labels if other != label and not is_ambiguous(other)}
-        return others - NO_VOTE_WORDS in _YES_OR_NO
+        answers_beside = {_bare(str(other)) for other in labels if other != label and not is_ambiguous(other)}
+        return answers_beside - NO_VOTE_WORDS in _YES_OR_NO
     if text in _MILD_WORDS:
         return share < _OFTEN
     return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)

@@ -156,7 +156,7 @@ def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
     cells = {str(name): list(values) for name, values in columns.items()}
     if len(sizes := {len(values) for values in cells.values()}) > 1:
         raise VotesError(f"the columns of a dict must have the same length; found {', '.join(map(str, sorted(sizes)))}")
-    backend = next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None), None)
+    backend: Any = next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None), None)
     if backend is None:
         raise VotesError("records and dicts need pandas, polars or pyarrow: pip install 'jurors[frames]'")
     try:

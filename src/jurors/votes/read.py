@@ -477,7 +477,8 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     if is_in_memory(source):
         return votes_in_memory(source, reading)
     check_applies(reading, column_names(ReadingOptions), "files")
-    options = Reading(**{name: value for name, value in reading.items() if name in column_names(ReadingOptions)})
+    given: dict[str, Any] = {name: value for name, value in reading.items() if name in column_names(ReadingOptions)}
+    options = Reading(**given)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)
