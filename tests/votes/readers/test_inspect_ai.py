@@ -176,7 +176,7 @@ def test_a_folder_may_hold_other_things_beside_the_logs(logs: Path, tmp_path: Pa
 
 
 def test_logs_of_different_data_sets_and_lists_of_values_are_refused(logs: Path) -> None:
-    message = r"sample 'q0' asks one thing in .*quiz.* and another in .*riddles"
+    message = r"sample 'q0' has different questions in .*quiz.* and .*riddles"
     assert re.search(message, refusal(logs / "strangers", "inspect"))
     message = r"sample 'q0': 'scores.listed.value' is \[1, 0\]; .*returns a dict"
     assert re.search(message, refusal(logs / "listed", "inspect"))
@@ -338,7 +338,7 @@ def test_a_log_scored_again_beside_the_first_adds_what_is_new(logs: Path, tmp_pa
     assert {juror: after[juror] for juror in before} == before
     (finding,) = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert finding.level == "note"
-    assert finding.message.startswith("'run' and 'run-scored' are one run, scored again: the same votes of ")
+    assert finding.message.startswith("'run' and 'run-scored' are the same run, scored again: the votes of ")
 
 
 def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, t
     assert set(said(tmp_path, "inspect")) == {"includes", "match:run", "match:run-scored"}
     note, warning = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert (note.level, warning.level, warning.about) == ("note", "warning", ("match",))
-    assert "where the same grader judged anew, keep the newest log alone, 'run-scored'" in warning.message
+    assert "if the same grader judged again, keep only the newest log, 'run-scored'" in warning.message
     scored(first, tmp_path / "third.json", lambda scores: scores.get("match", {}).update(explanation="at last"))
     told = [one.level for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert told == ["note", "warning"]  # of a run, however many logs it has
