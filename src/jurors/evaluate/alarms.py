@@ -222,7 +222,8 @@ _KINDS = (
     AlarmKind(
         "reading", _NOTE, "how the file was read, where several readings are possible",
         "Nothing, if it is right; the message names the option that changes it",
-        ("missing_words", "abstentions", "scale", "columns_left", "items_across_files", "other_sheets", "windows_text"),
+        ("missing_words", "abstentions", "scale", "columns_left", "joint_item", "items_across_files",
+         "other_sheets", "other_questions", "windows_text"),
         about="votes",
     ),
     AlarmKind(

@@ -89,9 +89,9 @@ def test_text_read_as_windows_text_is_told(tmp_path: Path) -> None:
 
 def test_sheets_that_were_not_read_are_told(tmp_path: Path) -> None:
     EXPORTS["xlsx_sheet"].write(path := tmp_path / "b.xlsx")
-    assert "other_sheets" not in {one.reason for one in jurors.read_votes(f"{path}::Votes").findings}
+    assert "other_sheets" not in {one.kind for one in jurors.read_votes(f"{path}::Votes").findings}
     with pytest.raises(jurors.VotesError, match="no rows"):
         jurors.read_votes(path)
     workbook(Votes=wide(), Notes=[["nothing"]])(path)
-    (told,) = [one.message for one in jurors.read_votes(path).findings if one.reason == "other_sheets"]
+    (told,) = [one.message for one in jurors.read_votes(path).findings if one.kind == "other_sheets"]
     assert told.endswith("b.xlsx::Notes")

@@ -111,7 +111,7 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
 
 
 def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
-    """The outcome through `jurors check` and `jurors grade`; majority vote, since votes are compared and not grades."""
+    """The outcome through `jurors grade`; majority vote, since votes are compared and not grades."""
     files = [str(folder / file) for file in case["files"]]
     if case.get("command") == "merge":
         return merged(files)
@@ -125,9 +125,8 @@ def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
     if status not in (0, 3):
         return "BROKEN", err
     graded = json.loads(out)
-    checked = json.loads(run("check", *how, "--method", "majority")[1])
-    alarms = [(alarm["level"], alarm["kind"], alarm["message"]) for alarm in checked["alarms"]]
-    tuples = [(part["decisions"], part["count"]) for part in graded["partition"]]
+    alarms = [(alarm["level"], alarm["reason"] or alarm["kind"], alarm["message"]) for alarm in graded["alarms"]]
+    tuples = [(part["decisions"], part["count"]) for part in graded["independent"]["partition"]]
     return judged(case, folder, listed(graded["jurors"], tuples, graded["items"]), alarms)
 
 
@@ -155,11 +154,11 @@ def scored(case: Case, folder: Path, scores: Any) -> tuple[str, str]:
 
 
 def merged(files: Sequence[str]) -> tuple[str, str]:
-    """`merge a b -o a`, on copies."""
+    """`convert a b -o a`, on copies."""
     with tempfile.TemporaryDirectory() as folder:
         one, two = (shutil.copy(file, folder) for file in files)
         before = Path(one).read_bytes()
-        status, _, err = run("merge", one, two, "-o", one)
+        status, _, err = run("convert", one, two, "-o", one)
         spared = Path(one).read_bytes() == before
     return ("refused" if status == 2 and spared else "SILENT"), err.strip()
 
