@@ -188,7 +188,7 @@ def test_the_medians_are_near_the_truth_and_the_summary_shows_how_far_trios_disa
 def test_too_many_jurors_or_labels_are_refused() -> None:
     with pytest.raises(SketchError, match="need 2 labels, got 3"):
         trio_moments(Sketch.from_counts({"ABC": 1}, jurors="ijk"))
-    with pytest.raises(SketchError, match="take at most"):
+    with pytest.raises(SketchError, match="select at most"):
         trio_moments(Sketch.from_votes(Votes.from_matrix(np.zeros((2, 400), dtype=int), labels=(0, 1))))
 
 

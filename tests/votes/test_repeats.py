@@ -156,7 +156,7 @@ def test_numbers_come_to_their_mean() -> None:
     text = "item,juror,time,value\nq1,ann,0,1.5\nq1,ann,1,2\nq1,ann,2,4\nq1,bob,0,3\nq2,ann,0,7\nq2,bob,0,2.5\n"
     numbers = read_numbers(io.StringIO(text), repeat="time")
     assert numbers.values.tolist() == [[2.5, 3.0], [7.0, 2.5]]
-    assert numbers.remarks == ("of numbers that a juror gave an item several times the mean is taken",)
+    assert numbers.remarks == ("where a juror answered an item several times, the mean counts",)
 
 
 def test_repeats_stay_with_their_rows_jurors_and_labels() -> None:
