@@ -26,7 +26,7 @@ from strategies import examples
 import jurors
 from jurors import Sketch, Votes, VotesError, inspect
 from jurors.cli import main
-from jurors.inspection.result import Inspection, command_line, find_overlap
+from jurors.inspection.result import Inspection, find_overlap
 
 SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
         "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip

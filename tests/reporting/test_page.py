@@ -24,7 +24,7 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
 from jurors.reporting import page as page_module
 from jurors.reporting import page as shell
-from jurors.reporting.page import report_html, write_report
+from jurors.reporting.page import report, report_html
 from jurors.votes.key import read_votes_with_key
 
 pytestmark = pytest.mark.slow  # each test makes a page or several
@@ -313,7 +313,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert page.read_text(encoding="utf-8") == "before"
-    assert write_report(panel_csv, page, ignore=["truth"]) == page
+    assert report(panel_csv, page, ignore=["truth"]) == page
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.csv", "report.html"]
 
@@ -325,7 +325,7 @@ def test_where_no_page_can_be_written_it_is_said_first(
     panel_csv: Path, tmp_path: Path, target: str, message: str
 ) -> None:
     with pytest.raises(OutputError, match=message):
-        write_report(panel_csv, tmp_path / target)
+        report(panel_csv, tmp_path / target)
 
 
 def test_an_alarm_fails_the_command_only_when_asked(tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ from jurors.inspection.result import (
     Inspection,
     Overlap,
     Step,
-    command_line,
     find_overlap,
     find_votes_file,
     grading_obstacles,
@@ -59,6 +58,7 @@ from jurors.results import without_secrets
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms
 from jurors.votes.codes import Finding
+from jurors.votes.command_line import command_line
 from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import comb
@@ -20,12 +19,13 @@ from jurors.errors import DegenerateSketchError, SketchError, VotesError, format
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
 from jurors.jury.kinds import LABELS, NUMBERS, kind_of
-from jurors.options import Label, Reading, ReadingOptions, spell_option, text_columns
+from jurors.options import Label
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding
+from jurors.votes.command_line import command_line
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.recode import midpoint
@@ -115,7 +115,6 @@ def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:
 
 # -- next commands --------------------------------------------------------------------------------------------
 
-_OPTIONS = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = tuple(
     end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
@@ -128,45 +127,6 @@ class Step:
 
     command: str
     why: str
-
-
-def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
-    """Write a command as a line to paste into a shell.
-
-    Parameters
-    ----------
-    name, files
-        The command and its arguments.
-    reading
-        Reading options, of which those that are not the defaults are written.
-    more
-        Further words.
-
-    Returns
-    -------
-    str
-        Quoted for a POSIX shell.
-
-    Examples
-    --------
-    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
-    "jurors grade 'my votes.csv' --missing NA --missing '?'"
-    """
-    words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
-    for option, spelling in _OPTIONS.items():
-        value, flag = reading.get(option), spelling.option.flag
-        if value is None or value == spelling.default or value == []:
-            continue
-        if spelling.kind is bool:
-            words.append(flag)
-            continue
-        if isinstance(value, Mapping):
-            value = [f"{old}={new}" for old, new in value.items()]
-        if spelling.option.several == "commas":
-            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
-        for word in text_columns([value] if isinstance(value, (int, float)) else value):
-            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
-    return shlex.join([*words, *more])
 
 
 def grading_obstacles(votes: Votes) -> Iterator[str]:
@@ -403,7 +363,7 @@ class Inspection(Result):
         ]
         rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
         if self.assumed:
-            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
+            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors ")))
         if self.votes is None:
             return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
         if self.layout == "key":

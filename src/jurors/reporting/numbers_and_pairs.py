@@ -30,7 +30,7 @@ from jurors.numeric.grade import (
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number
-from jurors.reporting.content import shown_alarms, verdict_by_alarms
+from jurors.reporting.content import Command, shown_alarms, verdict_by_alarms
 from jurors.reporting.page import bar, style, template
 from jurors.reporting.tables import IntervalRow, PageTable, name
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 _AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
 _MAX_ROWS = 200  # items or objects
 _QUIET = (
-    "Nothing in the answers speaks against these grades. That is no proof: what all jurors are taken in by alike shows "
-    "nowhere."
+    "Nothing in the answers contradicts these grades. This is no proof: answers alone cannot reveal an error that all "
+    "jurors share."
 )
 
 
@@ -158,13 +158,13 @@ def _remarks(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
 # -- numbers --
 
 _NUMBERS_METHOD = (
-    "Each juror is taken to say offset + slope × truth + error. Where errors are independent, how any two jurors' "
-    "numbers move together fixes how closely each follows the truth. What jurors agree on is not all true: "
-    "reliability as real juries go and the items' intervals allow for as much as that was in juries with known keys."
+    "The model of a juror is offset + slope × truth + error. Where errors are independent, the covariances between "
+    "jurors determine how closely each follows the truth. Jurors also share errors: the calibrated reliability and the "
+    "items' intervals allow for as much shared error as juries with known answers have."
 )
 
 
-def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
+def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindContent:
     """Grade the jurors and value the items by one fit.
 
     Returns
@@ -176,19 +176,22 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
     title, card = _card_parts(grades)
-    outliers = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
+    scale = () if "--scale" in command("") else ("--scale", NUMBERS.scale)
+    outliers = tuple(
+        f"Left out as an outlier: {juror} gives {number:g} for {item}." for item, juror, number in grades.wild
+    )
     return KindContent(
         kind="numbers",
         heading=title,
         alarms=grades.alarms,
         bars=(_jurors(grades), _items(values)),
         actions=(
-            ("Every item's value, with its interval", f"jurors label {file} --scale interval"),
-            ("Gate a pipeline: status 3 when an alarm rings", f"jurors check {file} --scale interval"),
-            ("How much they agree, which is not how good they are", f"jurors agreement {file} --scale interval"),
+            ("Get every item's value, with its interval", command("label", *scale)),
+            ("Check every new batch: the exit status is 3 if an alarm is raised", command("check", *scale)),
+            ("See how far the jurors agree, which is not how accurate they are", command("agreement", *scale)),
         ),
         method=_NUMBERS_METHOD,
-        remarks=(f"Taken for numbers: {table.scale_why}.", *outliers),
+        remarks=(f"Read as numbers: {table.scale_why}.", *outliers),
         tables=(card,),
         document={"grades": grades.to_dict(), "values": values.to_dict()},
     )
@@ -202,7 +205,7 @@ def _jurors(grades: NumberGrades) -> Bars:
     ]
     caption = "Jurors by reliability: the squared correlation of their numbers with the truth"
     return Bars(
-        "who", "Whose numbers can be relied on", caption, "juror", "reliability",
+        "who", "How reliable each juror is", caption, "juror", "reliability",
         interval_name(grades.level), tuple(rows), (), (0.0, 1.0),
     )  # fmt: skip
 
@@ -217,9 +220,9 @@ def _items(values: ItemValues) -> Bars:
     more = f"{left:,} more are in the embedded numbers. " if left else ""
     basis = about_values()
     note = more + (f"{basis[0].upper()}{basis[1:]}." if any(row.range != "–" for row in rows) else "")
-    caption = "Items by value, on the panel's scale, as real juries go"
+    caption = "Items by calibrated value, on the panel's scale"
     return Bars(
-        "items", "What the items are worth", caption, "item", "value", interval_name(values.level), tuple(rows),
+        "items", "The value of each item", caption, "item", "value", interval_name(values.level), tuple(rows),
         ("numbers",), note=note,
     )  # fmt: skip
 
@@ -237,13 +240,13 @@ def _floats(ends: Floats) -> tuple[float, float]:
 # -- preferences --
 
 _PAIRS_METHOD = (
-    "Bradley and Terry's model with Davidson's ties: objects have strengths, and each juror tells them apart more or "
-    "less sharply, leans to the first or the second place, and is more or less ready to call a tie. Everything is "
-    "fitted together; priors keep what the answers leave open finite."
+    "The Bradley-Terry model with Davidson's ties. Every object has a strength. Every juror has a discrimination (how "
+    "sharply it separates objects), a preference for the first or second position, and a rate of ties. All are fitted "
+    "together; priors keep finite what the answers do not determine."
 )
 
 
-def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
+def pairs_page(data: Preferences, level: float, command: Command) -> KindContent:
     """Grade the jurors and rank the objects by one fit.
 
     Returns
@@ -254,15 +257,22 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
         fit = fit_ranking(data)
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
     title, card = _card_parts(grades)
+    scale = () if "--scale" in command("") else ("--scale", PREFERENCES.scale)
     return KindContent(
         kind="preferences",
         heading=title,
         alarms=sort_by_severity(dict.fromkeys([*grades.alarms, *ranking.alarms])),
         bars=(_objects(ranking), _pair_jurors(grades)),
         actions=(
-            ("Every object with its interval", f"jurors rank {file}"),
-            ("Gate a pipeline: status 3 when an alarm rings", f"jurors grade {file} --scale pairs --fail-on alarm"),
-            ("Votes on pairs (first, second, tie), for a key", f"jurors convert {file} --scale pairs -o votes.csv"),
+            ("Rank every object, with its interval", command("rank")),
+            (
+                "Check every new batch: the exit status is 3 if an alarm is raised",
+                command("grade", *scale, "--fail-on", "alarm"),
+            ),
+            (
+                "Convert the answers to votes (first, second or tie), to score them with an answer key",
+                command("convert", *scale, "-o", "votes.csv"),
+            ),
         ),
         method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
@@ -282,7 +292,7 @@ def _objects(ranking: Ranking) -> Bars:
     ]  # fmt: skip
     left = len(ranking.objects) - len(rows)
     note = f"{left:,} more are in the embedded numbers." if left else ""
-    caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
+    caption = "Objects by strength: if two differ by 1, the average juror prefers the stronger with odds of 2.7 to 1"
     return Bars(
         "objects", "Which objects are better", caption, "object", "strength", interval_name(ranking.level), tuple(rows),
         ("rank between", "answers"), note=note,
@@ -301,12 +311,12 @@ def _pair_jurors(grades: PairGrades) -> Bars:
         )
         for rank, k in enumerate(_best_first(grades.discrimination), 1)
     ]  # fmt: skip
-    caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
+    caption = "Jurors by discrimination: 1 is the average juror, 0 is chance, below 0 is contrary to the others"
     return Bars(
-        "who", "Whose comparisons can be relied on", caption, "juror", "tells apart",
+        "who", "How reliable each juror is", caption, "juror", "discrimination",
         interval_name(grades.level), tuple(rows), ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
     )  # fmt: skip
 
 
-#: The content of the page of each kind of answers that are not labels: (data, level, file) -> content.
-PAGES: dict[Kind, Callable[[Any, float, str], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}
+#: The content of the page of each kind of answers that are not labels: (data, level, command) -> content.
+PAGES: dict[Kind, Callable[[Any, float, Command], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}

@@ -14,7 +14,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -22,8 +22,10 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
-from jurors.evaluate.card import percent_range
+from jurors.evaluate.card import SHORT, percent_range
+from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.options import Label
 from jurors.reporting.page import RuntimeMaker
 from jurors.results import escape_text
@@ -446,6 +448,11 @@ class ChartGrades:
         """Look up an interval; (NaN, NaN) where there is none."""
         return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
 
+    def take(self, jurors: Sequence[str]) -> ChartGrades:
+        """Only these jurors, in this order."""
+        at = [self.jurors.index(j) for j in jurors]
+        return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
+
 
 def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     """Convert the grades to floats; SketchError if there are none.
@@ -456,7 +463,7 @@ def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     """
     if isinstance(result, Evaluation) and not result.has_grades:
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
-        raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{loud}")
+        raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
     jurors, labels = result.jurors, result.labels
     grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
     accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
@@ -506,6 +513,41 @@ def ends_row(name: str, ends: Ends) -> dict[str, Any]:
     }
 
 
+MOST_JURORS = 20  #: of a chart that names them: of a larger panel, the best and the worst, or the most dependent
+
+
+def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | None = None) -> list[str]:
+    """Select the jurors of a chart: these, or all; of a large panel, the ten best and the ten worst with enough votes.
+
+    Returns
+    -------
+    list of str
+        In the panel's order where all are shown, else the best first.
+    """
+    if jurors is not None:
+        return [result.jurors[k] for k in selected(result.jurors, jurors, len(jurors))]
+    if len(result.jurors) <= MOST_JURORS:
+        return list(result.jurors)
+    if isinstance(result, Evaluation):
+        return card_jurors(result, SHORT)[0]
+    votes, score = result.votes, result.solution.to_float().score
+    enough = min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+    known = [j for j in result.jurors if score[j] is not None and votes[j] >= enough]
+    known.sort(key=lambda j: -score[j])
+    return known if len(known) <= MOST_JURORS else [*known[: MOST_JURORS // 2], *known[-(MOST_JURORS // 2) :]]
+
+
+def shown_of(shown: Sequence[str], everyone: Sequence[str], what: str = "The best and worst") -> list[str]:
+    """Say which jurors a chart shows, if not all.
+
+    Returns
+    -------
+    list of str
+        One line, or none.
+    """
+    return [f"{what}: {len(shown)} of {len(everyone):,} jurors"] if len(shown) < len(everyone) else []
+
+
 def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int) -> list[int]:
     """Find the positions of these jurors, or of the first ones.
 
@@ -518,7 +560,7 @@ def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int)
     return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
 
 
-# -- dots and intervals in rows: as real juries go, if errors were independent, and by a key --
+# -- dots and intervals in rows, and crosses by a key --
 
 _DRAWN = ("value", "value_low", "value_high", "actual")
 
