@@ -384,6 +384,7 @@ def render(
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
+        can_rank=sum(row.is_ranked for row in rows),
         level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),

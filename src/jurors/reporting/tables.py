@@ -508,6 +508,7 @@ def _cut(text: str) -> str:
 # -- words that the sentences of the page share --
 
 _SHORT = 15  # characters that every screen has room for
+_END = 9  # characters of a long name's end that are always shown
 
 
 def name(text: Any) -> Markup:
@@ -525,7 +526,8 @@ def _named(text: str) -> Markup:
     shown = escape_text(text)
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)
-    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
+    start, end = shown[:-_END], shown[-_END:]  # names of models differ at their end, so the middle is cut
+    return Markup('<bdi class="name" title="{}"><span>{}</span><span>{}</span></bdi>').format(shown, start, end)
 
 
 def names(all_names: Sequence[Any], most: int = 5) -> Markup:

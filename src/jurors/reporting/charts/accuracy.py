@@ -19,6 +19,7 @@ from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
 from jurors.reporting.charts.base import (
     BLUE,
+    CUT_LABEL,
     GREY,
     ORANGE,
     PALETTE,
@@ -303,7 +304,7 @@ def _dots(
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
     y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
     what = "score" if scores_only else "accuracy"
     intervals = any(row["value_low"] is not None for row in rows)
     tooltip = _tooltip(what, intervals=intervals, actual=truth is not None)
@@ -605,7 +606,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     best = np.argsort(-np.nan_to_num(grades.calibrated_reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
     y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)

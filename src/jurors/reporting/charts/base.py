@@ -392,6 +392,25 @@ def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple
             yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
 
 
+def cut_middle(name: str, most: int = 18) -> str:
+    """Shorten a name in its middle, since names of models differ at their end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cut_middle("Skywork_Skywork-Reward-Gemma-2-27B")
+    'Skywork_S…mma-2-27B'
+    """
+    return name if len(name) <= most + 1 else f"{name[: most // 2]}…{name[-(most // 2) :]}"
+
+
+#: how an axis writes a long name: without its middle
+CUT_LABEL = "length(datum.label) > 19 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -9) : datum.label"
+
+
 def name_layers(
     names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
 ) -> list[Chart]:
@@ -418,10 +437,10 @@ def name_layers(
     for align in ("left", "right", "center"):
         texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
         if texts:
-            rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
+            rows = data([{"juror": name, "name": cut_middle(name), "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
             layers.append(
-                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("juror:N"), tooltip=tip("juror:N", "juror"))
+                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"))
             )
     return layers
 
@@ -454,18 +473,20 @@ class ChartGrades:
         return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
 
 
-def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """Convert the grades to floats; SketchError if there are none.
+def grades_of(result: Evaluation | KeyedEvaluation, *, independent: bool = False) -> ChartGrades:
+    """Convert the grades, or those of the independent-errors model, to floats; SketchError if there are none.
 
     Returns
     -------
     ChartGrades
     """
-    if isinstance(result, Evaluation) and not result.has_grades:
+    if isinstance(result, Evaluation) and not (result.independent.solution if independent else result.has_grades):
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
         raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
     jurors, labels = result.jurors, result.labels
     grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
+    if independent and isinstance(result, Evaluation):
+        grades = result.independent
     accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
     return ChartGrades(
         jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),

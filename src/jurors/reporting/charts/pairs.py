@@ -19,6 +19,7 @@ from jurors.evaluate.dependence import Dependence, dependence_of, dependence_wit
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.leaders import FEW_COMMON
 from jurors.reporting.charts.base import (
+    CUT_LABEL,
     DIVERGING,
     MOST_JURORS,
     PERCENT,
@@ -238,7 +239,7 @@ def _heat(
             tip("items:Q", "items both judged", ","),
         ],
     )  # fmt: skip
-    axis = {"ticks": False, "domain": False, "labelLimit": 120, "grid": False}
+    axis = {"ticks": False, "domain": False, "labelLimit": 140, "grid": False, "labelExpr": CUT_LABEL}
     cell_wide, cell_tall = wide / count, tall / count
     axis_scale = ordered(names, paddingInner=0.04 if min(cell_wide, cell_tall) > 8 else 0)
     is_short = max(map(len, names)) * 7 <= cell_wide

@@ -313,7 +313,7 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
     altair chart
     """
     check_result(evaluation, (Evaluation,), "lost information")
-    grades = grades_of(evaluation)
+    grades = grades_of(evaluation, independent=True)  # as the standard errors are
     size = (width, height if height is not None else width * 0.8)
     if len(grades.jurors) == 3 and len(grades.labels) == 2 and not evaluation.exam:
         return _trio(evaluation, grades, size)
