@@ -11,7 +11,7 @@ import panels
 import pytest
 
 import jurors
-from jurors.reporting.page import write_report
+from jurors.reporting.page import report as write_report
 
 pytestmark = pytest.mark.browser
 EVIL = (

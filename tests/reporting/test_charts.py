@@ -371,6 +371,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
 def test_results_draw_themselves(panel: Graded) -> None:
     result, keyed = panel
     assert result.sketch is not None
+    assert result.independent.dependence is not None
     results = (
         result, keyed, jurors.label(result.sketch), jurors.compare(result.sketch, methods=["majority"]),
         jurors.bounds(result.sketch), jurors.agreement(result.sketch), result.independent.dependence,

@@ -69,7 +69,7 @@ def agreement(
         shown = name_positions(statistics.jurors, names, "juror")
     else:
         what = "Those that share the most items"
-        shown = np.sort(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS])
+        shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
     matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
     names = [statistics.jurors[k] for k in shown]
     order = _seriated(matrix)
