@@ -13,7 +13,7 @@ from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import is_number
 from jurors.reporting import charts
-from jurors.reporting.charts.base import shown_jurors
+from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
 from jurors.reporting.charts.partition import is_joined
 from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
@@ -176,9 +176,13 @@ def _dependence(findings: ReportFindings) -> ChartSection:
     first = e.dependence[0]
     finding = (
         f"{len(e.jurors)} jurors are worth about {worth:.1f} independent ones; the mean error correlation is about "
-        f"{e.mean_correlation:.2f}. {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, "
-        f"which goes with an error correlation of about {first.correlation:.2f}."
+        f"{e.mean_correlation:.2f}."
     )
+    if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
+        finding += (
+            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an error "
+            f"correlation of about {first.correlation:.2f}."
+        )
     reading = (
         "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
         "tend to share errors. Two accurate jurors agree too, so only an answer key proves it."

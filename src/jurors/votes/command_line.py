@@ -8,11 +8,9 @@ from typing import Any
 
 from jurors.options import PairOptions, PairReading, Reading, ReadingOptions, spell_option, text_columns
 
-_OPTIONS = {
-    option.name: option
-    for option in (*spell_option(PairOptions, PairReading), *spell_option(ReadingOptions, Reading))
-    if option.name != "memory"
-}
+_READING = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
+_PAIRS = {option.name: option for option in spell_option(PairOptions, PairReading) if option.name != "memory"}
+_OPTIONS = {**_READING, **{name: option for name, option in _PAIRS.items() if name not in _READING}}
 
 
 def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
