@@ -243,9 +243,7 @@ def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, over
         findings.append(Finding("items_without_votes", message))
     if len(overlap.groups) > 1:
         sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
-        message = (
-            f"the jurors fall into {len(overlap.groups)} groups (of {sizes}) that share no item: grade each separately"
-        )
+        message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
         findings.append(Finding("separate_groups", message))
     return findings
 

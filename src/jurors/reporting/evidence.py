@@ -180,8 +180,8 @@ def _dependence(findings: ReportFindings) -> ChartSection:
     )
     if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
         finding += (
-            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an error "
-            f"correlation of about {first.correlation:.2f}."
+            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an "
+            f"error correlation of about {first.correlation:.2f}."
         )
     reading = (
         "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
