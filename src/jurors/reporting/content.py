@@ -290,13 +290,13 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
     order = {juror: place for place, juror in enumerate(e.ranking.order)}
     actual = {} if keyed is None else actual_scores(keyed)
     few, wide = few_votes(e), wide_scores(e, keyed)
-    ranked = set(e.jurors) if keyed is not None else set(e.ranking.ranked)
+    ranked = set(e.ranking.ranked) if keyed is None else set(e.jurors) - few - wide
     by_juror = _remarks(e, keyed, few, wide)
 
     def place(juror: str) -> tuple[bool, bool, float]:
         shown = actual.get(juror) if keyed is not None else -order.get(juror, len(order))
         known = is_number(shown)
-        return not known, juror not in ranked or juror in few | wide, -shown if known else 0.0  # type: ignore[operator]
+        return not known, juror not in ranked, -shown if known else 0.0  # type: ignore[operator]
 
     return [
         RankedJuror(
@@ -308,7 +308,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJ
             actual=actual.get(j),
             remarks=tuple(dict.fromkeys(by_juror[j].values())),
             is_doubtful=is_doubtful(e, j),
-            is_ranked=j in ranked and j not in few | wide,
+            is_ranked=j in ranked,
         )
         for k, j in enumerate(sorted(e.jurors, key=place), 1)
     ]
