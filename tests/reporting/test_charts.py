@@ -85,11 +85,9 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation_and_of_the_key() -> 
     drawn = rows_of(plot.accuracy(result, keyed))
     by_juror = {row["juror"]: row for row in drawn if "score" in row}
     for j in result.jurors:
-        for grades, prefix in ((result.leading, ""), (result, "plain_")):
-            assert by_juror[j][f"{prefix}x"] == grades.accuracy[j]["A"]
-            assert by_juror[j][f"{prefix}y"] == grades.accuracy[j]["B"]
-            ends = by_juror[j][f"{prefix}x_low"], by_juror[j][f"{prefix}x_high"]
-            assert ends == grades.interval_of("accuracy", j, "A")
+        assert by_juror[j]["x"] == result.accuracy[j]["A"]
+        assert by_juror[j]["y"] == result.accuracy[j]["B"]
+        assert (by_juror[j]["x_low"], by_juror[j]["x_high"]) == result.interval_of("accuracy", j, "A")
         assert by_juror[j]["actual_x"] == float(keyed.accuracy[j]["A"])
         assert by_juror[j]["actual_y"] == float(keyed.accuracy[j]["B"])
     # A key that knows its labels in another order is matched by name.
@@ -99,16 +97,16 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation_and_of_the_key() -> 
 
 
 def test_an_estimate_outside_the_square_is_shown_outside_and_named_so() -> None:
-    result = trio(GRADERS)
+    result = jurors.grade(jurors.Sketch.from_counts(GRADERS, jurors=("i", "j", "k")), errors="independent")
     assert max(max(row.values()) for row in result.accuracy.values()) > 1
     chart = plot.accuracy(result)
     outside = [row for row in rows_of(chart) if row.get("kind") == OUTSIDE]
     assert [row["juror"] for row in outside] == ["j"]
-    assert max(domain[1] for domain in domains(chart)) > max(outside[0]["plain_x"], outside[0]["plain_y"]) > 1
+    assert max(domain[1] for domain in domains(chart)) > max(outside[0]["x"], outside[0]["y"]) > 1
     assert all(domain[1] < 1.05 for domain in domains(plot.accuracy(trio())))
 
 
-def test_a_juror_below_the_coins_line_is_named_worse_than_a_coin() -> None:
+def test_a_juror_below_the_line_of_chance_is_named_worse_than_chance() -> None:
     sketch = simulate([0.4, 0.6], two_label_tables([(0.8, 0.8)] * 4 + [(0.2, 0.3)]), 1000, seed=2)[0]
     kinds = {row["juror"]: row["kind"] for row in rows_of(plot.accuracy(jurors.grade(sketch))) if "score" in row}
     assert [j for j, kind in kinds.items() if kind == WORSE] == ["juror 4"]
@@ -119,7 +117,7 @@ def test_prevalences_of_every_method_and_the_truth_or_beside_majority_vote() -> 
     compared, result = jurors.compare(votes, truth), trio()
     chart = plot.prevalence(compared)
     shares = {row["method"]: row["share"] for row in rows_of(chart) if "method" in row}
-    assert shares == {e.method: float(e.prevalence["A"]) for e in compared.evaluations if e.solution}
+    assert shares == {e.method: float(e.prevalence["A"]) for e in compared.evaluations if e.has_grades}
     assert compared.truth is not None
     assert [row["share"] for row in rows_of(chart) if "text" in row] == [float(compared.truth.prevalence["A"])]
     shares = {row["method"]: row["share"] for row in rows_of(plot.prevalence(result)) if "method" in row}
@@ -140,10 +138,26 @@ def test_tuples_that_hardly_occur_twice_are_joined_by_vote_share_and_no_item_is_
     assert sum(row["items"] for row in rows) == pytest.approx(2 * 500)  # as estimated, and by majority
 
 
+def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) -> None:
+    result = panel[0]
+    rows = rows_of(plot.dependence(result))
+    names = {row["at"]: row["name"] for row in rows if "name" in row}
+    kappas = {frozenset(pair.jurors): pair.kappa for pair in result.dependence}
+    drawn = {
+        frozenset((names[row["at"]], names[row["at"] + step])): value
+        for row in rows
+        for step, value in enumerate(row.get("value", ()), start=1)
+    }
+    assert drawn == pytest.approx(kappas)
+    assert max(drawn, key=drawn.__getitem__) == {"juror 0", "juror 1"}
+    assert f"worth about {result.effective_jurors:.1f}" in plot.dependence(result).to_dict()["title"]["subtitle"][0]
+
+
 def test_error_correlations_are_drawn_by_group_from_the_numbers_found(panel: Graded) -> None:
     result = panel[0]
-    found = result.details["dependence"]
-    chart = plot.dependence(result)
+    found = result.independent.dependence
+    assert found is not None
+    chart = plot.dependence(found)
     names = {row["at"]: row["name"] for row in rows_of(chart) if "name" in row}
     assert {names[0], names[1]} == {"juror 0", "juror 1"}  # the group comes first
     assert [row["first"] in names.values() for row in rows_of(chart) if "first" in row] == [True]
@@ -189,15 +203,15 @@ def test_the_lost_information_grows_towards_coins_and_meets_this_test(panel: Gra
     result = trio()
     rows = [row for row in rows_of(plot.information(result)) if "error" in row]
     (here,) = [row for row in rows if row.get("text") == "this test"]
-    assert result.standard_error is not None
-    assert here["error"] == result.standard_error["prevalence"]["A"]
+    assert result.independent.standard_error is not None
+    assert here["error"] == result.independent.standard_error["prevalence"]["A"]
     grid = [row for row in rows if "y2" in row]
     line = next(row for row in grid if row["y"] <= here["y"] < row["y2"])
     assert line["error"][int(here["x"] * len(line["error"]))] == pytest.approx(here["error"], rel=0.2)
     assert grid[3]["error"][10] > 10 * grid[-1]["error"][10]
     found = {row["juror"]: row["error"] for row in rows_of(plot.information(panel[0])) if "votes" in row}
-    assert panel[0].standard_error is not None
-    assert found == dict(panel[0].standard_error["score"])
+    assert panel[0].independent.standard_error is not None
+    assert found == dict(panel[0].independent.standard_error["score"])
 
 
 def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
@@ -207,18 +221,18 @@ def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
     assert len(rows) == 2 + 2 * 6
     one = next(row for row in rows if (row["juror"], row["label"]) == ("juror 2", "B"))
     assert (one["value"], one["actual"]) == (
-        result.leading.accuracy["juror 2"]["B"],
+        result.accuracy["juror 2"]["B"],
         float(keyed.accuracy["juror 2"]["B"]),
     )
     held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in rows)
-    assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals hold the actual number"
+    assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals contain the actual number"
 
 
 def test_confusion_matrices_of_the_jurors_asked_for(labels5: jurors.Evaluation) -> None:
     rows = rows_of(plot.confusion(labels5, jurors=["juror 2", "juror 0"]))
     assert len(rows) == 2 * 5 * 5
     for row in rows:
-        assert row["share"] == labels5.confusion[row["juror"]][row["true"]][row["said"]]
+        assert row["share"] == labels5.independent.confusion[row["juror"]][row["true"]][row["said"]]
     with pytest.raises(JurorsError, match=r"no juror 'juror x'.*Did you mean"):
         plot.confusion(labels5, jurors=["juror x"])
 
@@ -226,9 +240,6 @@ def test_confusion_matrices_of_the_jurors_asked_for(labels5: jurors.Evaluation) 
 def test_many_labels_make_dots_and_intervals_or_a_heat_map(labels5: jurors.Evaluation) -> None:
     rows = [row for row in rows_of(plot.accuracy(labels5)) if "value" in row]
     assert {(row["juror"], row["label"]): row["value"] for row in rows} == {
-        (j, str(a)): x for j, by in labels5.leading.accuracy.items() for a, x in by.items()
-    }
-    assert {(row["juror"], row["label"]): row["plain"] for row in rows} == {
         (j, str(a)): x for j, by in labels5.accuracy.items() for a, x in by.items()
     }
     confusion = np.array([np.full((7, 7), 0.05) + np.eye(7) * 0.65] * 8)
@@ -248,14 +259,14 @@ def test_the_area_under_the_items_is_the_number_of_expected_errors(panel: Graded
     drawn = [row for row in rows_of(plot.items(many)) if "wrong" in row]
     assert len(drawn) <= 400  # and no error is lost
     for rows, labels in ((steps, labelling), (drawn, many)):
-        assert sum((row["to"] - row["from"]) * row["wrong"] for row in rows) == pytest.approx(labels.expected_errors)
+        area = sum((row["to"] - row["from"]) * row["wrong"] for row in rows) / rows[-1]["to"]
+        assert area == pytest.approx(labels.wrong_labels)
 
 
 def test_of_an_exam_only_the_scores_are_drawn() -> None:
     result = replace(trio(), exam=True)
     rows = [row for row in rows_of(plot.accuracy(result)) if "value" in row]
-    assert {row["juror"]: row["value"] for row in rows} == dict(result.leading.score)
-    assert {row["juror"]: row["plain"] for row in rows} == dict(result.score)
+    assert {row["juror"]: row["value"] for row in rows} == dict(result.score)
     for kind in ("prevalence", "partition", "confusion"):
         with pytest.raises(SketchError, match="choices of an exam mean nothing"):
             result.plot(kind)
@@ -298,15 +309,29 @@ def test_colours_and_text_stand_out_on_white_and_on_near_black() -> None:
         assert _contrast(config("both")["axis"]["labelColor"], page) >= 4
 
 
-def test_150_jurors_stay_compact() -> None:
+def test_of_150_jurors_20_are_drawn() -> None:
     rng = np.random.default_rng(4)
     tables = two_label_tables(list(zip(rng.uniform(0.55, 0.95, 150), rng.uniform(0.55, 0.95, 150), strict=True)))
     sketch = simulate([0.4, 0.6], tables, 400, seed=4)[0]
     result = jurors.grade(sketch, method="majority")
     for chart in (plot.agreement(result), plot.accuracy(result), plot.partition(result), plot.confusion(result)):
         assert len(plot.render(chart, "json")) < 110_000
-    pairs = plot.agreement(result)
-    assert sum(len(row["value"]) for row in rows_of(pairs) if "value" in row) == 150 * 149 // 2
+    for pairs in (plot.agreement(result), plot.dependence(result)):
+        assert sum(len(row["value"]) for row in rows_of(pairs) if "value" in row) == 20 * 19 // 2
+        assert "20 of 150 jurors" in pairs.to_dict()["title"]["subtitle"][1]
+    shown = [row["juror"] for row in rows_of(plot.accuracy(result)) if "score" in row]
+    assert shown == [*result.ranking.ranked[:10], *result.ranking.ranked[-10:]]
+    named = [row["juror"] for row in rows_of(plot.accuracy(result, jurors=["juror 7"])) if "score" in row]
+    assert named == ["juror 7"]
+
+
+def test_confusion_matrices_are_those_of_the_jurors_with_the_most_votes() -> None:
+    confusion = np.array([np.full((3, 3), 0.1) + np.eye(3) * 0.7] * 15)
+    _, codes, _ = simulate([1 / 3] * 3, confusion, 400, seed=5)
+    codes[200:, :3] = -1  # the first three vote half as often
+    votes = jurors.Votes.from_matrix(codes, jurors=[f"juror {k}" for k in range(15)], labels=("a", "b", "c"))
+    shown = {row["juror"] for row in rows_of(plot.confusion(jurors.grade(votes)))}
+    assert shown == {f"juror {k}" for k in range(3, 15)}
 
 
 def test_no_name_is_written_over_another() -> None:
@@ -324,15 +349,15 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
     sketch, unsure = panel[0].sketch, jurors.label(panel[0].sketch, method="majority", errors="independent")
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: plot.solutions(panel[0]), "those of three jurors and two labels; this panel has 6 jurors and 2"),
-        (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real evaluation explains these counts"),
-        (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these counts are complex"),
-        (lambda: plot.dependence(trio()), "three jurors leave no residual"),
-        (lambda: plot.dependence(labels5), "not available for 5 labels, only for two"),
+        (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real solution explains these votes"),
+        (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these votes are complex"),
+        (lambda: plot.dependence(replace(trio(), calibration=None)), "three jurors leave no residual"),
+        (lambda: plot.dependence(replace(labels5, calibration=None)), "not available for 5 labels, only for two"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
-        (lambda: plot.items(jurors.label(sketch), review=0), "a review is of one item or more"),
-        (lambda: plot.items(unsure), "earned no probability"),
+        (lambda: plot.items(jurors.label(sketch), review=0), "review= is one item or more"),
+        (lambda: plot.items(unsure), "have no probabilities"),
         (lambda: plot.information(jurors.grade(sketch, method="majority")), "has no standard errors"),
-        (lambda: plot.bounds({"a": 1}), "the columns of jurors.theory.correlation_curve"),
+        (lambda: plot.bounds({"a": 1}), "the columns of theory.correlation_curve"),
         (lambda: plot.draw(trio(), "pie"), "no chart 'pie'"),
         (lambda: plot.history(History("1000", by_time=False, windows=())), "no window has grades yet"),
     ]
@@ -346,9 +371,10 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
 def test_results_draw_themselves(panel: Graded) -> None:
     result, keyed = panel
     assert result.sketch is not None
+    assert result.independent.dependence is not None
     results = (
         result, keyed, jurors.label(result.sketch), jurors.compare(result.sketch, methods=["majority"]),
-        jurors.bounds(result.sketch), jurors.agreement(result.sketch), result.details["dependence"],
+        jurors.bounds(result.sketch), jurors.agreement(result.sketch), result.independent.dependence,
     )  # fmt: skip
     assert len({one.plot().to_dict()["title"]["text"] for one in results}) == len(results) - 1
     assert result.plot("against_key", keyed, width=200).to_dict()["width"] == 200
@@ -378,7 +404,6 @@ def test_charts_need_altair_and_no_dataframe_library(missing: str) -> None:
 def test_what_stands_below_the_accuracies_is_no_wider_than_their_plane() -> None:
     """A browser may write a saved chart's text a sixth wider than it was measured, and cuts off what lies outside."""
     shown = plot.accuracy(trio(GRADERS, ("GPT-4-Turbo", "Gemini Pro", "Mistral"))).to_dict()["title"]["subtitle"]
-    assert "Hollow points, thin lines: if errors were independent" in shown
     assert max(map(len, shown)) <= 60  # of 420 points
 
 
@@ -429,7 +454,7 @@ TWO = [f"{MARK}yes\\", f'{MARK}no"+now()//']
 THREE = [f"{MARK}a\\", f"{MARK}b'\x1b[31m", f"{MARK}c\nd\ud800"]
 EXPRESSIONS = {"signal", "expr", "test", "update", "init", "field", "calculate", "filter", "groupby", "key", "lookup"}
 TEXT = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
-HOSTILE = (*(f'{MARK}{k}\\"' for k in range(4)), f"{MARK}\vOK: no alarm rang")
+HOSTILE = (*(f'{MARK}{k}\\"' for k in range(4)), f"{MARK}\vOK: no alarm")
 
 
 def simulated(labels: list[str]) -> tuple[Votes, dict[Any, Any]]:

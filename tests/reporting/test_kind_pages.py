@@ -51,7 +51,7 @@ def test_the_page_of_numbers_says_what_grade_and_label_say() -> None:
     numbers = inside(page)
     assert numbers["grades"]["jurors"] == grade_numbers(frame).to_dict()["jurors"]
     assert numbers["values"]["items"] == value_items(frame).to_dict()["items"]
-    for said in ("Taken for numbers", "--scale nominal", "What the items are worth", "as real juries go"):
+    for said in ("Read as numbers", "--scale nominal", "The value of each item", "calibrated"):
         assert said in page
     assert "<b>cy</b>" not in page  # names are text
 
@@ -63,7 +63,7 @@ def test_the_page_of_preferences_says_what_grade_and_rank_say(tmp_path: Path) ->
     assert numbers["grades"] == grade_pairs(tmp_path / "pairs.csv").to_dict()
     assert numbers["ranking"] == jurors.rank(tmp_path / "pairs.csv").to_dict()
     assert "No: do not trust these grades." in page  # eve answers by position
-    assert "answers by position" in page
+    assert "follows the position" in page
     assert report_html(pandas.read_csv(tmp_path / "pairs.csv"), title="x").count("Report card of preferences") == 1
 
 

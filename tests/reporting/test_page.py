@@ -1,4 +1,4 @@
-"""The page carries the grades' own numbers, says what rang, and shows names as text."""
+"""The page carries the grades' own numbers, shows alarms first, and shows names as text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import base64
 import hashlib
 import json
 import re
+import shlex
+from dataclasses import replace
+from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +27,8 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.jury.compare import score_labels
 from jurors.reporting import page as page_module
 from jurors.reporting import page as shell
-from jurors.reporting.page import report_html, write_report
+from jurors.reporting.content import verdict
+from jurors.reporting.page import report, report_html
 from jurors.votes.key import read_votes_with_key
 
 pytestmark = pytest.mark.slow  # each test makes a page or several
@@ -82,14 +86,10 @@ def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
     """Every cell of the tables of scores, accuracies and prevalences says what the document says."""
 
     def cells(statistic: str, *names: str) -> list[str]:
-        """As real juries go, then if errors were independent."""
-        found = []
-        for grades in (document["calibrated"], document):
-            value, ends = grades[statistic], grades["interval"][statistic]
-            for name in names:
-                value, ends = value[name], ends[name]
-            found += [percent(value), percent_range(ends)]
-        return found
+        value, ends = document[statistic], document["interval"][statistic]
+        for name in names:
+            value, ends = value[name], ends[name]
+        return [percent(value), percent_range(ends)]
 
     for name, *shown, majority in parsed.tables["table-scores"][1:]:
         assert shown == cells("score", name)
@@ -110,14 +110,15 @@ def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width
 
 def test_ranking_solutions_and_partition_say_what_the_evaluation_says(census: Census) -> None:
     result, parsed = census
-    ranked, score = parsed.tables["ranking"][1:], result.leading.score
-    assert [row[1] for row in ranked] == sorted(result.jurors, key=lambda j: -score[j])
-    assert [row[2] for row in ranked] == [percent(score[row[1]]) for row in ranked]
-    assert result.exact is not None
+    ranked, score = [[cell.split()[0], *rest] for _, cell, *rest in parsed.tables["ranking"][1:]], result.score
+    assert [row[0] for row in ranked] == list(result.ranking.order)
+    assert [row[1] for row in ranked] == [percent(score[row[0]]) for row in ranked]
+    model = result.independent
+    assert model.exact is not None
     exact = {row[0]: row[1] for row in parsed.tables["table-exact"][1:]}
-    assert exact["prevalence of A"] == str(result.exact.prevalence["A"])
+    assert exact["prevalence of A"] == str(model.exact.prevalence["A"])
     both = {row[0]: row[1:] for row in parsed.tables["table-solutions"][1:]}
-    assert both["prevalence of A"] == [percent(float(s.prevalence["A"])) for s in result.solutions]
+    assert both["prevalence of A"] == [percent(float(s.prevalence["A"])) for s in model.solutions]
     rows = parsed.tables["table-partition"][1:]
     assert sum(int(row[3].replace(",", "")) for row in rows) == result.items
     for row in rows:
@@ -130,11 +131,10 @@ def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_inter
     votes, key = read_votes_with_key(panel_csv, "truth")
     actual = score_labels(votes, key)
     result = jurors.grade(votes)
-    for name, _, _, _, _, _, true, held, held_if_independent in parsed.tables["table-scores"][1:]:
+    for name, _, _, _, true, held in parsed.tables["table-scores"][1:]:
         assert true == percent(float(actual.score[name]))
-        for grades, said in ((result.leading, held), (result, held_if_independent)):
-            low, high = grades.interval_of("score", name)
-            assert said == ("yes" if low <= actual.score[name] <= high else "no")
+        low, high = result.interval_of("score", name)
+        assert held == ("yes" if low <= actual.score[name] <= high else "no")
     assert "against_key" in {name.replace("-", "_") for name in parsed.charts}
     assert "the answer key (600 items)" in parsed.text
 
@@ -149,22 +149,20 @@ def test_an_alarm_says_not_to_trust_the_grades_and_an_estimate_outside_is_shown_
     text = " ".join(parsed.text.split())
     assert "No: do not trust these grades." in text
     assert "103.6%" in text  # never clamped
-    assert "a number outside 0–100%" in text
+    assert "outside 0–100% if errors were independent" in text
     for alarm in jurors.grade(votes).alarms:
         assert f"{alarm.message}." in text
 
 
-def test_counts_without_a_real_evaluation_are_graded_as_real_juries_go() -> None:
+def test_counts_without_a_real_solution_have_calibrated_grades() -> None:
     sketch = jurors.Sketch.from_counts(
         {"AAA": 5, "AAB": 30, "ABA": 28, "BAA": 29, "BBA": 31, "BAB": 27, "ABB": 32, "BBB": 7}, jurors="ijk"
     )
     result = jurors.grade(sketch)
-    assert result.solution is None
+    assert result.independent.solution is None
     parsed = parse(report_html(sketch))
-    assert "no real evaluation explains these counts" in parsed.text.lower()
-    assert [row[2] for row in parsed.tables["ranking"][1:]] == sorted(
-        (percent(score) for score in result.leading.score.values()), reverse=True
-    )
+    shown = sorted(row[2] for row in parsed.tables["ranking"][1:])
+    assert shown == sorted(percent(score) for score in result.score.values())
     assert "nobody is graded" in parse(report_html(sketch, errors="independent")).text
     assert parsed.numbers == json.loads(json.dumps(result.to_dict()))
 
@@ -242,14 +240,16 @@ def test_large_panels_fit_in_a_page(items: int, width: int, labels: int) -> None
     votes = _votes(items, width, prevalence=[1 / labels] * labels, density=0.2, low=0.3, high=0.6)
     page = report_html(votes)
     assert len(page.encode()) < MOST_BYTES
-    assert len(parse(page).tables["ranking"]) < 20
+    parsed = parse(page)
+    assert len(parsed.tables["ranking"]) == 1 + 10 + 1 + 10  # the ten best, how many are left out, the ten worst
+    assert "dependence" in parsed.charts
 
 
 def test_charts_too_large_for_a_page_are_named_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "_MAX_PACKED", 4_000)
     page = report_html(_votes(300, 12))
     assert "is too large for a page" in page
-    assert "jurors plot" in page
+    assert "jurors report FILE --chart" in page
     assert len(parse(page).scripts["charts"][1]) <= 4_000
 
 
@@ -313,7 +313,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path
     assert result.exit_code == 2
     assert len(result.stderr.strip().splitlines()) == 1
     assert page.read_text(encoding="utf-8") == "before"
-    assert write_report(panel_csv, page, ignore=["truth"]) == page
+    assert report(panel_csv, page, ignore=["truth"]) == page
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.csv", "report.html"]
 
@@ -325,7 +325,7 @@ def test_where_no_page_can_be_written_it_is_said_first(
     panel_csv: Path, tmp_path: Path, target: str, message: str
 ) -> None:
     with pytest.raises(OutputError, match=message):
-        write_report(panel_csv, tmp_path / target)
+        report(panel_csv, tmp_path / target)
 
 
 def test_an_alarm_fails_the_command_only_when_asked(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_an_alarm_fails_the_command_only_when_asked(tmp_path: Path) -> None:
     command = ["report", str(votes), "-o", str(tmp_path / "r.html")]
     relaxed, strict = (CliRunner().invoke(main, [*command, *more]) for more in ([], ["--fail-on", "alarm"]))
     assert (relaxed.exit_code, strict.exit_code) == (0, 3)
-    assert "out_of_range" in relaxed.stderr
+    assert "contradiction" in relaxed.stderr
     assert CliRunner().invoke(main, [*command, "--quiet"]).stderr == ""
 
 
@@ -347,3 +347,44 @@ def test_a_missing_library_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(shell, "find_spec", lambda name: None if name == "vl_convert" else object())
     with pytest.raises(JurorsError, match=re.escape("a report needs vl_convert: pip install 'jurors[plot]'")):
         report_html(_votes(50, 3))
+
+
+def test_the_commands_of_a_page_keep_the_options_by_which_the_file_is_read(tmp_path: Path) -> None:
+    panel = panels.simulate(120, 4, seed=4)
+    rows = [
+        {"question": f"q{k}", "rater": f"judge {j}", "verdict": ["no", "yes"][panel.votes[k, j]], "batch": k % 7}
+        for k in range(120)
+        for j in range(4)
+    ]
+    votes, page = tmp_path / "my votes.csv", tmp_path / "page.html"
+    pd.DataFrame(rows).to_csv(votes, index=False)
+    reading = ["--item", "question", "--juror", "rater", "--label", "verdict"]
+    assert CliRunner().invoke(main, ["report", str(votes), *reading, "-o", str(page)]).exit_code == 0
+    html = page.read_text(encoding="utf-8")
+    commands = [unescape(line) for line in re.findall(r"<code>(jurors [^<]*)</code></li>", html)]
+    assert any("audit plan" in line for line in commands)
+    for line in commands:
+        program, *words = shlex.split(line)
+        assert program == "jurors"
+        assert [word for word in reading if word not in words] == []
+        words = [str(tmp_path / word) if word == "sheet.csv" else word for word in words]
+        assert CliRunner().invoke(main, words).exit_code in (0, 3), line
+
+
+def test_a_key_column_is_ignored_by_the_commands_of_the_page(panel_csv: Path) -> None:
+    html = unescape(report_html(panel_csv, key="truth"))
+    assert re.search(r"<code>jurors (label|check|audit plan) '[^']*' --ignore truth", html)
+
+
+def test_an_evaluation_of_many_jurors_is_a_short_table_in_a_notebook() -> None:
+    result = jurors.grade(_votes(400, 60, density=0.5))
+    assert result._repr_html_().count("<tr") <= 25
+
+
+def test_wide_intervals_are_not_green() -> None:
+    result = jurors.grade(_votes(200, 5))
+    widths = sorted(high - low for low, high in (result.interval_of("score", j) for j in result.jurors))
+    tone = verdict(replace(result, alarms=())).tone
+    assert tone == ("warning" if widths[2] > 0.25 else "quiet")
+    narrow = jurors.grade(_votes(4_000, 5), errors="independent")
+    assert verdict(replace(narrow, alarms=())).tone == "quiet"

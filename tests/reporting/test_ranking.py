@@ -12,11 +12,14 @@ import panels
 import pytest
 
 import jurors
-from jurors.evaluate.alarms import Alarm, AlarmPair
-from jurors.reporting.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
-from jurors.reporting.page import _title
+from jurors.evaluate.alarms import Alarm
+from jurors.jury.compare import score_labels
+from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms
+from jurors.reporting.page import _title, command_writer
 from jurors.reporting.tables import name, names
 from jurors.uncertainty.alarms import clearly_weak
+
+COMMAND = command_writer("v.csv", {})
 
 
 def _plain(text: Any) -> str:
@@ -34,63 +37,58 @@ def _votes(accuracies: Any, items: int = 1_000, seed: int = 0) -> Any:
 def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
     result = jurors.grade(_votes([0.75] * 40, seed=seed))
     assert clearly_weak(result) == []
-    assert "equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
+    assert "Equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
 
 
-def test_nobody_is_called_weak_where_errors_go_together() -> None:
+def test_nobody_is_called_weak_where_errors_are_correlated() -> None:
     result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
-    quiet = " ".join(_plain(one.text) for one in actions(result, None, "v.csv"))
-    assert "Weakest: look at e" in quiet
-    shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors go together"),))
-    assert "Weakest" not in " ".join(_plain(one.text) for one in actions(shared, None, "v.csv"))
+    quiet = " ".join(_plain(one.text) for one in actions(result, None, COMMAND))
+    assert "Check e: at least five points below" in quiet
+    shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors are correlated"),))
+    assert "Check e" not in " ".join(_plain(one.text) for one in actions(shared, None, COMMAND))
 
 
-def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
+def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_pair_with_the_highest_kappa() -> None:
     result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
-    pairs = (AlarmPair("a", "b", -9.0), AlarmPair("c", "d", 8.0))
-    alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"), pairs=pairs)
-    changed = replace(result, alarms=(alarm,), dependence=None)
-    assert pairs_apart(alarm) == [("a", "b")]
-    assert groups_together(changed) == [("c", "d")]
-    marked = {row.juror for row in ranking(changed) if any("errs together" in one for one in row.remarks)}
-    assert marked == {"c", "d"}
+    alarm = Alarm("correlated_errors", "warning", "errors are correlated", 0.2, tuple("abcd"))
+    changed = replace(result, alarms=(alarm,))
+    assert not any("shares errors" in one for row in ranking(changed) for one in row.remarks)
+    first, second = result.dependence[0].jurors
+    text = _plain(actions(changed, None, COMMAND)[0].text)
+    assert text.startswith(f"Compare {first} and {second} with the others, or add gold labels")
+    assert not re.search(r"leave out|drop|remove", text.lower())
 
 
-def test_a_pair_is_named_by_who_it_is_and_not_by_what_a_sentence_looks_like() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, (3_000, 1))
-    votes = np.where(rng.random((3_000, 6)) < 0.75, truth, rng.integers(0, 3, (3_000, 6)))
-    for first, second in ((0, 1), (2, 3)):
-        follows = rng.random(3_000) < 0.4
-        votes[follows, second] = votes[follows, first]
-    result = jurors.grade(votes, jurors=["11", "2", "1", "5", "7", "8"])
-    alarm = next(a for a in result.alarms if a.reason == "correlated_errors")
-    assert {(pair.first, pair.second) for pair in alarm.pairs} == {("1", "5"), ("11", "2")}
-    assert set(groups_together(result)) == {("1", "5"), ("11", "2")}
-
-
-def test_a_group_that_is_most_of_the_panel_is_told_as_such() -> None:
-    result = jurors.grade(_votes([0.8] * 5), jurors=list("abcde"))
-    alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"))
-    assert result.dependence is not None
-    dependence = replace(result.dependence, groups=(tuple("abcd"),))
-    changed = replace(result, alarms=(alarm,), dependence=dependence)
-    text = _plain(actions(changed, None, "v.csv")[0].text)
-    assert "Most of the panel shares errors (4 of 5: a, b, c and d), so the grades lean on the rest (e)" in text
-    assert not any("errs together" in one for row in ranking(changed) for one in row.remarks)
+def test_with_a_key_those_who_share_errors_are_named() -> None:
+    votes = _votes([0.75] * 7, items=3_000)
+    rng = np.random.default_rng(1)
+    follows = rng.random(3_000) < 0.6
+    votes[follows, 1] = votes[follows, 0]
+    truth = np.random.default_rng(0).integers(0, 2, 3_000)  # the first draw of _votes
+    keyed = score_labels(votes, truth)
+    assert correlated_groups(keyed) == [("1", "2")]
+    rows = {row.juror: row.remarks for row in ranking(jurors.grade(votes), keyed)}
+    assert "shares errors with 2" in rows["1"]
 
 
 @pytest.mark.slow
 def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: Path) -> None:
     result = jurors.grade(shared_data / "rte" / "votes.csv.gz")
     rows = ranking(result)
-    few = [row.is_open for row in rows]
-    assert any(few)
-    assert few == sorted(few)
-    best = _plain(people(result, rows)[0])
-    named = {row.juror: row for row in rows}[re.match(r"Best: (\w+),", best)[1]]  # type: ignore[index]
-    assert not named.is_doubtful
-    assert named.ends[0] > 0.5
+    last = [not row.is_ranked for row in rows]
+    assert any(last)
+    assert last == sorted(last)
+    assert rows[0].juror == result.leaders[0]
+    assert rows[0].juror in _plain(people(result, rows)[0])
+    most = max(result.votes.values())
+    for row in rows:
+        if "too few votes to judge" in row.remarks:
+            assert result.votes[row.juror] < min(20, most / 2)
+        if "interval too wide to rank" in row.remarks:
+            assert row.ends[1] - row.ends[0] > 0.6
+    first, worst = first_and_last(rows)
+    assert len(first) == len(worst) == 10
+    assert all(row.is_ranked for row in (*first, *worst))
 
 
 def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None:
@@ -101,9 +99,9 @@ def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None
         assert len(set(row.remarks)) == len(row.remarks)
     twins = [alarm for alarm in result.alarms if alarm.reason == "twin_jurors"]
     assert len(twins) > 1
-    shown = [rung for rung in shown_alarms(result.alarms) if rung.first.kind == "twin_jurors"]
+    shown = [raised for raised in shown_alarms(result.alarms) if raised.first.reason == "twin_jurors"]
     assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
-    assert sum("may copy" in _plain(one.text) for one in actions(result, None, "v.csv")) == 1
+    assert sum("Leave out one of" in _plain(one.text) for one in actions(result, None, COMMAND)) == 1
 
 
 def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() -> None:
@@ -119,7 +117,9 @@ def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() 
 
 def test_names_are_escaped_counted_and_cut() -> None:
     assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
-    assert name('"' * 20) == f'<bdi class="name" title="{"&#34;" * 20}">{"&#34;" * 20}</bdi>'
+    quotes = "&#34;"
+    parts = f"<span>{quotes * 11}</span><span>{quotes * 9}</span>"
+    assert name('"' * 20) == f'<bdi class="name" title="{quotes * 20}">{parts}</bdi>'
     assert _plain(names(["a", "b"])) == "a and b"
     assert _plain(names(list("abcdefg"), most=3)) == "a, b, c and 4 more"
 
@@ -127,10 +127,10 @@ def test_names_are_escaped_counted_and_cut() -> None:
 def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
     result, labelled = jurors.grade(votes), jurors.label(votes)
-    steps = actions(result, labelled, "v.csv", has_key=True)
+    steps = actions(result, labelled, COMMAND, has_key=True)
     corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
     text = next(step.text for step in steps if step.command and "--review" in step.command)
-    assert f"about {corrected:,.0f} of their labels" in text
+    assert f"about {corrected:,.0f} of them are wrong" in text
 
 
 def test_scores_without_intervals_are_ranked_without_claims() -> None:
@@ -138,5 +138,5 @@ def test_scores_without_intervals_are_ranked_without_claims() -> None:
     rows = ranking(result)
     assert [row.score for row in rows] == sorted((row.score for row in rows if row.score is not None), reverse=True)
     text = " ".join(map(str, people(result, rows)))
-    assert "coin" not in text
+    assert "chance" not in text
     assert "overlap" not in text

@@ -101,6 +101,7 @@ def report(
             read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
             shown_options=source.options if of_pairs else shown_options, answers=answers or None,
             kind=PREFERENCES if of_pairs else LABELS,
+            reading=source.options if key.path is None or key_file else source.without(key.path).options,
         )  # fmt: skip
     output.write(page.html)
     print_output(f"{escape_text(path)}\n")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the most votes where that is less
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
-_FEW_COMMON = 10  # common items below which a pair's kappa is noise
+FEW_COMMON = 10  #: common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
 _MOST_MEASURED = 20  # jurors: the relation was measured on panels of 4 to 10
 _MOST_PAIRS = 200  # pairs that a result lists
@@ -70,7 +70,7 @@ def panel_dependence(sketch: Sketch) -> PanelDependence | None:
     pairs = Pairs(sketch)
     first, second, items = pairs.first, pairs.second, pairs.items
     kappa = pair_kappas(sketch, first, second, ("nominal",), 0.95)[0].kappa
-    is_known = ~np.isnan(kappa) & (items >= _FEW_COMMON)
+    is_known = ~np.isnan(kappa) & (items >= FEW_COMMON)
     if not is_known.any():
         return None
     first, second, kappa = first[is_known], second[is_known], kappa[is_known]

@@ -363,16 +363,14 @@ def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[
     is_reported = any(alarm.reason == "correlated_errors" for alarm in alarms)
     if size == FEWEST_JURORS and is_reported:
         # Which of four jurors share an error cannot be determined, so the residual correlations mean nothing.
-        note = (
-            "The effective number of jurors is unknown: the votes of 4 jurors do not show which of them share errors."
-        )
+        note = "Residuals of 4 jurors do not show which of them share errors."
         return replace(result, notes=(*result.notes, note))
     ends = dependence.interval["effective_jurors"] if dependence.interval else None
     interval = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
     worth = f"{dependence.effective_jurors:.1f}{interval}"
-    note = f"By their correlated errors, these {size} jurors are worth at most {worth} independent ones."
+    note = f"By the residuals of the independent-errors model, these {size} jurors are worth at most {worth}."
     if ends is None and not dependence.is_noticed:
-        note = f"The mean error correlation of these {size} jurors is 0; their effective number was not measured."
+        note = f"The residuals of the independent-errors model show no mean error correlation of these {size} jurors."
     known = [{result.jurors[k] for k in group} for group in repeats]
     groups = [group for group in dependence.groups if not any(members.issuperset(group) for members in known)]
     if groups and not is_reported:

@@ -10,11 +10,15 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.solution import is_number
 from jurors.reporting import charts
+from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
 from jurors.reporting.charts.partition import is_joined
-from jurors.reporting.content import ranking
 from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
+
+_CONFUSIONS = 12  # confusion matrices of one chart
 
 
 @dataclass(frozen=True)
@@ -49,9 +53,9 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         ("jurors", "Jurors", (_accuracy, _confusion)),
         ("key", "Against the key", (_against_key,)),
         ("labels", "Labels", (_prevalence,)),
-        ("together", "Errors together", (_dependence, _actual_dependence, _agreement)),
-        ("decisions", "Decisions", (_partition, _items)),
-        ("doubt", "How far to trust it", (_solutions, _bounds, _information)),
+        ("together", "Shared errors", (_dependence, _actual_dependence, _agreement)),
+        ("decisions", "Items", (_partition, _items)),
+        ("doubt", "Uncertainty", (_solutions, _bounds, _information)),
     ]
     if findings.evaluation.exam:
         makers = [("jurors", "Jurors", (_accuracy,))]
@@ -83,33 +87,40 @@ def _needs(value: Any, what: str) -> Any:
 def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.accuracy(e, findings.keyed)
-    rows = sorted((row for row in ranking(e) if row.score is not None), key=lambda row: -(row.score or 0))
-    finding = (
-        f"Scores go from {percent(rows[-1].score)} ({rows[-1].juror}) to {percent(rows[0].score)} ({rows[0].juror})."
-        if rows
-        else "No juror has a score."
-    )
+    drawn = shown_jurors(e)
+    finding = _extremes(e, drawn)
     if e.exam:
-        reading = "Each dot is a juror's estimated score, each bar its interval."
+        reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
         reading = (
-            "Each point is a juror: how often it is right about items of each label. The upper right corner is "
-            "perfect; on the dashed line a juror knows no more than a coin. Points outside the square are no "
-            "possible shares: they prove that errors were not independent."
+            "Each point is a juror: its accuracy on items of each label. The upper right corner is perfect. On the "
+            "dashed line, a juror is no better than chance."
         )
+        if any(x is not None and not 0 <= x <= 1 for j in drawn for x in e.accuracy[j].values()):
+            reading += " A point outside the square is not a possible share: it proves that errors are not independent."
     else:
-        reading = "For each juror, how often it is right about the items of each label."
+        reading = "For each juror, its accuracy on the items of each label."
     return _exhibit("accuracy", reading, finding, chart)
+
+
+def _extremes(e: Evaluation, drawn: Sequence[str]) -> str:
+    """Name the least and the most accurate of the jurors that a chart shows."""
+    scores = [(e.score[j], j) for j in drawn if is_number(e.score[j])]
+    if not scores:
+        return "No juror has an accuracy."
+    (low, worst), (high, best) = min(scores), max(scores)
+    return f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
 
 
 def _confusion(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if len(e.labels) < 3:
-        raise SketchError("two labels are said by the accuracies alone")
+        raise SketchError("of two labels, the accuracies are the whole confusion matrix")
     chart, confusion = charts.confusion(e), e.independent.confusion
+    drawn = sorted(e.jurors, key=lambda j: -e.votes.get(j, 0))[:_CONFUSIONS]
     worst = [
         (confusion[j][a][b], j, a, b)
-        for j in e.jurors
+        for j in drawn
         for a in e.labels
         for b in e.labels
         if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]
@@ -117,8 +128,8 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     finding = "No juror is ever wrong."
     if worst:
         share, j, a, b = max(worst, key=lambda entry: entry[0])
-        finding = f"The commonest confusion: {j} says “{b}” to {percent(share)} of the items that are “{a}”."
-    reading = "Rows are true labels, columns what the juror says. A strong diagonal is a good juror."
+        finding = f"The most frequent confusion: {j} gives “{b}” to {percent(share)} of the items that are “{a}”."
+    reading = "Rows are true labels, columns are votes. An accurate juror has a strong diagonal."
     return _exhibit("confusion", reading, finding, chart)
 
 
@@ -127,9 +138,11 @@ def _against_key(findings: ReportFindings) -> ChartSection:
     chart = charts.against_key(e, keyed)
     covered, known = intervals_held(e, keyed)
     finding = (
-        f"{covered} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
+        f"{covered} of {known} score intervals contain the actual score."
+        if known
+        else "There are no intervals to test."
     )
-    reading = "Estimated without the key against actual with it. On the diagonal the estimate is right."
+    reading = "Each point compares an estimate made without the key with the actual number; on the diagonal they agree."
     return _exhibit("against-key", reading, finding, chart)
 
 
@@ -147,28 +160,35 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
         if gaps:
             gap, a = max(gaps, key=lambda entry: entry[0])
             finding += (
-                f" Majority vote is furthest off on {a}: it says {percent(says[a])}, a gap of {gap * 100:.1f} points."
+                f" Majority vote differs most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
             )
-    reading = "How common each label is by each method. A large gap means that counting majority votes misleads."
+    reading = (
+        "How common each label is by each method. Where majority vote differs much, do not count majority votes to "
+        "estimate a prevalence."
+    )
     return _exhibit("prevalence", reading, finding, chart)
 
 
 def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    dependence = _needs(e.independent.dependence, "dependence")
+    worth = _needs(e.effective_jurors, "dependence")
     chart = charts.dependence(e)
+    first = e.dependence[0]
     finding = (
-        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {dependence.effective_jurors:.1f} "
-        f"independent ones; the mean error correlation is {dependence.mean_correlation:+z.3f}."
+        f"{len(e.jurors)} jurors are worth about {worth:.1f} independent ones; the mean error correlation is about "
+        f"{e.mean_correlation:.2f}."
     )
-    if dependence.groups:
-        listed = "; ".join(", ".join(group[:6]) + (" …" if len(group) > 6 else "") for group in dependence.groups[:4])
-        finding += f" Move together: {listed}."
+    if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
+        finding += (
+            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an "
+            f"error correlation of about {first.correlation:.2f}."
+        )
     reading = (
-        "How much two jurors' errors go together beyond what the truth explains. Strong colours are pairs whose errors "
-        "go together (or avoid each other)."
+        "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
+        "tend to share errors. Two accurate jurors agree too, so only an answer key proves it."
     )
-    return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding is better
+    made = _exhibit("dependence", reading, finding, chart)
+    return replace(made, about=made.about[1:])  # the first line is in the finding
 
 
 def _actual_dependence(findings: ReportFindings) -> ChartSection:
@@ -181,37 +201,39 @@ def _actual_dependence(findings: ReportFindings) -> ChartSection:
         f"mean error correlation is {actual.mean_correlation:+z.3f}."
     )
     if pairs:
-        finding += " Most of all: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
-    reading = "The actual error correlations. Where they differ from the estimates, believe these."
+        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
+    reading = "The actual error correlations. Where they differ from the estimates, use these."
     made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
-    return replace(made, about=(), title="How much errors go together, by the answer key")
+    return replace(made, about=made.about[1:], title="How far errors are correlated, by the answer key")
 
 
 def _agreement(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.agreement(e)
-    reading = "Plain agreement, errors and truth mixed: high agreement alone does not make jurors right."
+    reading = "The share of common items on which two jurors agree. Jurors that agree can be wrong together."
     exhibit = _exhibit("agreement", reading, "", chart)
-    finding = ". ".join(line.rstrip(".") for line in exhibit.about) + "."
-    return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
+    finding = f"{exhibit.about[0].rstrip('.')}."
+    return replace(exhibit, about=exhibit.about[1:], finding=finding, spec={**exhibit.spec, "description": finding})
 
 
 def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
     chart = charts.partition(e)
-    wrong = partition.wrong_labels
+    wrong = e.wrong_labels
     finding = (
-        f"With the best label for each decision tuple, about {wrong:.1%} are wrong."
+        f"Taking the best label of each item, about {wrong:.1%} are wrong."
         if wrong is not None
-        else "This method does not say how many labels are wrong."
+        else "This method does not estimate how many labels are wrong."
     )
-    reading = "Each bar is a decision tuple (who said what), split by estimated true label."
-    if is_joined(partition):
+    reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
+    if is_joined(partition) and len(e.labels) == 2:
         reading = (
-            "Hardly any decision tuple occurs twice, so each bar joins those whose votes went alike, split by "
-            "estimated true label; below, by majority vote."
+            "Each bar groups the items with a similar share of votes for one label: above, split by estimated true "
+            "label, below, by majority vote."
         )
+    elif is_joined(partition):
+        reading = "Each bar groups the items with the same label by majority vote, split by estimated true label."
     exhibit = _exhibit("partition", reading, finding, chart)
     return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
 
@@ -225,7 +247,7 @@ def _items(findings: ReportFindings) -> ChartSection:
         if wrong is not None
         else "These labels are majority votes, without an estimate of their errors."
     )
-    reading = "Items by how likely their best label is wrong. The uncertain ones are where a person's look helps most."
+    reading = "All items by the probability that their best label is wrong. Review those on the left first."
     exhibit = _exhibit("items", reading, finding, chart)
     return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
 
@@ -233,8 +255,11 @@ def _items(findings: ReportFindings) -> ChartSection:
 def _solutions(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.solutions(e)
-    finding = f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}."
-    reading = "The counts cannot tell a solution from its mirror image, in which the labels trade places."
+    finding = (
+        f"If errors are independent, {len(e.independent.solutions)} solutions explain the votes; selected: "
+        f"{e.independent.rule}."
+    )
+    reading = "Votes alone cannot distinguish a solution from its mirror image, in which the labels are exchanged."
     return _exhibit("solutions", reading, finding, chart)
 
 
@@ -248,19 +273,17 @@ def _bounds(findings: ReportFindings) -> ChartSection:
     rows = list(zip(*columns, strict=True))
     open_at = next((x for x, low, high in rows if high - low > 0.5), None)
     if open_at is not None:
-        finding = (
-            f"From an error correlation of {open_at:.4f} on, more than half of all shares are possible for {label}."
-        )
+        finding = f"At an error correlation of {open_at:.4f}, the bounds of {label} are more than 50 points apart."
     elif not rows:
-        finding = "No correlation on the axis explains the counts."
+        finding = "No correlation on the axis explains the votes."
     else:
         x, low, high = rows[-1]
         finding = (
-            f"With error correlations up to {x:.4f}, {label} is {percent_range((low, high))} percent of the items."
+            f"With error correlations up to {x:.4f}, between {percent_range((low, high))}% of the items are {label}."
         )
     reading = (
-        "If no error correlation (a covariance here) exceeds the value on the horizontal axis, the truth is guaranteed "
-        "to lie in the band. Where a band fills everything, nothing is known any more."
+        "If no error correlation (here a covariance) exceeds the value on the horizontal axis, the truth is guaranteed "
+        "to lie in the band. Where a band covers everything, the votes prove nothing."
     )
     return _exhibit("bounds", reading, finding, chart)
 
@@ -268,10 +291,22 @@ def _bounds(findings: ReportFindings) -> ChartSection:
 def _information(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.information(e)
-    reach = [(high - low, j, (low, high)) for j in e.jurors for low, high in [e.interval_of("score", j)] if low == low]
-    finding = "This method has no intervals."
-    if reach:
-        _, juror, ends = max(reach)
-        finding = f"Known least surely: the score of {juror}, between {percent_range(ends)} percent."
-    reading = "Where the estimate loses its information: the less of it there is, the wider the intervals."
+    errors = e.independent.standard_error
+    if len(e.jurors) == 3 and len(e.labels) == 2 and not e.exam:
+        reading = (
+            "The standard error of the prevalence for jurors between chance and perfect, at every prevalence, if "
+            "errors were independent. It grows where jurors are weak or a label is rare."
+        )
+        exhibit = _exhibit("information", reading, "", chart)
+        finding = f"{exhibit.about[1]}." if len(exhibit.about) > 1 else "This test lies outside the map."
+        return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
+    known = [(x, j) for j, x in errors["score"].items() if is_number(x)] if errors is not None else []
+    finding = "This method has no standard errors."
+    if known:
+        error, juror = max(known)
+        finding = f"The least precise score is that of {juror}: standard error {error:.3f}, if errors were independent."
+    reading = (
+        "The standard error of each juror's score, against how far the juror is above chance. It does not include "
+        "correlated errors, which the intervals do."
+    )
     return _exhibit("information", reading, finding, chart)

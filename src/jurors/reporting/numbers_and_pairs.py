@@ -29,7 +29,7 @@ from jurors.numeric.grade import (
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import INDEPENDENT, PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number
-from jurors.reporting.content import shown_alarms, verdict_by_alarms
+from jurors.reporting.content import Command, shown_alarms, verdict_by_alarms
 from jurors.reporting.page import bar, style, template
 from jurors.reporting.tables import IntervalRow, PageTable, name
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
@@ -166,7 +166,7 @@ _NUMBERS_METHOD = (
 )
 
 
-def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
+def numbers_page(votes: Votes | Sketch, level: float, command: Command) -> KindContent:
     """Grade the jurors and value the items by one fit.
 
     Returns
@@ -178,6 +178,7 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
         fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
     title, tables = _card_parts(grades)
+    scale = () if "--scale" in command("") else ("--scale", NUMBERS.scale)
     outliers = tuple(f"Outlier, left out: {juror} answers {x:g} on {item}." for item, juror, x in grades.outliers)
     return KindContent(
         kind="numbers",
@@ -185,9 +186,9 @@ def numbers_page(votes: Votes | Sketch, level: float, file: str) -> KindContent:
         alarms=grades.alarms,
         bars=(_jurors(grades), _items(values)),
         actions=(
-            ("Every item's value, with its interval", f"jurors label {file} --scale interval"),
-            ("Gate a pipeline: exit status 3 if an alarm is raised", f"jurors check {file} --scale interval"),
-            ("Agreement between jurors", f"jurors agreement {file} --scale interval"),
+            ("Get every item's value, with its interval", command("label", *scale)),
+            ("Check every new batch: the exit status is 3 if an alarm is raised", command("check", *scale)),
+            ("See how far the jurors agree, which is not how accurate they are", command("agreement", *scale)),
         ),
         method=_NUMBERS_METHOD,
         remarks=(f"Read as numbers: {table.scale_why}.", *outliers),
@@ -243,7 +244,7 @@ _PAIRS_METHOD = (
 )
 
 
-def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
+def pairs_page(data: Preferences, level: float, command: Command) -> KindContent:
     """Grade the jurors and rank the objects by one fit.
 
     Returns
@@ -254,18 +255,22 @@ def pairs_page(data: Preferences, level: float, file: str) -> KindContent:
         fit = fit_ranking(data)
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
     title, tables = _card_parts(grades)
+    scale = () if "--scale" in command("") else ("--scale", PREFERENCES.scale)
     return KindContent(
         kind="preferences",
         heading=title,
         alarms=sort_by_severity(dict.fromkeys([*grades.alarms, *ranking.alarms])),
         bars=(_objects(ranking), _pair_jurors(grades)),
         actions=(
-            ("Every object with its interval", f"jurors rank {file}"),
+            ("Rank every object, with its interval", command("rank")),
             (
-                "Gate a pipeline: exit status 3 if an alarm is raised",
-                f"jurors grade {file} --scale pairs --fail-on alarm",
+                "Check every new batch: the exit status is 3 if an alarm is raised",
+                command("grade", *scale, "--fail-on", "alarm"),
             ),
-            ("Votes on pairs (first, second, tie), for a key", f"jurors convert {file} --scale pairs -o votes.csv"),
+            (
+                "Convert the answers to votes (first, second or tie), to score them with an answer key",
+                command("convert", *scale, "-o", "votes.csv"),
+            ),
         ),
         method=_PAIRS_METHOD,
         remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
@@ -311,5 +316,5 @@ def _pair_jurors(grades: PairGrades) -> Bars:
     )  # fmt: skip
 
 
-#: The content of the page of each kind of answers that are not labels: (data, level, file) -> content.
-PAGES: dict[Kind, Callable[[Any, float, str], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}
+#: The content of the page of each kind of answers that are not labels: (data, level, command) -> content.
+PAGES: dict[Kind, Callable[[Any, float, Command], KindContent]] = {NUMBERS: numbers_page, PREFERENCES: pairs_page}

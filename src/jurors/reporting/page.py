@@ -30,10 +30,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, VotesError
-from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
-from jurors.options import GradingOptions, column_names
+from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
+from jurors.options import GradingOptions, column_names, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
+from jurors.votes.command_line import command_line
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
 
 if TYPE_CHECKING:
@@ -131,8 +132,6 @@ def bar(row: IntervalRow, low: float, high: float) -> Markup:
 
 # -- the page --
 
-_MAX_RANKED = 12  # above, the first screen shows the first and the last
-_ENDS = 6
 _PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
 _MAX_PACKED = 450_000  # of the numbers, and of the charts
 _LARGEST = ("partition", "solutions", "majority", "details", "confusion")  # what a page leaves out first
@@ -210,7 +209,9 @@ def report_html(
 
     def pairs_page() -> str:
         reading = {name: value for name, value in options.items() if name != "scale"}
-        return make(lambda: (read_pairs(source, **reading), None), shown_options=reading, kind=PREFERENCES).html
+        return make(
+            lambda: (read_pairs(source, **reading), None), shown_options=reading, reading=reading, kind=PREFERENCES
+        ).html
 
     make = partial(
         make_page, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers
@@ -218,8 +219,9 @@ def report_html(
     if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
         return pairs_page()
     shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
+    reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)} if is_named else options
     try:
-        return make(lambda: findings.read(source, key, **options), shown_options=shown_options).html
+        return make(lambda: findings.read(source, key, **options), shown_options=shown_options, reading=reading).html
     except VotesError as error:
         if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
             raise
@@ -243,6 +245,7 @@ def make_page(
     command: str | None = None,
     grading: Mapping[str, Any],
     shown_options: Mapping[str, Any],
+    reading: Mapping[str, Any],
     texts: ItemTexts | None = None,
     answers: Any = None,
 ) -> Page:
@@ -260,6 +263,8 @@ def make_page(
         As in `report_html`.
     grading, shown_options
         The options of `grade`, and all others that the page should list.
+    reading
+        The options that say how the votes are read: the commands of the page repeat them.
     texts, answers
         What shows the items that a person should look at, and the sheets of an audit.
 
@@ -276,23 +281,52 @@ def make_page(
     with closing(RuntimeMaker()) as maker:
         checksums = Checksums(inputs)
         data, key = read()
-        kind, name = kind_of(data), _file_name(inputs[0][1])
+        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading)
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
             options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
-            file = checked[0].name if kind is NUMBERS and checked else name or "FILE"
-            content = PAGES[kind](data, options["level"], shlex.quote(file))
+            content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
             return Page(render_kind(content, about, heading), content.alarms)
         findings = find_findings(cast("Votes | Sketch", data), key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**options, **shown_options}, command)
-        return Page(render(findings, about, maker, title=heading, file=name or "FILE"), e.alarms)
+        return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
-def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
-    """Render the page of these findings.
+def command_writer(source: Any, reading: Mapping[str, Any]) -> Callable[..., str]:
+    """Give a function that writes a command on the votes, with the options by which they are read.
+
+    Returns
+    -------
+    callable
+        (name, *further words) -> a line to paste into a shell.
+
+    Examples
+    --------
+    >>> command_writer("votes.csv", {"item": "q", "layout": "auto"})("check", "--quiet")
+    'jurors check votes.csv --item q --quiet'
+    """
+    parts = source if isinstance(source, (list, tuple)) else (source,)
+    is_named = bool(parts) and all(isinstance(part, (str, Path)) and str(part) != "-" for part in parts)
+    files = [without_secrets(str(part)) for part in parts] if is_named else ["FILE"]
+    home = os.path.join(os.path.expanduser("~"), "")
+
+    def write(name: str, *more: str) -> str:
+        line = command_line(name, files, reading, *more)
+        for file in files:
+            if len(home) > 2 and file.startswith(home):  # a shell extends ~ where it is not quoted
+                line = line.replace(shlex.quote(file), f"~/{shlex.quote(file.removeprefix(home))}")
+        return line
+
+    return write
+
+
+def render(
+    findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, command: Callable[..., str]
+) -> str:
+    """Render the page of these findings; `command` writes a command on their votes.
 
     Returns
     -------
@@ -302,7 +336,7 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     from markupsafe import Markup
 
     from jurors.evaluate.card import footnotes, heading, percent
-    from jurors.reporting.content import actions, people, ranking, shown_alarms, verdict
+    from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
     from jurors.reporting.evidence import tabs
     from jurors.reporting.tables import (
         audit_lines,
@@ -331,9 +365,7 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
     numbers, numbers_type, numbers_note = _numbers(e)
     script = resource("report.js")
     runtime = maker.result()
-    is_long = len(rows) > _MAX_RANKED
-    # The weakest of those who can be judged; all others are in the tables.
-    last = [row for row in rows[_ENDS:] if not row.is_open][-_ENDS:] or rows[-_ENDS:] if is_long else []
+    first, last = first_and_last(rows)
     # Every alarm, and the first warnings; the page folds the others.
     loud = [alarm for alarm in alarms if alarm.level != "note"]
     shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
@@ -351,20 +383,21 @@ def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, 
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
-        first=rows[:_ENDS] if is_long else rows, last=last,
-        left_out=len(rows) - _ENDS - len(last) if is_long else 0,
+        first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
+        can_rank=sum(row.is_ranked for row in rows),
         level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
-        actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
+        actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
         method=method_sentence(findings), footnotes=sentences(footnotes(e)), tables=number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
-        specs=specs, vega=runtime.packed, unshown=unshown,
+        specs=specs, vega=runtime.packed,
+        unshown=[(x, command("report", "--chart", x.id.removesuffix("-key"), "-o", f"{x.id}.svg")) for x in unshown],
     )  # fmt: skip
 
 
 def _file_name(source: Any) -> str | None:
-    """Name the votes as a reader would; None if they have no name."""
+    """Name the file of the votes; None where there is none, or several."""
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
     return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None

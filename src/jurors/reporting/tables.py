@@ -192,8 +192,8 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     """
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
-        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _independent, _exact, _solutions,
-        _partition, _confusions, _pairs, _methods, _items,
+        _prevalences, _scores, _levels, _accuracies, _dependent_pairs, _abstentions, _repeats, _independent, _exact,
+        _solutions, _partition, _confusions, _pairs, _methods, _items,
     )  # fmt: skip
     if e.exam:
         makers = (_scores, _repeats, _methods)
@@ -209,19 +209,21 @@ def method_sentence(findings: ReportFindings) -> str:
     """
     e = findings.evaluation
     how = {
-        "algebraic": "Exactly, from how often each combination of votes occurred: if the three jurors' errors were "
-        "independent on this test, one of the solutions is the truth."
+        "algebraic": "The exact solution of the counts of decision tuples: if the errors of the three jurors are "
+        "independent on this test, one of the two solutions is the truth."
         if e.independent.exact is not None
-        else "By algebra, from how often each combination of votes occurred, if the jurors' errors were independent.",
-        "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
-        "nobody sees, and each juror its own rates of confusing one label with another."
+        else "The algebraic solution of the counts of decision tuples, for jurors with independent errors.",
+        "latent": "A latent class model, fitted to the counts of decision tuples: every item has an unknown true "
+        "label, and every juror its own rate of confusing one label with another."
         if not e.is_on_a_line
-        else "By a model fitted to how often each combination of votes occurred: every item has a place on a line that "
-        "nobody sees, and each juror follows it more or less closely and cuts it into levels where it thinks fit.",
-    }.get(e.method, f"By the method {e.method}.")
+        else "An ordinal latent trait model, fitted to the counts of decision tuples: every item has a position on an "
+        "unknown line, and every juror follows it with its own precision and its own thresholds between levels.",
+    }.get(e.method, f"The method {e.method}.")
+    if e.is_calibrated:
+        how += " The grades are then calibrated: they allow for shared errors as measured on juries with known answers."
     if e.gold is not None:
-        return f"{how} Of a truth that is known, only {e.gold.items:,} gold items helped to find these numbers."
-    return f"{how} No vote was compared with an answer key to find these numbers."
+        return f"{how} They use {e.gold.items:,} gold items and no other true label."
+    return f"{how} They use no answer key."
 
 
 def _is_covered(value: Any, ends: tuple[float, float]) -> str:
@@ -265,7 +267,7 @@ def _grade_table(
 ) -> PageTable:  # fmt: skip
     """Fill a table whose columns are the names in a key: the statistic, majority vote's, and the actual one."""
     e = findings.evaluation
-    columns = [*table.columns, *_columns(e, what), *["majority vote says"] * (majority is not None)]
+    columns = [*table.columns, *_columns(e, what), *["by majority vote"] * (majority is not None)]
     rows = []
     for key in keys:
         row = [*map(str, key), *_cells(e, statistic, *key)]
@@ -285,7 +287,7 @@ def _prevalences(findings: ReportFindings) -> PageTable | None:
     actual = {} if solution is None else {(a,): x for a, x in solution.prevalence.items()}
     majority = e.majority.to_float().prevalence if e.majority else {}
     table = PageTable(("label",), (), "How common each label is", id="table-prevalence")
-    return _grade_table(findings, "prevalence", "how common", [(a,) for a in e.labels], actual, majority, table)
+    return _grade_table(findings, "prevalence", "prevalence", [(a,) for a in e.labels], actual, majority, table)
 
 
 def _scores(findings: ReportFindings) -> PageTable | None:
@@ -294,8 +296,8 @@ def _scores(findings: ReportFindings) -> PageTable | None:
         return None
     actual = {} if findings.keyed is None else {(j,): x for j, x in actual_scores(findings.keyed).items()}
     majority = e.majority.to_float().score if e.majority else {}
-    table = PageTable(("juror",), (), "The share of all items each juror has right", id="table-scores")
-    return _grade_table(findings, "score", "score", [(j,) for j in e.jurors], actual, majority, table)
+    table = PageTable(("juror",), (), "The accuracy of each juror over all items", id="table-scores")
+    return _grade_table(findings, "score", "accuracy", [(j,) for j in e.jurors], actual, majority, table)
 
 
 def _levels(findings: ReportFindings) -> PageTable | None:
@@ -307,7 +309,7 @@ def _levels(findings: ReportFindings) -> PageTable | None:
     columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))
     known = {row[0]: row[1:] for table in tables[1:] for row in table.rows}
     rows = tuple((*map(str, row), *map(str, known.get(row[0], ()))) for row in tables[0].rows)
-    caption = "How far each juror's votes are off, in levels, to which side (lenient or harsh), and how they follow"
+    caption = "How far each juror's votes are from the estimated levels, in levels"
     return PageTable(columns, rows, caption, id="table-levels")
 
 
@@ -318,10 +320,12 @@ def _accuracies(findings: ReportFindings) -> PageTable | None:
         return None
     actual = {} if solution is None else {(j, a): x for j, row in solution.accuracy.items() for a, x in row.items()}
     width = 2 + len(_columns(e, "accuracy")) + len(_key_columns(findings.keyed))
-    shown = e.jurors[: max(1, _MAX_CELLS // (width * len(e.labels)))]
+    order = [*e.ranking.order, *(j for j in e.jurors if j not in set(e.ranking.order))]
+    most = max(1, _MAX_CELLS // (width * len(e.labels)))
+    shown = list(e.jurors) if len(e.jurors) <= most else order[:most]
     left = (len(e.jurors) - len(shown)) * len(e.labels)
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
-    caption = "Of the items of a true label, the share each juror gets right"
+    caption = "The accuracy of each juror on the items of each true label"
     table = PageTable(("juror", "true label"), (), caption, id="table-accuracy", named=(0, 1), note=note)
     keys = [(j, a) for j in shown for a in e.labels]
     return _grade_table(findings, "accuracy", "accuracy", keys, actual, None, table)
@@ -383,16 +387,16 @@ def _solutions(findings: ReportFindings) -> PageTable | None:
     shown = [s.to_float() for s in model.solutions[:6]]
     if not shown:
         return None
-    heads = ["chosen" if k == 0 and model.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
+    heads = ["selected" if k == 0 and model.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
     rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
     rows += [
         (f"accuracy of {j} on {a}", *(percent(s.accuracy[j][a]) for s in shown)) for j in e.jurors for a in e.labels
     ]
     rows += [(f"score of {j}", *(percent(s.score[j]) for s in shown)) for j in e.jurors]
-    note = f"Selected: {model.rule}." if model.solution is not None else "None of them is real, so none is chosen."
+    note = f"Selected: {model.rule}." if model.solution is not None else "None of them is real, so none is selected."
     left = len(model.solutions) - len(shown)
     note += f" {left:,} more are in the embedded numbers." if left else ""
-    caption = "Every solution that explains the counts"
+    caption = "Every solution that explains the votes, if errors were independent"
     return PageTable(("statistic", *heads), tuple(rows), caption, id="table-solutions", note=note)
 
 
@@ -405,7 +409,7 @@ def _partition(findings: ReportFindings) -> PageTable | None:
     sketch = partition.sketch
     order = (-sketch.counts).argsort(kind="stable")[:_MAX_TUPLES]
     decisions = sketch.tuples.codes[order].tolist()
-    columns = (*e.jurors, "items", *(f"truly {a}" for a in e.labels), "best label")
+    columns = (*e.jurors, "items", *(f"true {a}" for a in e.labels), "best label")
     rows = [
         (
             *("–" if code < 0 else str(e.labels[code]) for code in decisions[place]),
@@ -419,7 +423,7 @@ def _partition(findings: ReportFindings) -> PageTable | None:
     left = int((sketch.counts > 0).sum()) - len(rows)
     note = f"{left:,} rarer decision tuples are left out here." if left else ""
     named = (*range(len(e.jurors)), len(columns) - 1)
-    caption = "The partition: each decision tuple's items by estimated true label"
+    caption = "The items of each decision tuple, by estimated true label"
     return PageTable(columns, tuple(rows), caption, id="table-partition", named=named, note=note)
 
 
@@ -427,14 +431,14 @@ def _confusions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if e.independent.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MAX_CELLS:
         return None
-    columns = ("juror", "true label", *(f"says {b}" for b in e.labels))
+    columns = ("juror", "true label", *(f"vote {b}" for b in e.labels))
     rows = [
         (j, str(a), *(percent(e.independent.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels
     ]
     return PageTable(
         columns,
         tuple(rows),
-        "Confusion: what each juror says of each true label, if errors were independent",
+        "Confusion: the votes of each juror by true label, if errors were independent",
         id="table-confusion",
         named=(0, 1),
     )
@@ -453,7 +457,26 @@ def _pairs(findings: ReportFindings) -> PageTable | None:
     )
     note = f"The {_MAX_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MAX_PAIRS else ""
     columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
-    return PageTable(columns, rows, "Who errs with whom", id="table-pairs", named=(0, 1), note=note)
+    caption = "Residual error correlations, if errors were independent"
+    return PageTable(columns, rows, caption, id="table-pairs", named=(0, 1), note=note)
+
+
+def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
+    """The pairs that agree most beyond chance."""
+    pairs, keyed = findings.evaluation.dependence, findings.keyed
+    if not pairs:
+        return None
+    actual: dict[Any, str] = {}
+    for a, b, x, _ in () if keyed is None else dependence_with_key(keyed).pairs():
+        actual[a, b] = actual[b, a] = f"{x:+z.2f}"
+    rows = tuple(
+        (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}",
+         *([actual.get(pair.jurors, "–")] if keyed is not None else []))
+        for pair in pairs[:_MAX_PAIRS]
+    )  # fmt: skip
+    columns = ("first", "second", "kappa", "error correlation", *(["actual"] if keyed is not None else []))
+    caption = "Pairs that agree most beyond chance, and the error correlation that goes with it in real panels"
+    return PageTable(columns, rows, caption, id="table-dependence", named=(0, 1))
 
 
 def _methods(findings: ReportFindings) -> PageTable | None:
@@ -465,14 +488,14 @@ def _methods(findings: ReportFindings) -> PageTable | None:
 
 
 def _items(findings: ReportFindings) -> PageTable | None:
-    """The items whose review helps most."""
+    """The items whose label is the least likely to be right."""
     queue = findings.queue
     if queue is None or queue.wrong_labels is None:
         return None
     shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {})}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
-    columns = ("item", "best label", "is right", *shown)
+    columns = ("item", "best label", "probability", *shown)
     caption = f"The {len(rows)} items whose label is the least likely to be right"
     return PageTable(columns, rows, caption, id="table-items", named=(0, 1), texts=tuple(range(3, len(columns))))
 
@@ -485,6 +508,7 @@ def _cut(text: str) -> str:
 # -- words that the sentences of the page share --
 
 _SHORT = 15  # characters that every screen has room for
+_END = 9  # characters of a long name's end that are always shown
 
 
 def name(text: Any) -> Markup:
@@ -502,7 +526,8 @@ def _named(text: str) -> Markup:
     shown = escape_text(text)
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)
-    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
+    start, end = shown[:-_END], shown[-_END:]  # names of models differ at their end, so the middle is cut
+    return Markup('<bdi class="name" title="{}"><span>{}</span><span>{}</span></bdi>').format(shown, start, end)
 
 
 def names(all_names: Sequence[Any], most: int = 5) -> Markup:
@@ -557,16 +582,16 @@ def sentences(lines: Sequence[str]) -> list[str]:
 
 _MAX_ROWS = 1_000  # of a table of an audit
 _PROVED = {
-    "score": "The share of its votes that each juror has right",
-    "wrong_labels": "The share of items whose label is wrong, by each method, blind to these labels",
+    "score": "The accuracy of each juror over all items",
+    "wrong_labels": "The share of wrong labels of each method, which did not use the audit's labels",
     "prevalence": "How common each label is",
-    "accuracy": "Of the items of a true label, the share each juror gets right",
+    "accuracy": "The accuracy of each juror on the items of each true label",
 }
 _HEADS = {"score": ["juror"], "wrong_labels": ["method"], "prevalence": ["label"], "accuracy": ["juror", "true label"]}
 
 
 def key_lines(check: KeyCheck) -> list[Markup]:
-    """Describe what the key says of the grades.
+    """Compare the grades with the key.
 
     Returns
     -------
@@ -574,19 +599,19 @@ def key_lines(check: KeyCheck) -> list[Markup]:
         Sentences.
     """
     who, estimate, true = check.worst
-    start = "By" if not check.speaks_against else "They are contradicted by"
-    line = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
+    start = "Compared with" if not check.speaks_against else "Contradicted by"
+    line = Markup("{} the answer key ({}): the largest error is that of {}, {} estimated, {} actual.").format(
         start, count_noun(check.items, "item"), names([who]), percent(estimate), percent(true)
     )
     if check.known:
-        promised = f", where {check.level * 100:g}% should" if check.is_contradicted else ""
-        line += Markup(" {} of {} score intervals hold the actual score{}.").format(
+        promised = f", and {check.level * 100:g}% should" if check.is_contradicted else ""
+        line += Markup(" {} of {} score intervals contain the actual score{}.").format(
             f"{check.held:,}", f"{check.known:,}", promised
         )
     if (labels := check.labels) is None:
         return [line]
-    expected = f", where {labels.expected / labels.items:.1%} were expected to be" if labels.are_far_off else ""
-    by_key = Markup("By the key, {} of the best labels are wrong ({:.1%}){}, and {:.1%} of majority vote's.").format(
+    expected = f", but {labels.expected / labels.items:.1%} were predicted" if labels.are_far_off else ""
+    by_key = Markup("By the key, {} of the best labels are wrong ({:.1%}){}; of majority votes, {:.1%} are.").format(
         f"{labels.wrong:,}", labels.wrong / labels.items, expected, labels.majority / labels.items
     )
     return [line, by_key]
@@ -603,14 +628,12 @@ def label_advice(labels: Labels) -> str | None:
     if labels.wrong == labels.majority == 0:
         return None
     if labels.better == "best":
-        return f"Use the best labels, not majority vote's: by the key {best} of them are wrong, against {majority}"
+        return f"Use the best labels, not majority vote: by the key {best} of them are wrong, against {majority}"
     if labels.better == "majority":
-        return (
-            f"Use majority vote's labels, not the best labels: by the key {majority} of them are wrong, against {best}"
-        )
+        return f"Use majority vote, not the best labels: by the key {majority} of its labels are wrong, against {best}"
     return (
-        f"The key does not tell the best labels from majority vote's ({best} and {majority} wrong, within chance): "
-        "majority vote is the simpler choice"
+        f"Use majority vote, which is simpler: by the key {majority} of its labels are wrong, and {best} of the best "
+        "labels, no difference beyond chance"
     )
 
 
@@ -621,13 +644,16 @@ def audit_lines(audit: Audit) -> list[str]:
     -------
     list of str
     """
-    first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, which chance had drawn."
-    real = "Calibrated: by reference juries, with these labels as gold; valid as far as your jury resembles them."
+    first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, drawn at random."
+    real = (
+        "Guaranteed intervals rest on the random draw alone. Calibrated ones use these labels as gold, and are valid "
+        "as far as your jury resembles the reference juries."
+    )
     return [first, *audit.notes, *([] if audit.calibrated is None else [real])]
 
 
 def audit_tables(audit: Audit) -> list[PageTable]:
-    """Make the tables of an audit, guaranteed beside as real juries go: scores, wrong labels, prevalences, accuracies.
+    """Make the tables of an audit, guaranteed and calibrated: scores, wrong labels, prevalences, accuracies.
 
     Returns
     -------

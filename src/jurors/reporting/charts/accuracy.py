@@ -19,6 +19,7 @@ from jurors.numeric.grade import NumberGrades
 from jurors.numeric.score import NumberScores
 from jurors.reporting.charts.base import (
     BLUE,
+    CUT_LABEL,
     GREY,
     ORANGE,
     PALETTE,
@@ -45,14 +46,15 @@ from jurors.reporting.charts.base import (
     place_names,
     placed,
     shorten_name,
+    shown_jurors,
+    shown_of,
     tip,
 )
 from jurors.results import count_noun
 
 # -- the accuracy plane of two labels --
 
-BETTER, WORSE, OUTSIDE, ACTUAL = "better than a coin", "worse than a coin", "outside 0 – 100%", "actual (answer key)"
-_MAX_BOTH = 12  # jurors whose two kinds of intervals fit one plane
+BETTER, WORSE, OUTSIDE, ACTUAL = "better than chance", "worse than chance", "outside 0 – 100%", "actual (answer key)"
 _LOOKS = {
     BETTER: (BLUE, "circle"), WORSE: (ORANGE, "triangle-down"), OUTSIDE: (PINK, "diamond"), ACTUAL: (GREY, "cross"),
 }  # fmt: skip
@@ -82,7 +84,7 @@ def juror_rows(grades: ChartGrades, truth: ChartGrades | None) -> list[Row]:
 
 
 def kind_of(x: float, y: float) -> str:
-    """Classify where a juror lies: outside the square is an alarm, below the line of guessing is worse than a coin.
+    """Classify where a juror lies: outside the square is an alarm, below the line of guessing is worse than chance.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def background(domain: list[float]) -> Chart:
         .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
     )
     word = (
-        alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "a coin"}]))
+        alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "chance"}]))
         .mark_text(align="left", baseline="top", angle=45, dx=2, dy=4, fontStyle="italic", fontSize=10)
         .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     )
@@ -210,35 +212,38 @@ def accuracy(
     evaluation: Evaluation | KeyedEvaluation,
     truth: KeyedEvaluation | None = None,
     *,
+    jurors: Sequence[str] | None = None,
     width: float = 420,
     height: float | None = None,
 ) -> Chart:
-    """How accurate each juror is on each label, with intervals, beside the actual where a key is given.
+    """How accurate each juror is on each label, with intervals, and the actual accuracy where a key is given.
 
-    Two labels make a plane, one axis per label; on the dashed line a juror knows no more than a coin. More labels make
-    a dot and an interval for each juror and label, or a heat map where those are many. The axes grow past [0, 1] when
-    an estimate lies outside: that is an alarm, and it must be visible.
+    Two labels make a plane, one axis per label; on the dashed line a juror is no better than chance. More labels make a
+    dot and an interval for each juror and label, or a heat map where those are many. Of more than 20 jurors the ten
+    best and the ten worst with enough votes are shown, unless you name `jurors`. The axes grow past [0, 1] when an
+    estimate lies outside: that is an alarm, and it must be visible.
 
     Returns
     -------
     altair chart
     """
     check_result(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
-    grades = grades_of(evaluation)
+    shown = shown_jurors(evaluation, jurors)
+    grades = grades_of(evaluation).take(shown)
     actual = None if truth is None else matched(grades_of(truth), grades)
-    about = _about(evaluation)
+    about = _about(evaluation) + shown_of(shown, evaluation.jurors, "The best and worst" if jurors is None else "Shown")
     shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
     is_heat = len(grades.labels) > 2 and not (shorter <= _MAX_PANELS and longer <= _MAX_ROWS)
-    crosses = ["Crosses are the actual, by the answer key"] * (truth is not None)
+    crosses = ["Crosses: actual, by the answer key"] * (truth is not None)
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         chart = _dots(grades, actual, (width, height), scores_only=True)
-        return finish(chart, "How often each juror is right", about + crosses)
+        return finish(chart, "How accurate each juror is", about + crosses)
     if len(grades.labels) == 2:
         rows = juror_rows(grades, actual)
         if left := len(grades.jurors) - len(rows):
             about.append(f"{count_noun(left, 'juror')} without an accuracy on both labels left out")
         if worse := [row["juror"] for row in rows if row["kind"] != BETTER]:
-            about.append(f"{count_noun(len(worse), 'juror')} worse than a coin or outside 0 – 100%")
+            about.append(f"{count_noun(len(worse), 'juror')} worse than chance or outside 0 – 100%")
         chart = accuracy_plane(grades, actual, (width, width if height is None else height))
         return finish(chart, "How accurate each juror is on each label", about)
     title = "How accurate each juror is on each label"
@@ -299,7 +304,7 @@ def _dots(
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
     y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
     what = "score" if scores_only else "accuracy"
     intervals = any(row["value_low"] is not None for row in rows)
     tooltip = _tooltip(what, intervals=intervals, actual=truth is not None)
@@ -318,7 +323,7 @@ def _heat(grades: ChartGrades, truth: ChartGrades | None, width: float, height: 
     tall = height if height is not None else min(_MAX_HEIGHT, max(14.0 * len(grades.jurors), 60))
     step = tall / len(grades.jurors)
     wide = max(width, 24.0 * len(grades.labels))
-    title = None if step >= 9 else "jurors, the highest score on top"
+    title = None if step >= 9 else "jurors, the most accurate first"
     return (
         alt.Chart(data(rows))
         .mark_rect()
@@ -368,7 +373,7 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
         raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {there}")
     if not all(s.is_real for s in evaluation.independent.solutions):
         raise SketchError(
-            "both solutions of these counts are complex, so they have no place in the accuracy plane; "
+            "both solutions of these votes are complex, so they have no place in the accuracy plane; "
             "`jurors grade --format json` has their numbers"
         )
     first, second = evaluation.labels
@@ -418,7 +423,7 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
         f"Chosen by: {evaluation.independent.rule}.",
         f"Prevalence of {a}: {percent(shares[0]['share'])}, or {percent(shares[1]['share'])} in the mirror.",
     ]
-    return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the counts", about)
+    return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the votes", about)
 
 
 # -- estimated against actual --
@@ -429,7 +434,7 @@ _SHAPES = {"accuracy": "circle", "prevalence": "diamond", "score": "square"}
 def against_key(
     evaluation: Evaluation, keyed: KeyedEvaluation, *, width: float = 420, height: float | None = None
 ) -> Chart:
-    """Every prevalence and accuracy (of an exam: every score) as estimated without the key, over what the key says.
+    """Every prevalence and accuracy (of an exam: every score) as estimated without the key, against the actual one.
 
     Returns
     -------
@@ -478,8 +483,8 @@ def against_key(
     ]
     if known := [row for row in rows if row["value_low"] is not None]:
         covered = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
-        about.append(f"{covered:,} of {len(known):,} intervals hold the actual number")
-    return finish(chart, "Estimated without the key, over what the key says", about)
+        about.append(f"{covered:,} of {len(known):,} intervals contain the actual number")
+    return finish(chart, "Estimates without the key against the actual numbers", about)
 
 
 def _key_rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
@@ -550,7 +555,7 @@ def history(
     columns = max(1, int(width // (_MIN_WIDTH + _ROOM)))
     length = f"{result.window} items" if result.window.isdigit() else result.window
     about = [f"{count_noun(len(result.windows), 'window')} of {length}; bands are intervals"]
-    about += ["Upright lines: where an alarm's change began"] * bool(marks)
+    about += ["Vertical lines: where a change began that raised an alarm"] * bool(marks)
     about += [f"{count_noun(len(jurors) - _MAX_JURORS, 'more juror')} left out"] * (len(jurors) > _MAX_JURORS)
     domain = grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
     x = alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
@@ -568,7 +573,7 @@ def history(
     layered = alt.layer(band, line, rule, data=data(placed(rows, "juror", shown) + placed(marks, "juror", shown)))
     layered = layered.properties(width=width / columns - _ROOM, height=height)
     panels = layered.facet(alt.Facet("juror:N", title=None, sort=by_place()), columns=columns).properties(spacing=14)
-    return finish(panels, "How often each juror is right", about)
+    return finish(panels, "How accurate each juror is over time", about)
 
 
 # -- reliability of numbers --
@@ -579,7 +584,7 @@ _FORM = ".2f"
 def reliability(result: NumberGrades | NumberScores, *, width: float = 420, height: float | None = None) -> Chart:
     """The reliability of each juror who answers in numbers, the best first, with intervals, and by the key of a score.
 
-    Reliability is the squared correlation with the truth: 0 tells nothing, 1 all. The axis grows past [0, 1] when an
+    Reliability is the squared correlation with the truth, from 0 to 1. The axis grows past [0, 1] when an
     estimate lies outside: that is an alarm, and it must be visible.
 
     Returns
@@ -601,7 +606,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     best = np.argsort(-np.nan_to_num(grades.reliability, nan=-np.inf), kind="stable")
     step = max(5.0, min(20.0, _MAX_HEIGHT / len(rows)))
     y = alt.Y("juror:N", scale=ordered(grades.jurors[k] for k in best), title=None)
-    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
+    y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False, labelExpr=CUT_LABEL)
     tips = [tip("juror:N", "juror"), tip("value:Q", "reliability", _FORM), tip("value_interval:N", "interval")]
     tips += [tip("actual:Q", "by the key", _FORM)] * (actual is not None)
     layers = dot_layers(rows, y, "reliability", tips, form=_FORM, ticks=6)
@@ -614,5 +619,5 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     ]
     if unknown := int(np.isnan(grades.reliability).sum()):
         about.append(f"{count_noun(unknown, 'juror')} without a grade")
-    about += ["Crosses are the actual, by the answer key"] * (actual is not None)
-    return finish(chart, "How far each juror's numbers can be relied on", about)
+    about += ["Crosses: actual, by the answer key"] * (actual is not None)
+    return finish(chart, "How reliable each juror is", about)

@@ -14,7 +14,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -22,8 +22,10 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
-from jurors.evaluate.card import percent_range
+from jurors.evaluate.card import SHORT, percent_range
+from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.options import Label
 from jurors.reporting.page import RuntimeMaker
 from jurors.results import escape_text
@@ -390,6 +392,25 @@ def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple
             yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
 
 
+def cut_middle(name: str, most: int = 18) -> str:
+    """Shorten a name in its middle, since names of models differ at their end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cut_middle("Skywork_Skywork-Reward-Gemma-2-27B")
+    'Skywork_S…mma-2-27B'
+    """
+    return name if len(name) <= most + 1 else f"{name[: most // 2]}…{name[-(most // 2) :]}"
+
+
+#: how an axis writes a long name: without its middle
+CUT_LABEL = "length(datum.label) > 19 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -9) : datum.label"
+
+
 def name_layers(
     names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
 ) -> list[Chart]:
@@ -416,10 +437,10 @@ def name_layers(
     for align in ("left", "right", "center"):
         texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
         if texts:
-            rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
+            rows = data([{"juror": name, "name": cut_middle(name), "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
             layers.append(
-                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("juror:N"), tooltip=tip("juror:N", "juror"))
+                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"))
             )
     return layers
 
@@ -446,19 +467,26 @@ class ChartGrades:
         """Look up an interval; (NaN, NaN) where there is none."""
         return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
 
+    def take(self, jurors: Sequence[str]) -> ChartGrades:
+        """Only these jurors, in this order."""
+        at = [self.jurors.index(j) for j in jurors]
+        return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
 
-def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """Convert the grades to floats; SketchError if there are none.
+
+def grades_of(result: Evaluation | KeyedEvaluation, *, independent: bool = False) -> ChartGrades:
+    """Convert the grades, or those of the independent-errors model, to floats; SketchError if there are none.
 
     Returns
     -------
     ChartGrades
     """
-    if isinstance(result, Evaluation) and not result.has_grades:
+    if isinstance(result, Evaluation) and not (result.independent.solution if independent else result.has_grades):
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
-        raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{loud}")
+        raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
     jurors, labels = result.jurors, result.labels
     grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
+    if independent and isinstance(result, Evaluation):
+        grades = result.independent
     accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
     return ChartGrades(
         jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),
@@ -506,6 +534,41 @@ def ends_row(name: str, ends: Ends) -> dict[str, Any]:
     }
 
 
+MOST_JURORS = 20  #: of a chart that names them: of a larger panel, the best and the worst, or the most dependent
+
+
+def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | None = None) -> list[str]:
+    """Select the jurors of a chart: these, or all; of a large panel, the ten best and the ten worst with enough votes.
+
+    Returns
+    -------
+    list of str
+        In the panel's order where all are shown, else the best first.
+    """
+    if jurors is not None:
+        return [result.jurors[k] for k in selected(result.jurors, jurors, len(jurors))]
+    if len(result.jurors) <= MOST_JURORS:
+        return list(result.jurors)
+    if isinstance(result, Evaluation):
+        return card_jurors(result, SHORT)[0]
+    votes, score = result.votes, result.solution.to_float().score
+    enough = min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+    known = [j for j in result.jurors if score[j] is not None and votes[j] >= enough]
+    known.sort(key=lambda j: -score[j])
+    return known if len(known) <= MOST_JURORS else [*known[: MOST_JURORS // 2], *known[-(MOST_JURORS // 2) :]]
+
+
+def shown_of(shown: Sequence[str], everyone: Sequence[str], what: str = "The best and worst") -> list[str]:
+    """Say which jurors a chart shows, if not all.
+
+    Returns
+    -------
+    list of str
+        One line, or none.
+    """
+    return [f"{what}: {len(shown)} of {len(everyone):,} jurors"] if len(shown) < len(everyone) else []
+
+
 def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int) -> list[int]:
     """Find the positions of these jurors, or of the first ones.
 
@@ -518,7 +581,7 @@ def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int)
     return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
 
 
-# -- dots and intervals in rows: as real juries go, if errors were independent, and by a key --
+# -- dots and intervals in rows, and crosses by a key --
 
 _DRAWN = ("value", "value_low", "value_high", "actual")
 

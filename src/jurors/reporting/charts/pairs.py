@@ -1,7 +1,7 @@
-"""Heat maps of pairs (agreement, error correlations), and each juror's confusion matrix.
+"""Heat maps of pairs (agreement, dependence, error correlations), and each juror's confusion matrix.
 
-The numbers of a triangle travel once, a list per juror, and are drawn on both sides of the diagonal: 150 jurors are
-11,175 numbers, not 22,500 rows with names.
+The numbers of a triangle travel once, a list per juror, and are drawn on both sides of the diagonal. Of a large panel
+at most 20 jurors are drawn.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.errors import SketchError
+from jurors.errors import SketchError, name_positions
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
+from jurors.evaluate.agreement_coefficients import pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import FEW_COMMON
 from jurors.reporting.charts.base import (
+    CUT_LABEL,
     DIVERGING,
+    MOST_JURORS,
     PERCENT,
     SEQUENTIAL,
     Chart,
@@ -30,20 +34,23 @@ from jurors.reporting.charts.base import (
     number,
     ordered,
     placed,
-    selected,
+    shown_jurors,
+    shown_of,
     tip,
 )
 from jurors.results import count_noun
+from jurors.sketch.pairs import Pairs
 
 _FEW = 12  # up to so many jurors keep their order
-_MAX_JURORS = 320
-_ALL_DIGITS = 40  # beyond so many jurors, numbers travel with three decimals
 
 
 def agreement(
-    result: AgreementStatistics | Evaluation, *, width: float | None = None, height: float | None = None
-) -> Chart:
-    """How often each pair of jurors gave the same answer; jurors who answer alike stand together. It is not accuracy.
+    result: AgreementStatistics | Evaluation, *, jurors: Sequence[str] | None = None, width: float | None = None,
+    height: float | None = None,
+) -> Chart:  # fmt: skip
+    """How often each pair of jurors gave the same answer, which is not how accurate they are.
+
+    Of more than 20 jurors, the best and the worst of an Evaluation are shown, else those that share the most items.
 
     Returns
     -------
@@ -56,49 +63,99 @@ def agreement(
     matrix, items = np.full((size, size), np.nan), np.zeros((size, size))
     for target, values in ((matrix, statistics.pair_agreement), (items, statistics.pair_items)):
         target[statistics.first, statistics.second] = target[statistics.second, statistics.first] = values
+    what = "The best and worst" if jurors is None else "Shown"
+    if isinstance(result, Evaluation) or jurors is not None:
+        names = shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
+        shown = name_positions(statistics.jurors, names, "juror")
+    else:
+        what = "Those that share the most items"
+        shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
+    matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
+    names = [statistics.jurors[k] for k in shown]
     order = _seriated(matrix)
     alpha = statistics.krippendorff_alpha
     share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
     chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
     about = [f"{count_noun(size, 'juror')}, {count_noun(statistics.items, 'item')}; {share}{chance}"]
-    values = statistics.pair_agreement
+    about += shown_of(names, statistics.jurors, what)
+    values = matrix[np.isfinite(matrix)]
     scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
-    legend = {"title": "said the same", "format": "%"}
-    chart = _heat(statistics.jurors, order, matrix, items, [], scale, legend, ".1%", (width, height))
-    return finish(chart, "How often each pair of jurors said the same", about)
+    legend = {"title": "agreement", "format": "%"}
+    chart = _heat(names, order, matrix, items, [], scale, legend, ".1%", (width, height))
+    return finish(chart, "How often each pair of jurors agrees", about)
 
 
 def dependence(
     result: Evaluation | Dependence | KeyedEvaluation, *, width: float | None = None, height: float | None = None
 ) -> Chart:
-    """How much the errors of each pair of jurors go together beyond what the truth explains; groups stand together.
+    """Which jurors depend on each other; of more than 20 jurors, the most dependent.
+
+    Of an Evaluation: how far each pair agrees beyond chance (Cohen's kappa), which in real panels goes with correlated
+    errors. With a key (a KeyedEvaluation): the actual error correlations. Of a `Dependence`: the correlations that it
+    holds, with its groups in frames.
 
     Returns
     -------
     altair chart
     """
-    check_result(result, (Evaluation, Dependence, KeyedEvaluation), "error correlations")
+    check_result(result, (Evaluation, Dependence, KeyedEvaluation), "dependence")
+    if isinstance(result, Evaluation) and result.dependence:
+        return _kappas(result, (width, height))
     measured = _dependence(result)
     size = len(measured.jurors)
     _check_size(size)
-    place = {j: k for k, j in enumerate(measured.jurors)}
-    groups = [[place[j] for j in group] for group in measured.groups]
     if not measured.known.any():
         raise SketchError("no two of these jurors share enough items, so their errors cannot be compared")
-    correlation = np.where(measured.known, measured.correlation, np.nan)
+    shown = _most_dependent([(a, b) for a, b, _, _ in measured.pairs()], measured.jurors)
+    at = [measured.jurors.index(j) for j in shown]
+    place = {j: k for k, j in enumerate(shown)}
+    groups = [[place[j] for j in group if j in place] for group in measured.groups]
+    groups = [group for group in groups if len(group) > 1]
+    correlation = np.where(measured.known, measured.correlation, np.nan)[np.ix_(at, at)]
     reach = max(0.05, float(np.nanmax(np.abs(correlation))))
     scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
         f"{count_noun(size, 'juror')} are worth {measured.effective_jurors:.1f} independent "
         "ones; mean error correlation "
-        f"{measured.mean_correlation:+z.3f}"
+        f"{measured.mean_correlation:+z.3f}",
+        *shown_of(shown, measured.jurors, "The most dependent"),
     ]
     if groups:
-        about.append(f"{count_noun(len(groups), 'group')} framed: jurors who move together beyond what all share")
+        about.append(f"{count_noun(len(groups), 'group')} with correlated errors framed")
     order = _grouped(correlation, groups)
     legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
-    chart = _heat(measured.jurors, order, correlation, measured.items, groups, scale, legend, "+.3f", (width, height))
-    return finish(chart, "How much the jurors' errors go together", about)
+    items = measured.items[np.ix_(at, at)]
+    chart = _heat(shown, order, correlation, items, groups, scale, legend, "+.3f", (width, height))
+    title = "How far errors are correlated" + ", if errors were independent" * isinstance(result, Evaluation)
+    return finish(chart, title, about)
+
+
+def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
+    """Draw how far each pair agrees beyond chance."""
+    shown = _most_dependent([pair.jurors for pair in e.dependence], e.jurors)
+    sketch = _sketch(e).take(shown)
+    pairs = Pairs(sketch)
+    kappa, items = np.full((len(shown), len(shown)), np.nan), np.zeros((len(shown), len(shown)))
+    first, second = pairs.first, pairs.second
+    measured = pair_kappas(sketch, first, second, ("nominal",), 0.95)[0].kappa
+    for target, values in ((kappa, measured), (items, pairs.items)):
+        target[first, second] = target[second, first] = values
+    kappa[items < FEW_COMMON] = np.nan
+    reach = max(0.2, float(np.nanmax(np.abs(kappa))))
+    scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+    about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
+    about += shown_of(shown, e.jurors, "The most dependent")
+    legend = {"title": "kappa", "format": "+.2f", "values": [-reach, 0, reach]}
+    chart = _heat(shown, _seriated(kappa), kappa, items, [], scale, legend, "+.2f", size)
+    return finish(chart, "How far each pair of jurors agrees beyond chance", about)
+
+
+def _most_dependent(pairs: Sequence[Sequence[str]], jurors: Sequence[str]) -> list[str]:
+    """Select at most 20 jurors: those of the first pairs; all of a small panel, in its order."""
+    if len(jurors) <= MOST_JURORS:
+        return list(jurors)
+    first = list(dict.fromkeys(j for pair in pairs for j in pair))[:MOST_JURORS]
+    return [j for j in jurors if j in set(first)]
 
 
 def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence:
@@ -111,10 +168,10 @@ def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence
     if len(result.jurors) == 3 and len(result.labels) == 2:
         raise SketchError(
             "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
-            "jurors or a key"
+            "jurors or an answer key"
         )
     if result.independent.solution is None:
-        raise SketchError("no real evaluation explains these counts, so nothing shows how errors are correlated")
+        raise SketchError("no real solution explains these votes, so nothing shows how errors are correlated")
     return dependence_of(_sketch(result), result.independent.solution)
 
 
@@ -127,10 +184,6 @@ def _sketch(evaluation: Evaluation) -> Any:
 def _check_size(size: int) -> None:
     if size < 2:
         raise SketchError("pairs need two jurors, got one")
-    if size > _MAX_JURORS:
-        raise SketchError(
-            f"a heat map of pairs holds up to {_MAX_JURORS} jurors, got {size:,}; take some with Votes.take"
-        )
 
 
 def _seriated(matrix: Floats) -> list[int]:
@@ -157,7 +210,7 @@ def _grouped(matrix: Floats, groups: list[list[int]]) -> list[int]:
 
 
 def _heat(
-    jurors: tuple[str, ...], order: list[int], matrix: Floats, items: Floats, groups: list[list[int]],
+    jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats, groups: list[list[int]],
     scale: Any, legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
 ) -> Chart:  # fmt: skip
     count = len(order)
@@ -167,8 +220,6 @@ def _heat(
     named = data([{"at": k, "name": name} for k, name in enumerate(names)])
     # One row per juror: its numbers with every later juror; null where a pair shares no item.
     values, shared = matrix[np.ix_(order, order)], items[np.ix_(order, order)]
-    if count > _ALL_DIGITS:
-        values = values.round(3)
     upper = shared[np.triu_indices(count, 1)]
     rows: list[Row] = []
     for at in range(count - 1):
@@ -188,7 +239,7 @@ def _heat(
             tip("items:Q", "items both judged", ","),
         ],
     )  # fmt: skip
-    axis = {"ticks": False, "domain": False, "labelLimit": 120, "grid": False}
+    axis = {"ticks": False, "domain": False, "labelLimit": 140, "grid": False, "labelExpr": CUT_LABEL}
     cell_wide, cell_tall = wide / count, tall / count
     axis_scale = ordered(names, paddingInner=0.04 if min(cell_wide, cell_tall) > 8 else 0)
     is_short = max(map(len, names)) * 7 <= cell_wide
@@ -246,7 +297,9 @@ def confusion(
     width: float | None = None,
     height: float | None = None,
 ) -> Chart:
-    """How often each juror says each label to items of each true label: these jurors, or the first `most`.
+    """How often each juror gives each label to items of each true label: these jurors, or the `most` with most votes.
+
+    Of an Evaluation, confusions are those of the independent-errors model.
 
     Returns
     -------
@@ -255,11 +308,12 @@ def confusion(
     check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
-    shown = [evaluation.jurors[k] for k in selected(evaluation.jurors, jurors, most)]
+    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:most]
+    shown = shown_jurors(evaluation, [j for j in evaluation.jurors if j in set(busiest)] if jurors is None else jurors)
     labels = [str(a) for a in evaluation.labels]
     solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
     if solution is None:
-        raise SketchError("no real evaluation explains these counts, so there are no confusion matrices")
+        raise SketchError("no real solution explains these votes, so there are no confusion matrices")
     tables = solution.to_float().confusion
     rows: list[Row] = [
         {"juror": j, "true": str(a), "said": str(b), "share": number(tables[j][a][b])}
@@ -273,9 +327,9 @@ def confusion(
     values = [row["share"] for row in rows if row["share"] is not None]
     domain = [min([0.0, *values]), max([1.0, *values])]
     tips = [tip("juror:N", "juror"), tip("true:N", "true label")]
-    tips += [tip("said:N", "says"), tip("share:Q", "how often", PERCENT)]
+    tips += [tip("said:N", "vote"), tip("share:Q", "how often", PERCENT)]
     base = alt.Chart().encode(
-        x=alt.X("said:N", scale=ordered(labels), title="says").axis(
+        x=alt.X("said:N", scale=ordered(labels), title="vote").axis(
             labelAngle=-40 if cell >= 20 else -90, labelLimit=70, ticks=False, domain=False
         ),
         y=alt.Y("true:N", scale=ordered(labels), title="true label").axis(labelLimit=70, ticks=False, domain=False),
@@ -290,8 +344,7 @@ def confusion(
     chart = alt.layer(*layers, data=data(placed(rows, "juror", shown))).properties(width=wide, height=tall)
     columns = max(1, min(len(shown), int(760 / (wide + 30))))
     chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
-    method = f"method {evaluation.method}" if isinstance(evaluation, Evaluation) else "against the answer key"
-    about = [f"{count_noun(evaluation.items, 'item')}; {method}"]
-    if len(shown) < len(evaluation.jurors):
-        about.append(f"{len(shown)} of {count_noun(len(evaluation.jurors), 'juror')} shown")
-    return finish(chart, "What each juror says to items of each true label", about)
+    how = "if errors were independent" if isinstance(evaluation, Evaluation) else "by the answer key"
+    about = [f"{count_noun(evaluation.items, 'item')}; {how}"]
+    about += shown_of(shown, evaluation.jurors, "Those with the most votes" if jurors is None else "Shown")
+    return finish(chart, "Which labels each juror confuses", about)

@@ -18,6 +18,7 @@ from jurors.jury.label import Labelling
 from jurors.reporting.charts.base import (
     BLUE,
     GREY,
+    MOST_JURORS,
     ORANGE,
     PALETTE,
     PERCENT,
@@ -53,7 +54,7 @@ def by_vote_share(parts: Partition, size: tuple[float, float]) -> Chart:
             tip("items:Q", "items", ",.1f")]  # fmt: skip
     what = f"share of the votes for {shorten_name(names[0])}"
     charts = []
-    for title, split in (("as estimated", parts.by_true_label), ("as majority vote has it", majority)):
+    for title, split in (("as estimated", parts.by_true_label), ("by majority vote", majority)):
         rows = [
             {"low": k / _BINS, "high": (k + 1) / _BINS, "label": str(label), "at": m, "items": float(total)}
             for m, label in enumerate(parts.sketch.labels)
@@ -85,13 +86,13 @@ def by_majority_label(
         if x
     ]
     shown = list(dict.fromkeys(row["majority"] for row in rows))
-    tips = [tip("majority:N", "majority vote says"), tip("label:N", "true label")]
+    tips = [tip("majority:N", "label by majority vote"), tip("label:N", "true label")]
     tips += [tip("items:Q", "items", ",.1f"), tip("share:Q", "share", PERCENT)]
     base = (
         alt.Chart(data(rows))
         .mark_bar()
         .encode(
-            y=alt.Y("majority:N", scale=ordered(shown), title="majority vote says").axis(ticks=False, domain=False),
+            y=alt.Y("majority:N", scale=ordered(shown), title="label by majority vote").axis(ticks=False, domain=False),
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
             order=alt.Order("at:Q"), tooltip=tips,
         )
@@ -145,18 +146,19 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
         _bars(theirs, "share", scale, "majority vote", (0.2 * width, tall)),
     ]
     chart = alt.hconcat(votes, *panels, spacing=14).resolve_scale(color="shared")
-    return finish(chart, "What the decision tuples say about the truth", _about(parts, order))
+    return finish(chart, "The estimated true labels of each decision tuple", _about(parts, order))
 
 
 def is_joined(parts: Partition, most: int = 24) -> bool:
-    """Whether the `most` frequent tuples are hardly any of the items, so that the chart joins tuples.
+    """Whether the chart joins tuples: of many jurors, or where the `most` frequent are few of the items.
 
     Returns
     -------
     bool
     """
     counts = parts.sketch.counts
-    return bool(counts[_most_frequent(parts, most)].sum() < _COVERED * counts.sum())
+    is_wide = len(parts.sketch.jurors) > MOST_JURORS  # cells of so many jurors cannot be told apart
+    return is_wide or bool(counts[_most_frequent(parts, most)].sum() < _COVERED * counts.sum())
 
 
 def _most_frequent(parts: Partition, most: int) -> NDArray[np.int64]:
@@ -168,7 +170,7 @@ def _most_frequent(parts: Partition, most: int) -> NDArray[np.int64]:
 def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
     """Draw tuples joined by how the votes went, since hardly any occurs twice."""
     seen, total = int((parts.sketch.counts > 0).sum()), int(parts.sketch.counts.sum())
-    about = [f"{count_noun(seen, 'decision tuple')}, {count_noun(total, 'item')}: joined by how the votes went"]
+    about = [f"{count_noun(seen, 'decision tuple')}, {count_noun(total, 'item')}, grouped by how the votes are split"]
     about += _expected(parts)
     if len(parts.sketch.labels) == 2:
         chart = by_vote_share(parts, (size[0], 320 if size[1] is None else size[1]))
@@ -177,7 +179,7 @@ def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
         merged = _merged(parts.by_true_label, column_of, len(names))
         tall = 22.0 * len(parts.sketch.labels) if size[1] is None else size[1]
         chart = by_majority_label(parts, names, colours, merged, (size[0], tall))
-    return finish(chart, "What the votes say about the truth", about)
+    return finish(chart, "The estimated true labels, by how the votes are split", about)
 
 
 def _expected(parts: Partition) -> list[str]:
@@ -237,7 +239,7 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
             x=alt.X("juror:N", title=title, axis=axis, scale=padded),
             y=alt.Y("tuple:O", axis=None, scale=alt.Scale(paddingInner=0.18)),
             color=alt.Color("said:N", scale=scale, title="label"),
-            tooltip=[tip("juror:N", "juror"), tip("label:N", "said")],
+            tooltip=[tip("juror:N", "juror"), tip("label:N", "vote")],
         )
         .properties(width=step * size, height=tall)
     )
@@ -301,7 +303,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     """
     check_result(labelling, (Labelling,), "items by expected error")
     if review is not None and review < 1:
-        raise SketchError(f"a review is of one item or more, got {review}")
+        raise SketchError(f"review= is one item or more, got {review}")
     # Each distinct probability to be wrong, largest first, how many items have it, and how many have none.
     counts = np.ones(len(labelling)) if labelling.counts is None else labelling.counts.astype(float)
     known = np.isfinite(labelling.probability)
@@ -310,7 +312,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     wrong, weight, unknown = values[sizes > 0][::-1], sizes[sizes > 0][::-1], int(counts[~known].sum())
     if not len(wrong):
         raise SketchError(
-            f"the labels of the method {labelling.method!r} earned no probability to be wrong: there is nothing to draw"
+            f"the labels of the method {labelling.method!r} have no probabilities, so there is nothing to draw"
         )
     total, errors = float(weight.sum()), float((wrong * weight).sum())
     cut, caught = _cut(wrong, weight, review)
@@ -318,7 +320,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     tips += [tip("wrong:Q", "probability to be wrong", ".2%")]
     rows = _steps(wrong, weight)
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("from:Q", title="items, the least sure first", scale=alt.Scale(domain=[0, total], nice=False)).axis(
+        x=alt.X("from:Q", title="items, the least certain first", scale=alt.Scale(domain=[0, total], nice=False)).axis(
             grid=False, format=",d", tickCount=6
         ),
         x2=alt.X2("to:Q"), y2=alt.Y2Datum(0),
@@ -330,21 +332,21 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     area = base.mark_rect(color=BLUE, stroke=BLUE, strokeWidth=0.4)
     layers = [area]
     about = [
-        f"{errors:,.1f} of {count_noun(int(total), 'label')} expected to be wrong ({errors / total:.1%}): the blue area"
+        f"About {errors:,.0f} of {count_noun(int(total), 'label')} are wrong ({errors / total:.1%}): the blue area"
     ]
     if errors > 0:
-        word = "half of the expected errors" if review is None else f"review {int(cut):,}"
+        word = "half of the errors" if review is None else f"review {int(cut):,}"
         mark = alt.Chart(data([{"cut": cut, "text": word}])).encode(x=alt.X("cut:Q"))
         side = {"align": "right", "dx": -6} if cut > 0.6 * total else {"align": "left", "dx": 6}
         text = mark.mark_text(color=ORANGE, dy=8, fontWeight="bold", **side)
         layers += [mark.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3])]
         layers += [text.encode(y=alt.value(0), text=alt.Text("text:N"))]
         share = caught / errors
-        about.append(f"The {int(cut):,} least sure items hold {caught:,.1f} of the expected errors ({share:.0%})")
+        about.append(f"The {int(cut):,} least certain labels contain about {caught:,.0f} of these errors ({share:.0%})")
     if unknown:
         about.append(f"{count_noun(unknown, 'item')} without a probability left out")
     chart = alt.layer(*layers).properties(width=width, height=240 if height is None else height)
-    return finish(chart, "Which items are probably labelled wrong", about)
+    return finish(chart, "How likely each label is to be wrong", about)
 
 
 def _cut(wrong: Floats, weight: Floats, review: int | None) -> tuple[float, float]:

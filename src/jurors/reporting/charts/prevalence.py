@@ -66,12 +66,12 @@ def prevalence(
         evaluations = (result,)
     rows = _rows(evaluations)
     if not rows:
-        raise SketchError("no method found a real evaluation of these counts, so there is no prevalence to draw")
+        raise SketchError("no method finds a real solution for these votes, so there is no prevalence to draw")
     first = evaluations[0]
     if first.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so their prevalences do neither")
     shares = {} if truth is None else truth.solution.to_float().prevalence
-    actual = [{"label": str(a), "share": number(p), "text": f"truth {percent(p)}"} for a, p in shares.items()]
+    actual = [{"label": str(a), "share": number(p), "text": f"actual {percent(p)}"} for a, p in shares.items()]
     interval = "no intervals"
     if known := [e for e in evaluations if e.interval is not None]:
         bars, more = "s are" if len(known[0].labels) > 2 else " is", f" of {known[0].method}" * (len(evaluations) > 1)
@@ -82,7 +82,7 @@ def prevalence(
         chart = _two_labels(rows, actual, str(first.labels[0]), (width, height))
         return finish(chart, f"How common {a} is (all other items are {b})", about)
     names = [str(label) for label in first.labels]
-    about += ["Upright lines: the truth, by the answer key"] * bool(actual)
+    about += ["Vertical lines: actual, by the answer key"] * bool(actual)
     return finish(_many_labels(rows, actual, names, (width, height)), "How common each label is", about)
 
 
@@ -250,15 +250,15 @@ def _curve(
     ]
     chart = alt.layer(area, *edges, data=data(placed(rows, "panel", panels))).properties(width=wide, height=tall)
     chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=columns)
-    about = ["Each pair of curves holds the truth if no error correlation of two or three jurors exceeds ε"]
+    about = ["The truth lies inside each band if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {count_noun(len(everyone), 'juror')} shown")
-    return finish(chart, "What is certain, if errors correlate by at most ε", about)
+    return finish(chart, "Guaranteed bounds, if error correlations are at most ε", about)
 
 
 def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | None]) -> Chart:
     if bounds.prevalence is None or bounds.accuracy is None:
-        raise SketchError(f"no answer key agrees with what is assumed ({shorten_name(bounds.assumption, 120)})")
+        raise SketchError(f"no answer key fits the assumption ({shorten_name(bounds.assumption, 120)})")
     names = [bounds.jurors[k] for k in selection]
     ends = [(_PREVALENCE, a, e) for a, e in bounds.prevalence.items()]
     ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
@@ -286,7 +286,7 @@ def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | 
     about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(textwrap.wrap(bounds.assumption, 90))]
     if len(names) < len(bounds.jurors):
         about.append(f"{len(names)} of {count_noun(len(bounds.jurors), 'juror')} shown")
-    return finish(chart, "What is certain, whatever the answer key is", about)
+    return finish(chart, "Guaranteed bounds, whatever the answer key is", about)
 
 
 # -- where an estimate loses its information --
@@ -313,7 +313,7 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
     altair chart
     """
     check_result(evaluation, (Evaluation,), "lost information")
-    grades = grades_of(evaluation)
+    grades = grades_of(evaluation, independent=True)  # as the standard errors are
     size = (width, height if height is not None else width * 0.8)
     if len(grades.jurors) == 3 and len(grades.labels) == 2 and not evaluation.exam:
         return _trio(evaluation, grades, size)
@@ -330,7 +330,7 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
         error = number(evaluation.independent.standard_error["prevalence"][grades.labels[0]])
     reach = [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
     x = alt.X("x:Q", title=f"prevalence of {label}", scale=alt.Scale(domain=reach, nice=False))
-    y = alt.Y("y:Q", title="strength of the jurors (0: coins, 1: perfect)",
+    y = alt.Y("y:Q", title="strength of the jurors (0: chance, 1: perfect)",
               scale=alt.Scale(domain=[min(0.0, strength), max(most, strength * 1.12)], nice=False))  # fmt: skip
     tips = [
         tip("x:Q", "prevalence", ".0%"), tip("y:Q", "strength", ".2f"),
@@ -367,12 +367,14 @@ def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]
     )
     ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
     chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
-    about = [f"{count_noun(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
+    about = [
+        f"{count_noun(evaluation.items, 'item')}, if errors were independent; jurors like these, weaker or stronger"
+    ]
     if error is not None:
         about.append(f"This test: prevalence of {label} {prevalence:.1%}, standard error {error:.3f}")
     if strength > most:
-        about.append("Its grades lie outside 0 – 100%: the picture ends at what a test can be")
-    return finish(chart, "Where the estimate of the prevalence loses its information", about)
+        about.append("The grades of this test lie outside 0 – 100%, beyond the edge of the map")
+    return finish(chart, "How well a test like this determines the prevalence", about)
 
 
 def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
@@ -417,8 +419,8 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
     errors = evaluation.independent.standard_error
     if errors is None:
         raise SketchError(
-            f"the method {evaluation.method!r} has no standard errors here, so nothing shows where they grow; "
-            "`jurors grade` with --method auto has them"
+            f"the method {evaluation.method!r} has no standard errors here, so there is nothing to draw; "
+            "method='auto' has them"
         )
     above = np.nanmean(grades.accuracy, axis=1) - 1 / len(grades.labels) if not evaluation.exam else grades.score
     votes = _votes_by_juror(evaluation)
@@ -429,7 +431,7 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
     ]  # fmt: skip
     rows = [row for row in rows if row["error"]]
     if not rows:
-        raise SketchError("no juror of this panel has a standard error, so nothing shows where it grows")
+        raise SketchError("no juror of this panel has a standard error, so there is nothing to draw")
     what = "score" if evaluation.exam else "mean accuracy over the labels, above chance"
     tips = [tip("juror:N", "juror"), tip("votes:Q", "votes", ",")]
     tips += [tip("score:Q", "score", ".1%")]
@@ -450,8 +452,8 @@ def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float
         )
     coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
     chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
-    about = [f"{count_noun(len(rows), 'juror')}, {count_noun(evaluation.items, 'item')}"]
-    return finish(chart, "How surely each juror's score is known", about)
+    about = [f"{count_noun(len(rows), 'juror')}, {count_noun(evaluation.items, 'item')}; if errors were independent"]
+    return finish(chart, "How precise each juror's score is", about)
 
 
 def _votes_by_juror(evaluation: Evaluation) -> list[int]:
@@ -510,6 +512,6 @@ def plan(planned: Any) -> Chart:
     )
     subtitle = [
         f"items for ±{planned.width:g} (dashed) – {needed}",
-        "for independent errors; correlated ones add a bias that stays",
+        "for independent errors; more items do not remove the bias of correlated errors",
     ]
     return finish((lines + target).properties(width=460, height=300), "How many items a jury needs", subtitle)
