@@ -20,6 +20,10 @@ from jurors.numeric.grade import NumberGrades
 from jurors.options import GradeOptions, LimitOptions, Limits, column_names
 from jurors.results import Block, Columns, Notes, Result, escape_text
 
+_OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
+    "items", "jurors", "labels", "scale", "scale_why", "method", "errors", "votes", "score", "accuracy", "prevalence",
+    "wrong_labels", "best", "leaders", "effective_jurors", "interval",
+)  # fmt: skip
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
@@ -36,6 +40,8 @@ class Verdict(Result):
     limits: tuple[str, ...] = ()  #: the kinds of alarms of limits that have no gate
     shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
+    _kind = "check"
+
     @property
     def passed(self) -> bool:
         """Whether nothing fails the check: neither an alarm nor a gate."""
@@ -50,10 +56,8 @@ class Verdict(Result):
             graded = self.evaluation.to_dict()
             of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
             return document | {name: graded[name] for name in of_numbers}
-        names = ("items", "jurors", "labels", "method", "calibrated", "level")
-        about = {name: getattr(self.evaluation, name) for name in names}
-        sketch = self.evaluation.sketch
-        return document | about | ({} if sketch is None else sketch.tuples.scale_document())
+        graded = self.evaluation._document()
+        return document | {name: graded[name] for name in _OF_GRADES if name in graded}
 
     def _columns(self) -> Columns:
         names = ("level", "kind", "message", "value")

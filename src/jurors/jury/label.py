@@ -26,7 +26,7 @@ from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradeOptions, Label, split_options
-from jurors.results import Columns, Drawable, Table, row_documents
+from jurors.results import Columns, Drawable, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.item_texts import ItemTexts
@@ -87,7 +87,7 @@ _MOST_TEXT = 60  # characters of a text in a table to read
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
-    """One label per item. `probability` is NaN after a fallback to majority vote."""
+    """One label per item; `probability` is NaN where a label is a majority vote."""
 
     items: NDArray[Any]
     labels: tuple[Label, ...]
@@ -104,6 +104,7 @@ class Labelling(Drawable):
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
     _is_bare = True
+    _kind = "label"
 
     @property
     def label(self) -> NDArray[Any]:
@@ -255,6 +256,18 @@ def label_rows(
     )
 
 
+def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, ...]:
+    """The alarms of the grades, and how many labels have no probability."""
+    unknown = int(partition.sketch.counts[np.isnan(partition.probability)].sum())
+    if not unknown:
+        return evaluation.alarms
+    message = (
+        f"{count_noun(unknown, 'label')} of {partition.sketch.items:,} {'has' if unknown == 1 else 'have'} no "
+        "probability: the model does not explain these votes, so the label is a majority vote"
+    )
+    return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
+
+
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     """Labels as an array of their own type, so that integer labels come back as integers."""
     array = np.empty(len(labels), dtype=object)
@@ -268,8 +281,8 @@ def label(
 ) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
-    With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
-    exists, majority vote labels the items, without probabilities and with an alarm.
+    Pass `evaluation`, the result of `grade` on the same votes, to grade only once. Where no solution explains the
+    votes, the labels are majority votes without probabilities, and an alarm says so.
 
     Returns
     -------
@@ -298,7 +311,7 @@ def label(
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
-        message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
+        message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
         counted, graded = count_rows(accepted), evaluation.sketch
@@ -308,17 +321,14 @@ def label(
             or (graded.jurors, graded.labels, graded.items) != (votes.jurors, votes.labels, votes.total)
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
-            raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
+            raise SketchError("evaluation= was made from other votes; grade these votes, or leave it out")
     partition = evaluation.partition
     if partition is None:
-        message = (
-            "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their "
-            "errors"
-        )
-        fallback = Alarm("majority_fallback", "warning", message)
+        message = "no solution explains the votes, so all labels are majority votes without a probability"
+        fallback = Alarm("majority_fallback", "warning", message, float(counted.votes.total))
         by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
         return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
-    later = partial(getattr, evaluation, "alarms")
+    later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     if known is None:
