@@ -1,4 +1,4 @@
-"""`jurors keys`: a key is shown once, listed without its secret, and revoked by its name."""
+"""`jurors store keys`: a key is shown once, listed without its secret, and revoked by its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from command_line import run
 
-_run = partial(run, "keys")
+_run = partial(run, "store", "keys")
 
 
 def test_a_key_is_made_listed_and_revoked(tmp_path: Path) -> None:
