@@ -307,13 +307,12 @@ def as_flags(message: str) -> str:
     """
     from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
 
-    known = {
-        n for options in (ReadingOptions, GradingOptions, LimitOptions, PairOptions) for n in column_names(options)
-    }
+    groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
+    known = {name for options in groups for name in column_names(options)} | {"by", "review"}
 
     def spell(match: re.Match[str]) -> str:
         name, following = match[1], match[2]
-        if name not in known | {"by", "review"}:
+        if name not in known:
             return match[0]
         flag = "--from" if name == "tool" else f"--{name.replace('_', '-')}"
         return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)

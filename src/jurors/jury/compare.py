@@ -270,7 +270,9 @@ def skipped_methods(sketch: Sketch) -> dict[str, str]:
     many = len(sketch.jurors)
     if many <= _MOST_FOR_TRIOS or len(sketch.labels) != 2:
         return {}
-    return {"algebraic": f"it would solve all {comb(many, 3):,} trios of {many} jurors: ask for it by its name"}
+    return {
+        "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
+    }
 
 
 def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
@@ -347,8 +349,8 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
         raise SketchError("no item has a true label")
     if (given := len(aligned.sketch.labels)) > _MOST_LABELS:
         raise SketchError(
-            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}): are these scores or free text? "
-            "Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)",
+            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}); they may be scores or free "
+            "text. Group them, or leave out what is not a vote (missing=, ignore=)",
             code="many_labels",
             needed=_MOST_LABELS,
             given=given,

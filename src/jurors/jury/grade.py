@@ -64,12 +64,12 @@ def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
     prevalence, accuracy = trios.medians()
     outcome = trios.decoded.outcome
     if not (outcome <= 1).any():
-        raise SketchError(f"none of the {len(outcome):,} trios has a real evaluation; try another method")
+        raise SketchError(f"none of the {len(outcome):,} trios has a real solution; use another method")
     inside = int((outcome == 0).sum())
     alarms = []
     if inside < len(outcome):
         message = (
-            f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+            f"{inside:,} of {len(outcome):,} trios have a solution in range; the others contradict independent errors"
         )
         alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
     wrong = 1 - accuracy
@@ -302,8 +302,8 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
             raise refusal
     sketch = count_rows(votes).sketch
     message = (
-        f"all {len(votes.jurors)} jurors only ever said {used[0]!r}, on {sketch.items:,} items: whether that is the "
-        "truth or a default answer they share, votes do not tell"
+        f"all {len(votes.jurors)} jurors give {used[0]!r} on all {sketch.items:,} items; votes alone do not show "
+        "whether that is the truth or a shared default answer"
     )
     alarm = Alarm("single_label", "warning", message, labels=(used[0],))
     return Evaluation(
