@@ -192,7 +192,8 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
     votes = read_input(source, by_item=parsed.gold is not None, **reading)
     if (kind := kind_of(votes)) is not LABELS:
-        rows = read_input(source, **reading) if isinstance(votes, Sketch) else votes
+        is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
+        rows = read_input(source, **reading) if is_counted else source_votes(votes)
         return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
     return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
 
