@@ -28,6 +28,7 @@ from jurors.errors import OptionError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
+
 class _RecordingCommand(click.Command):
     """A command that stores its arguments as they were typed: the page shows them."""
 
