@@ -5,6 +5,7 @@ Votes come in; a `Labelling` goes out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,9 @@ from jurors.options import GradeOptions, Label, split_options
 from jurors.results import Columns, Drawable, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
+from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.layout import item_parts
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "
@@ -102,6 +105,7 @@ class Labelling(Drawable):
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
 
     _is_bare = True
     _kind = "label"
@@ -183,9 +187,9 @@ class Labelling(Drawable):
 
     def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         """The columns without the votes and texts of the items."""
-        columns: dict[str, Any] = {
-            "item": self.items[at], "label": self.label[at], "probability": self.probability[at]
-        }  # fmt: skip
+        named = {"item": self.items} if self.parts is None else self.parts
+        columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
+        columns |= {"label": self.label[at], "probability": self.probability[at]}
         if self.levels is not None:
             levels = self.levels.take(at)
             is_known = bool((levels.median >= 0).all())
@@ -206,7 +210,7 @@ class Labelling(Drawable):
         for name, texts in (self.texts or {}).items():
             lines = [" ".join(text.split()) for text in texts]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        return (replace(Table.of(columns), right=(2,)),)
+        return (replace(Table.of(columns), right=(list(columns).index("probability"),)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -266,6 +270,27 @@ def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, 
         "probability: the model does not explain these votes, so the label is a majority vote"
     )
     return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
+
+
+def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
+    """The labels with the columns that name an item together, as the table has them, instead of one joined name."""
+    columns = item_parts((), item)
+    if len(columns) < 2 or set(columns) & set(_RESERVED):
+        return labelling
+    names = [re.split(r"(?<!\\)\|", str(name)) for name in labelling.items.tolist()]
+    if any(len(name) != len(columns) for name in names):  # another reading: a column that is called so
+        return labelling
+    parts: dict[str, NDArray[Any]] = {}
+    for column, cells in zip(columns, zip(*names, strict=True), strict=True):
+        texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
+        own: dict[str, Any] = {}
+        if is_frame(source):
+            own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}
+        elif all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
+            own = {text: int(text) for text in texts}
+        values = [own.get(text, text) for text in texts]
+        parts[column] = _label_array(tuple(values))
+    return replace(labelling, parts=parts)
 
 
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
@@ -331,6 +356,8 @@ def label(
     later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    if reading.get("item") is not None:
+        labelled = _with_parts(labelled, source, reading["item"])
     if known is None:
         return labelled
     is_gold = known >= 0  # these have their true label, with certainty
