@@ -588,7 +588,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
         Notes([line for text in lines for line in wrap(text, WIDTH)]),
-        Table(tuple(heads), rows, right=tuple(range(1, len(heads)))),
+        Table(tuple(heads), rows, right=tuple(range(1, len(heads))), width=None if options.full else WIDTH),
     ]
     if len(shown) < len(order):
         blocks.append(f"{len(order) - len(shown):,} more jurors: --full shows all, --top selects.")

@@ -38,7 +38,7 @@ from jurors.jury.inputs import (
 from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
-from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
+from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
@@ -286,6 +286,7 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
+@show_options(SourceOptions)
 def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
     """Grade any number of jurors against the true labels; of numbers, against the true values.
 

@@ -40,7 +40,7 @@ from jurors.jury.inputs import (
 )
 from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
-from jurors.options import GradeOptions, Grading, GradingOptions, split_options
+from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
@@ -139,6 +139,7 @@ def default_method(sketch: Sketch) -> str:
 _DEFAULTS = Grading()
 
 
+@show_options(GradeOptions)
 def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
