@@ -440,7 +440,7 @@ class LimitOptions(TypedDict, total=False):
     ]
     min_reliability: Annotated[
         Any,
-        Option("Of numbers: everybody, or this juror, is so reliable at least; repeatable.", "[JUROR:]X", "repeated"),
+        Option("The same for the reliability of numbers; repeatable.", "[JUROR:]X", "repeated"),
     ]
     min_accuracy: Annotated[Any, Option("The same on items of this label; repeatable.", "[JUROR:]LABEL:X", "repeated")]
     min_prevalence: Annotated[
@@ -455,14 +455,12 @@ class LimitOptions(TypedDict, total=False):
     ]
     votes: Annotated[Any, Option("What was graded, to be paired with the votes of the baseline.", is_python_only=True)]
     max_drop: Annotated[float, Option("By how much a score may drop below the baseline's.", "X", within=(0, 1))]
-    allow_unknown: Annotated[bool, Option("Do not fail where a limit may be kept or not.")]
+    allow_unknown: Annotated[bool, Option("Do not fail where the interval contains the limit.")]
     max_correlation: Annotated[
-        float | None, Option("Ring if the mean correlation of errors (from -1 to 1) is larger.", "R", within=(-1, 1))
+        float | None, Option("The largest mean error correlation, from -1 to 1.", "R", within=(-1, 1))
     ]
-    min_effective: Annotated[
-        float | None, Option("Ring if the jurors are worth fewer independent ones.", "N", within=(1, None))
-    ]
-    spec: Annotated[Any, Option('Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")]
+    min_effective: Annotated[float | None, Option("The smallest effective number of jurors.", "N", within=(1, None))]
+    spec: Annotated[Any, Option('Fail if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")]
 
 
 @dataclass(frozen=True, kw_only=True)

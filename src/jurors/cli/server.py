@@ -61,7 +61,7 @@ def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes on this machine.")
 @click.option("--keep", metavar="90d", help="How long votes are kept; their counts stay. Without it, always.")
 def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> None:
-    """Take votes over HTTP, keep them durably, and grade the jurors as they come in (needs jurors[serve])."""
+    """Collect votes over HTTP, store them, and grade the jurors as votes come in (needs jurors[serve])."""
     try:
         from jurors.serve.app import Settings, duration, run
     except ModuleNotFoundError as error:
@@ -92,11 +92,11 @@ def keys() -> None:
 @keys.command()
 @store_option
 @click.option("--scope", type=click.Choice(("read", "write", "admin")), default="write", show_default=True,
-              help="What it is good for; each may all that those before it may.")  # fmt: skip
+              help="What the key permits; each scope includes those before it.")  # fmt: skip
 @click.option("--project", metavar="NAME", help="Only for this project; without it, for all.")
-@click.option("--note", default="", metavar="TEXT", help="What you will know it by.")
+@click.option("--note", default="", metavar="TEXT", help="A note to recognise the key by.")
 def create(store: str, scope: Any, project: str | None, note: str) -> None:
-    """Make a key, and print it: this once, for only its hash is kept."""
+    """Create a key and print it once; only its hash is stored."""
     from jurors.serve.auth import ServerLimits, check_project, make_key
 
     if project is not None:
@@ -105,14 +105,14 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
         token, key = make_key(scope, project, note)
         stored.add_key(key)
     print_output(f"{token}\n")
-    print_error(f"keep it: it is shown this once. `jurors store keys revoke {key.id}` ends it.")
+    print_error(f"Store this key now: it is not shown again. `jurors store keys revoke {key.id}` revokes it.")
 
 
 @keys.command("list")
 @store_option
 @output_options("text", "json", "csv", "md", alarms=False)
 def list_(store: str, output: Output) -> None:
-    """The keys there are; none of them can be read from it."""
+    """List the keys, without their secrets."""
     from jurors.serve.auth import KeyList
 
     with _stored_keys(store) as stored:
@@ -123,13 +123,13 @@ def list_(store: str, output: Output) -> None:
 @click.argument("name", metavar="KEY")
 @store_option
 def revoke(name: str, store: str) -> None:
-    """End the key of this name: from now on it opens nothing."""
+    """Revoke the key of this name."""
     from jurors.serve.auth import key_name
 
     with _stored_keys(store) as stored:
         if not stored.revoke_key(key_name(name), clock.time()):
             raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors store keys list`", name="key")
-    print_error(f"{key_name(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+    print_error(f"{key_name(name)} is revoked since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
 
 
 @store.command()
@@ -137,7 +137,7 @@ def revoke(name: str, store: str) -> None:
 @click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
 @target_options
 def export(store: str, project: str | None, target: Output) -> None:
-    """Back up a server's store, or one project, as lines of JSON; a server may go on meanwhile."""
+    """Back up a server's store, or one project, as lines of JSON; the server can keep running."""
     with with_store(store, must_be_there=True) as opened, target.working("writing"):
         from jurors._files import atomic_write
         from jurors.serve.backup import export_lines
@@ -172,9 +172,9 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="How often to look.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
+              metavar="X", help="The chance of a false drift alarm on a stream that never changes.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
-              help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
+              help="Leave out the newest N items when looking for drift, so that slow jurors can vote.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Keep a snapshot here, and go on from it.")
 @click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
 @grading_options
@@ -185,7 +185,7 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("--webhook-private", is_flag=True, help="URL may lead into a private network.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True,
               help="A card (lines where the output is no terminal), or a JSON document per look.")  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="Tell alarms only.")
+@click.option("-q", "--quiet", is_flag=True, help="Print alarms only.")
 def watch(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
     alpha: float, settle: int, state: str | None, once: bool, program: str | None, webhook: str | None,
@@ -193,7 +193,7 @@ def watch(
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE while it grows: a file of votes, a folder of logs, or - for standard input.
 
-    Ends when standard input does, or with --once; exit status 3 if an alarm rings then.
+    Ends when standard input does, or with --once; exit status 3 if an alarm is raised then.
     """
     from jurors.monitor import Monitor
     from jurors.options import Reading
