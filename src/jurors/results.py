@@ -53,8 +53,8 @@ def escape_text(text: str) -> str:
 
     Examples
     --------
-    >>> escape_text("ann\x1b[2J\nOK: no alarm rang"), escape_text("Zoë – 評価者")
-    ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
+    >>> escape_text("ann\x1b[2J\nOK: no alarm"), escape_text("Zoë – 評価者")
+    ('ann\\x1b[2J\\nOK: no alarm', 'Zoë – 評価者')
     """
     if _PLAIN.fullmatch(text):
         return text

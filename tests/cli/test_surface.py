@@ -134,6 +134,7 @@ def test_the_ending_of_the_output_selects_the_format(command: str, votes_file: P
     import duckdb
 
     read = duckdb.sql(f"FROM '{out['parquet']}'")
+    assert read is not None
     assert (read.columns, len(read.fetchall())) == (list(rows[0]), len(rows))
     assert run(*words, "--format", "text", "-o", out["csv"]).exit_code == 0
     assert out["csv"].read_text() == run(*words).stdout  # --format wins
