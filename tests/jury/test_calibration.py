@@ -49,7 +49,7 @@ def test_intervals_widen_with_the_level_and_with_shared_error() -> None:
 
 
 def test_more_shared_error_believes_the_jury_less() -> None:
-    wrong = [calibrated(jurors.grade(panel(), errors=rho)).wrong_labels for rho in (0.0, 0.1, 0.5, 2.0)]
+    wrong = [calibrated(jurors.grade(panel(), errors=rho)).wrong_labels or 0.0 for rho in (0.0, 0.1, 0.5, 2.0)]
     assert wrong == sorted(wrong)
     assert wrong[0] < wrong[-1]
 
