@@ -27,7 +27,13 @@ RUNS: dict[str, tuple[str, ...]] = {
     "simulate": ("--items 200 --jurors 4 -o votes.csv",),
     "demo": ("",),
     "inspect": ("votes.csv", "votes.jsonl", "votes.json"),
-    "convert": ("votes.csv -o votes.parquet", "votes.csv -o long.csv.gz --to long"),
+    "convert": (
+        "votes.csv -o votes.parquet",
+        "votes.csv -o long.csv.gz --to long",
+        "votes.csv -o one.sketch.json",
+        "votes.jsonl -o two.sketch.json.gz",
+        "one.sketch.json -o sum.sketch.json",
+    ),
     "grade": ("votes.csv", "votes.jsonl --format json", "votes.json", "votes.parquet --memory 1GB"),
     "check": ("votes.csv",),
     "label": ("votes.csv", "long.csv.gz"),
@@ -37,14 +43,10 @@ RUNS: dict[str, tuple[str, ...]] = {
     "audit": ("plan votes.csv -n 10 -o sheet.csv",),
     "bounds": ("votes.csv",),
     "agreement": ("votes.csv",),
-    "report": ("votes.csv -o page.html",),
-    "plot": ("accuracy votes.csv -o chart.svg",),
-    "sketch": ("votes.csv -o one.sketch.json", "votes.jsonl -o two.sketch.json.gz"),
-    "merge": ("one.sketch.json -o sum.sketch.json",),
+    "report": ("votes.csv -o page.html", "votes.csv --chart accuracy -o chart.svg"),
     "plan": ("--jurors 3",),
-    "reference": ("",),
     "watch": ("votes.csv --once --state watched.json.gz",),
-    **dict.fromkeys(("serve", "keys", "export", "import", "mcp"), ("--help",)),
+    **dict.fromkeys(("serve", "store", "mcp"), ("--help",)),
 }
 FRAMES = (
     "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "

@@ -2,7 +2,7 @@
 
 The votes are what the classifiers predicted: a row per item, a column per classifier (or anything that `grade` reads).
 Each function returns an array with one entry per classifier, in the order of the columns. With `y_true` the true labels
-are counted, and the metric is scikit-learn's own; without, it is estimated as `grade` does, as real juries go.
+are counted, and the metric is scikit-learn's own; without, it is estimated as `grade` does, calibrated.
 
 The accuracy is the score of the report card, the middle of what is possible. All others come from the expected number
 of items by true label and predicted label (`estimated_confusion_matrix`), whose columns add up to what was predicted:

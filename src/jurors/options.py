@@ -5,12 +5,13 @@ dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values wit
 `read_votes`, `grade` and their like, the commands (`spell_option`) and a test of the docs all take them from here.
 """
 
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
 from jurors.errors import OptionError, check_choice, match_name
 
@@ -576,6 +577,38 @@ class OptionSpelling:
     def choices(self) -> tuple[str, ...]:
         """The values it can have, if it is one of a few words."""
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def show_options(options: type) -> Callable[[Function], Function]:
+    """Put the options of a `TypedDict` into a function's signature, so that `help` and completion list them.
+
+    Returns
+    -------
+    callable
+        A decorator of functions that take `**options`.
+    """
+
+    def decorate(function: Function) -> Function:
+        defaults = {
+            field.name: field.default for values in (Reading, PairReading, Limits, Grading) for field in fields(values)
+        }
+        signature = inspect.signature(function)
+        shown = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        names = {parameter.name for parameter in shown}
+        for name, kind in options.__annotations__.items():
+            if name not in names:
+                default = defaults.get(name)
+                annotation = get_args(kind)[0] if get_args(kind) else Any
+                shown.append(
+                    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+                )
+        function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 def spell_option(options: type, values: type) -> list[OptionSpelling]:

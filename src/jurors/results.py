@@ -348,6 +348,7 @@ class Table:
     right: tuple[int, ...] = ()
     headless: bool = False  #: text omits the column names; Markdown and HTML need them
     is_prose: bool = False  #: cells are our own sentences, in which `code` is code in Markdown
+    width: int | None = None  #: text shortens names in the middle so that lines are no longer than this
 
     @classmethod
     def of(cls, columns: Columns) -> Table:
@@ -362,6 +363,9 @@ class Table:
         rows = cells if self.headless else [list(map(escape_text, self.columns)), *cells]
         lines = [escape_text(self.title)] if self.title else []
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        if self.width is not None:
+            widths = _shrunk(widths, self.right, self.width)
+            rows = [[shorten(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
         for row in rows:
             spaces = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             padded = [
@@ -442,6 +446,42 @@ class Listing:
 
 
 Block: TypeAlias = "str | Prose | Table | Notes | Listing"
+
+
+def shorten(text: str, width: int) -> str:
+    """Replace the middle of a long text by an ellipsis.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten("a-very-long-name-of-a-model", 12), shorten("short", 12)
+    ('a-very…model', 'short')
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= width:
+        return text
+    tail = text[len(text) - (width - 1) // 2 :]
+    while cell_len(tail) > (width - 1) // 2:
+        tail = tail[1:]
+    return f"{set_cell_size(text, width - 1 - cell_len(tail)).rstrip()}…{tail}"
+
+
+_NARROWEST = 10  # columns that a shortened name keeps
+
+
+def _shrunk(widths: list[int], right: tuple[int, ...], most: int) -> list[int]:
+    """The widths of columns of names made smaller, the widest first, until a line is short enough."""
+    widths, names = list(widths), [k for k in range(len(widths)) if k not in right]
+    while sum(widths) + 2 * len(widths) > most:
+        widest = max(names, key=lambda k: widths[k], default=None)
+        if widest is None or widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
 
 
 def _block(block: Block) -> Prose | Table | Notes | Listing:

@@ -471,7 +471,7 @@ class Audit(Result):
         left = len(self.guaranteed) - len(shown)
         more = [f"{left:,} more statistics: --full shows all."] if left else []
         notes = Notes([line for text in self.notes for line in wrap(text, 80)])
-        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4)), *more, notes]
+        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80), *more, notes]
 
     @property
     def notes(self) -> list[str]:

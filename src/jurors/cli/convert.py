@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jurors._files import is_stream
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
 from jurors.cli.output import Output, target_options
+from jurors.errors import OutputError
 from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
 
@@ -38,6 +40,9 @@ def convert(source: Source, to: Any, union_labels: bool, sides: dict[str, Any], 
     from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
     is_sketch = to == "sketch" or (to is None and target.path is not None and is_sketch_name(target.path))
+    if is_sketch and target.path is not None and not is_sketch_name(target.path) and not is_stream(Path(target.path)):
+        named = Path(target.path).name.split(".")[0]
+        raise OutputError(f"-o {target.path}: a sketch is JSON; call it {named}.sketch.json")
     if is_sketch and source.options["scale"] != "pairs":
         with target.working("counting"):
             counted = _count(source, union_labels, target)
@@ -74,7 +79,7 @@ def _count(source: Source, union_labels: bool, target: Output) -> Sketch:
         checksums = [counted.to_dict()["checksum"] for counted in sketches]
         target.print_messages(
             [
-                f"{names[i]} and {names[j]} hold exactly the same counts; was one of them merged twice?"
+                f"{names[i]} and {names[j]} hold exactly the same counts; one may be a copy of the other"
                 for i, j in combinations(range(len(files)), 2)
                 if checksums[i] == checksums[j]
             ]

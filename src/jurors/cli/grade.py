@@ -66,7 +66,10 @@ def check(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], junit: str | None, document: str | None,
     card: bool, output: Output,
 ) -> None:  # fmt: skip
-    """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
+    """Check limits and alarms in CI.
+
+    The exit status is 3 if an alarm is raised, or if a limit is not met or cannot be decided.
+    """
     from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
@@ -88,7 +91,7 @@ def check(
 @votes_options
 @grading_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
-              help="Only the N items whose label is the least likely to be right.")  # fmt: skip
+              help="List only the N items whose label is least likely to be right.")  # fmt: skip
 @by_option
 @texts_options
 @output_options("text", "json", "csv", "md")
@@ -96,14 +99,14 @@ def label(
     source: Source, grading: dict[str, Any], review: int | None, by: str | None, items: str | None,
     text: tuple[str, ...], output: Output,
 ) -> None:  # fmt: skip
-    """One label per item of FILE, with the probability that it is right.
+    """Label every item of FILE, with the probability that the label is right.
 
-    Where votes are numbers (--scale interval), one value per item, with its interval.
+    Where votes are numbers (--scale interval), print one value per item, with its interval.
     """
     from jurors.jury.groups import label_by
 
     if review is None and (items or text):
-        raise OptionError("--items and --text show the items of a review: say how many with --review N")
+        raise OptionError("--items and --text show the items of a review; add --review N")
     texts = None
     with output.working("labelling") as bar:
         if source.kind is LABELS:
@@ -183,22 +186,25 @@ def _add_reference(source: Source, key: KeySource, table: Path, output: Output) 
 @click.command()
 @votes_options
 @key_options(required=False)
-@click.option("--methods", metavar="A,B", help="Only these methods, in this order.")
+@click.option("--methods", metavar="A,B", help="Compare only these methods, in this order.")
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
-              help="A sheet of `jurors audit plan` with its labels: compare jurors by it; repeatable.")  # fmt: skip
-@click.option("--between", metavar="A,B", help="With --answers: only these jurors.")
+              help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip
+@click.option("--between", metavar="A,B", help="With --answers, compare only these jurors.")
 @click.option("--by", metavar="COLUMN",
-              help="With --answers: the systems under test, which this column of FILE names.")  # fmt: skip
+              help="With --answers, compare the systems that this column of FILE names.")  # fmt: skip
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
     seed: int, output: Output,
 ) -> None:  # fmt: skip
-    """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
+    """Compare methods side by side, and with the truth if you give a key.
+
+    With --answers, compare jurors, or systems (--by), by the labels of an audit.
+    """
     if not answers and (between or by):
         name = "--between" if between else "--by"
-        raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
+        raise OptionError(f"{name} needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
     if answers and (key.path or methods):
         raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
     if between and by:
@@ -225,7 +231,10 @@ def _names(text: str | None) -> list[str] | None:
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
-    """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
+    """Measure how much the jurors of FILE agree.
+
+    Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC and Kendall's W, with intervals.
+    """
     with output.working("counting") as bar:
         votes = source.read(bar)
         agreed = jurors.agreement(votes, level=level)
@@ -238,16 +247,16 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @click.command()
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
-              help="If no error correlation (a covariance, at most 0.25) exceeds E; else logic alone.")  # fmt: skip
-@click.option("--tight", is_flag=True, help="With --correlation: search for the narrowest intervals.")
-@click.option("--curve", is_flag=True, help="How the bounds widen with the correlation, as rows (two labels).")
-@click.option("--spec", metavar="SPEC", help='What is asked of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
-@click.option("--exact", is_flag=True, help="With --spec: whole items instead of shares of items.")
+              help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
+@click.option("--tight", is_flag=True, help="With --correlation, search for the narrowest intervals.")
+@click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
+@click.option("--spec", metavar="SPEC", help='What you require of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
+@click.option("--exact", is_flag=True, help="With --spec, count whole items instead of shares of items.")
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
-    """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
+    """Compute bounds on every prevalence and accuracy that hold for any answer key."""
     if curve and any(options.values()):
-        raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
+        raise OptionError("--curve tries every correlation; leave out the other options of bounds")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
         bounded = jurors.theory.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
@@ -261,10 +270,10 @@ def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
 @grading_option("seed")
 @output_options("text", "json", "csv", "md", card=True)
 def rank(source: Source, level: float, seed: int, output: Output) -> None:
-    """Rank the objects of FILE by who preferred which of two.
+    """Rank the objects of FILE by pairwise preferences.
 
-    FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
-    the juror. Or a winner and a loser.
+    Each row of FILE holds two objects (left,right or model_a,model_b) and the winner or a tie, or a winner and a loser.
+    A column may name the juror.
     """
     with output.working("ranking") as bar:
         ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
@@ -275,7 +284,7 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
 @votes_options
 @output_options("text", "json", "md", alarms=False)
 def inspect(source: Source, output: Output) -> None:
-    """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
+    """Show what FILE holds, what looks unusual, and which commands to run next."""
     with output.working("looking") as bar:
         inspection = jurors.inspect(source.files, progress=bar, **source.options)
     output.show(inspection)

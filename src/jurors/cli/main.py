@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -275,7 +276,7 @@ def _errors_as_one_line() -> Iterator[None]:
         if _stopped_by != signal.SIGINT or (isinstance(error, RuntimeError) and is_interrupt(error)):
             _end(stopped_status(), "Aborted!")
         if isinstance(error, JurorsError):
-            _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
+            _end(2, f"jurors: {as_flags(' '.join(without_secrets(str(error)).split()))}")
         if isinstance(error, MemoryError):
             _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
         if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
@@ -291,6 +292,33 @@ def _errors_as_one_line() -> Iterator[None]:
             reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
             _end(2, f"jurors: cannot write the output: {reason or error}")
         raise
+
+
+def as_flags(message: str) -> str:
+    """Write the arguments that a message names as flags of the command line.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_flags("min_score=80: a limit is a share; leave trust= out")
+    '--min-score 80: a limit is a share; leave --trust out'
+    """
+    from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
+
+    groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
+    known = {name for options in groups for name in column_names(options)} | {"by", "review"}
+
+    def spell(match: re.Match[str]) -> str:
+        name, following = match[1], match[2]
+        if name not in known:
+            return match[0]
+        flag = "--from" if name == "tool" else f"--{name.replace('_', '-')}"
+        return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
+
+    return re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, message)
 
 
 def _end(status: int, line: str = "") -> NoReturn:

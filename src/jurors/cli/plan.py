@@ -78,7 +78,7 @@ def _entries(accuracies: tuple[str, ...]) -> list[Any]:
 @click.option("--difficulty", default="0", metavar="E", help="Error correlation of all jurors: some items are harder.")
 @click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
 @click.option("--votes-per-item", type=int, metavar="N", help="Each item is seen by N jurors drawn at random.")
-@click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
+@click.option("--exact", is_flag=True, help="Write whole counts in exactly these shares, without random draws.")
 @click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
 @path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
@@ -90,14 +90,17 @@ def simulate(
     group: tuple[str, ...], missing: tuple[str, ...], layout: str | None, path: str | None, truth: str | None,
     quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
+    """Simulate the votes of a panel with chosen accuracies and error correlations, and write the truth beside them.
+
+    Error correlations are covariances, as in the paper.
+    """
     from jurors.lab.simulate import juror_names
     from jurors.lab.simulate import simulate as draw
     from jurors.votes.io.sources import is_sketch_name
     from jurors.votes.write import votes_text, write_votes
 
     if items is None and not options["exact"]:
-        raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
+        raise OptionError("give the number of items, such as --items 1000, or use --exact")
     truth_path = _truth_path(path, truth)
     digits = jurors.strip().lstrip("+-")
     names = juror_names(int(jurors) if digits.isascii() and digits.isdecimal() else jurors.split(","))
@@ -207,7 +210,7 @@ def _counts_text(votes: Any, codes: Any) -> str:
 
 
 @click.command()
-@click.option("--width", type=float, default=0.05, show_default=True, help="Accuracies are to be known to ± this.")
+@click.option("--width", type=float, default=0.05, show_default=True, help="The half width of intervals that you need.")
 @click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the jury to compare.")
 @jury_options
 @click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
@@ -219,7 +222,7 @@ def _counts_text(votes: Any, codes: Any) -> str:
 )
 @output_options("text", "json", "csv", "md", alarms=False)
 def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **options: Any) -> None:
-    """How many items and jurors until every accuracy is known to ± width.
+    """Compute how many items and jurors you need to know every accuracy to ± width.
 
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
     """
@@ -243,7 +246,7 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
 
 @click.group()
 def audit() -> None:
-    """A person labels a few items drawn at random, and the grades become guaranteed."""
+    """Draw items for a person to label, and compute guaranteed grades from the labels."""
 
 
 @audit.command("plan")
@@ -263,7 +266,7 @@ def audit_plan(
     source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int | None, items: str | None,
     text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Draw items of FILE for a person to label, each with a known chance."""
+    """Draw items of FILE at random for a person to label."""
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
     target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
@@ -295,7 +298,7 @@ def result(
     source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
     output: Output,
 ) -> None:  # fmt: skip
-    """What the labels of a person prove of the jurors of FILE.
+    """Compute what a person's labels prove about the jurors of FILE.
 
     With --until, exit status 3 unless every goal is reached.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,9 +27,6 @@ from jurors.cli.output import INPUT_PATH, Output, ProgressBar, chart_format, fai
 from jurors.errors import OptionError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
-
-if TYPE_CHECKING:
-    pass
 
 
 class _RecordingCommand(click.Command):
@@ -134,6 +131,9 @@ def _draw(
         votes, truth = source.read_with_key(key, bar)  # if the key is a column of FILE, without that column
     else:
         votes = source.count(bar)
+    if kind != "reliability" and kind != "agreement" and kind_of(votes) is NUMBERS:
+        message = f"the chart {kind} is of labels, and these votes are numbers: use --chart reliability"
+        raise OptionError(message, code="does_not_apply", name=kind)
     result: Any
     if kind == "agreement":
         return jurors.plot.agreement(jurors.agreement(votes)), ()
@@ -146,8 +146,9 @@ def _draw(
         result = jurors.label(votes, **grading)
     elif kind == "reliability":  # of numbers; with a key, beside the reliability by the key
         if kind_of(votes) is not NUMBERS:
-            message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
-            raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
+            message = f"the chart reliability is of numbers, and these votes are labels ({votes.scale_why})"
+            instead = "use --chart accuracy, or --scale interval"
+            raise OptionError(f"{message}: {instead}", code="does_not_apply", name="reliability")
         level = applicable(NUMBERS, grading)
         result = NUMBERS.grade(votes, **level) if truth is None else NUMBERS.score(votes, truth, **level)
     else:

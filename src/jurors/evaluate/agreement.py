@@ -47,7 +47,7 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
 
-_SHOWN_PAIRS = 30
+_SHOWN_PAIRS = 10  # that agree most, and that agree least
 _LONGEST_NAME = 14
 _MOST_VOTES = 20_000_000  # beyond so many, pairs have no intervals: each vote is paired with each other one
 _KAPPAS: dict[Weights, str] = {"nominal": "cohen_kappa", "linear": "linear_kappa", "quadratic": "quadratic_kappa"}
@@ -138,7 +138,7 @@ class AgreementStatistics(Drawable):
         return columns
 
     def _blocks(self) -> tuple[Table, Notes, Table]:
-        """The whole jury's coefficients, and the pairs' (the first thirty), to read."""
+        """The whole jury's coefficients, and those of the pairs that agree most and least, to read."""
         cells = []
         for c in self.coefficients:
             name = c.name.replace("_", " ") + ("" if c.weights in (None, "nominal") else f", {c.weights}")
@@ -147,8 +147,12 @@ class AgreementStatistics(Drawable):
         whole = Table(("statistic", "value", "low", "high", "items"), tuple(cells), title=about, right=(1, 2, 3, 4))
         ratios = "; F ratios for ICC" if self.scale != "nominal" else ""
         note = f"{self.level:.0%} intervals are for items of the same kind (jackknife over items{ratios})."
-        columns = {name: values[:_SHOWN_PAIRS].tolist() for name, values in self._columns().items()}
         last = _KAPPAS[self.kappas[-1].weights] if self.kappas else ""
+        every = self._columns()
+        order = np.argsort(-np.nan_to_num(np.asarray(every[last or "agreement"], dtype=float), nan=-2.0), kind="stable")
+        more = len(order) > 2 * _SHOWN_PAIRS
+        at = np.concatenate([order[:_SHOWN_PAIRS], order[-_SHOWN_PAIRS:]]) if more else order
+        columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
         others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
         names = [name for name in columns if name not in others]
@@ -160,9 +164,9 @@ class AgreementStatistics(Drawable):
             "items": "{:,}".format,
         }
         rows = zip(*([shown.get(name, _shown)(x) for x in columns[name]] for name in names), strict=True)
-        more = len(self.first) > _SHOWN_PAIRS
-        title = "Pairs" + (f" (the first {_SHOWN_PAIRS} of {len(self.first):,})" if more else "")
-        pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))))
+        ends_shown = f"the {_SHOWN_PAIRS} that agree most and the {_SHOWN_PAIRS} that agree least, of {len(order):,}"
+        title = "Pairs" + (f" ({ends_shown})" if more else "")
+        pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
         return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs
 
 

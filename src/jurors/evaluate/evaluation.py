@@ -493,7 +493,7 @@ def _ends(interval: Mapping[str, Any] | None, *names: Any) -> tuple[float, float
     """The interval under these names, (NaN, NaN) where there is none."""
     inner: Any = interval
     for name in names:
-        if not inner or (inner is interval and name not in inner):
+        if not inner or (inner is interval and name not in (interval or ())):
             return (np.nan, np.nan)
         inner = inner[name]
     return (np.nan, np.nan) if inner is None or None in inner else inner

@@ -1,4 +1,4 @@
-"""Calibrate an evaluation: grades as if errors were independent come in, grades as real juries go come out.
+"""Calibrate an evaluation: grades as if errors were independent come in, calibrated grades come out.
 
 `Calibration` is attached to every evaluation and called when its calibrated numbers are first read. It selects the
 posterior to calibrate (`calibration_basis`), counts the votes (`jury_votes`), and passes both with the reference juries
@@ -63,7 +63,7 @@ class Calibration:
         with single_threaded():
             if self.errors == "independent":
                 return _as_if_independent(evaluation)
-            report_progress("what real juries share")
+            report_progress("calibrating")
             basis, posterior, noise_of = calibration_basis(evaluation, self.blind or evaluation, sketch)
             noise = noise_of()
             jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
@@ -280,9 +280,17 @@ def calibration_basis(
         model = evaluation.independent
         panel = fit_trio(sketch, model.solution, from_votes=model.rule == DEFAULT_RULE)
         return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
-    if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
+    is_majority = evaluation.method == "majority" or partition is None or partition.is_sure_of_itself
+    if is_majority or partition is None or (evaluation.method == "algebraic" and not _is_inside(blind)):
         return "majority", _majority(sketch, evaluation.voices), FitNoise
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
+
+
+def _is_inside(evaluation: Evaluation) -> bool:
+    """Whether all shares lie inside 0 to 1: at the ends, rounding alone decides the posterior of a tuple."""
+    model = evaluation.independent
+    shares = [x for row in model.accuracy.values() for x in row.values()] + list(model.prevalence.values())
+    return all(x is not None and _ROUNDING < float(x) < 1 - _ROUNDING for x in shares)
 
 
 def rivals_of(jury: JuryVotes, sketch: Sketch, representatives: tuple[int, ...]) -> list[Floats]:

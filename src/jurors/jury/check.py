@@ -17,7 +17,7 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
 from jurors.jury.grade import grade
 from jurors.numeric.grade import NumberGrades
-from jurors.options import GradeOptions, LimitOptions, Limits, column_names
+from jurors.options import GradeOptions, LimitOptions, Limits, column_names, show_options
 from jurors.results import Block, Columns, Notes, Result, escape_text
 
 _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
@@ -109,6 +109,7 @@ class CheckOptions(LimitOptions, GradeOptions, total=False):
     """Limits, and how to read and grade what is checked."""
 
 
+@show_options(CheckOptions)
 def check(
     source: Any, *, fail_on: Level = "alarm", ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions]
 ) -> Verdict:
@@ -141,7 +142,7 @@ def check(
     others: Any = {name: value for name, value in options.items() if name not in limits}
     evaluation = source if isinstance(source, Evaluation | NumberGrades) else grade(source, **others)
     if others and evaluation is source:
-        raise OptionError(f"an evaluation is graded already; {next(iter(others))}= changes nothing")
+        raise OptionError(f"these votes are graded already, so {next(iter(others))}= changes nothing; leave it out")
     parsed = Limits.of(limits)
     gates = evaluate_gates(evaluation, parsed)
     found = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)

@@ -38,7 +38,7 @@ from jurors.jury.inputs import (
 from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
 from jurors.numeric.score import score_numbers
-from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
+from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
@@ -270,7 +270,9 @@ def skipped_methods(sketch: Sketch) -> dict[str, str]:
     many = len(sketch.jurors)
     if many <= _MOST_FOR_TRIOS or len(sketch.labels) != 2:
         return {}
-    return {"algebraic": f"it would solve all {comb(many, 3):,} trios of {many} jurors: ask for it by its name"}
+    return {
+        "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
+    }
 
 
 def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
@@ -284,6 +286,7 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
+@show_options(SourceOptions)
 def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
     """Grade any number of jurors against the true labels; of numbers, against the true values.
 
@@ -347,8 +350,8 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
         raise SketchError("no item has a true label")
     if (given := len(aligned.sketch.labels)) > _MOST_LABELS:
         raise SketchError(
-            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}): are these scores or free text? "
-            "Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)",
+            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}); they may be scores or free "
+            "text. Group them, or leave out what is not a vote (missing=, ignore=)",
             code="many_labels",
             needed=_MOST_LABELS,
             given=given,

@@ -40,7 +40,7 @@ from jurors.jury.inputs import (
 )
 from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
-from jurors.options import GradeOptions, Grading, GradingOptions, split_options
+from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
@@ -64,12 +64,12 @@ def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
     prevalence, accuracy = trios.medians()
     outcome = trios.decoded.outcome
     if not (outcome <= 1).any():
-        raise SketchError(f"none of the {len(outcome):,} trios has a real evaluation; try another method")
+        raise SketchError(f"none of the {len(outcome):,} trios has a real solution; use another method")
     inside = int((outcome == 0).sum())
     alarms = []
     if inside < len(outcome):
         message = (
-            f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+            f"{inside:,} of {len(outcome):,} trios have a solution in range; the others contradict independent errors"
         )
         alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
     wrong = 1 - accuracy
@@ -139,6 +139,7 @@ def default_method(sketch: Sketch) -> str:
 _DEFAULTS = Grading()
 
 
+@show_options(GradeOptions)
 def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
@@ -192,7 +193,8 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
     votes = read_input(source, by_item=parsed.gold is not None, **reading)
     if (kind := kind_of(votes)) is not LABELS:
-        rows = read_input(source, **reading) if isinstance(votes, Sketch) else votes
+        is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
+        rows = read_input(source, **reading) if is_counted else source_votes(votes)
         return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
     return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
 
@@ -302,8 +304,8 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
             raise refusal
     sketch = count_rows(votes).sketch
     message = (
-        f"all {len(votes.jurors)} jurors only ever said {used[0]!r}, on {sketch.items:,} items: whether that is the "
-        "truth or a default answer they share, votes do not tell"
+        f"all {len(votes.jurors)} jurors give {used[0]!r} on all {sketch.items:,} items; votes alone do not show "
+        "whether that is the truth or a shared default answer"
     )
     alarm = Alarm("single_label", "warning", message, labels=(used[0],))
     return Evaluation(

@@ -172,8 +172,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
     if not votes.total:
         yield SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
-        steady = " Asked again, a juror is one voice; `jurors inspect` says how steady."
-        repeated = "" if votes.repeats is None else steady
+        counts_once = " A juror that answers several times counts once."
+        repeated = "" if votes.repeats is None else counts_once
         yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
             f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.{repeated}",
@@ -183,8 +183,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
             given=len(votes.jurors),
         )
     if len(votes.labels) < 2:
-        shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
-        message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
+        shown = f"every vote is {votes.labels[0]!r}" if votes.labels else "there are no votes"
+        message = f"grading needs at least two labels, and {shown}; add items on which jurors disagree"
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
     if (refusal := numbers_refusal(votes)) is not None:
         yield refusal
@@ -194,10 +194,10 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
         whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
         are_numbers = None not in numerals(votes.labels).texts
-        instead = "Say --scale interval if they are numbers, group them" if are_numbers else "Group them"
+        instead = "Use scale=interval if they are numbers, group them" if are_numbers else "Group them"
         yield SketchError(
-            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}): are these scores or free text? "
-            f"{instead}, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
+            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}); they may be scores or free text. "
+            f"{instead}, or leave out what is not a vote (missing=, ignore=){similar}",
             code="many_labels",
             needed=most,
             given=len(votes.labels),
@@ -251,7 +251,7 @@ def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
         return votes, []
     silent = tuple(name for name, has_voted in zip(votes.jurors, voted, strict=True) if not has_voted)
     message = (
-        f"{format_first_names(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+        f"{format_first_names(map(repr, silent), 8)} never voted and {'is' if len(silent) == 1 else 'are'} left out"
     )
     others = [name for name in votes.jurors if name not in set(silent)]
     return votes.take(others), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]

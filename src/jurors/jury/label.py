@@ -5,6 +5,7 @@ Votes come in; a `Labelling` goes out.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,11 +26,13 @@ from jurors.evaluate.partition import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of
-from jurors.options import GradeOptions, Label, split_options
-from jurors.results import Columns, Drawable, Table, row_documents
+from jurors.options import GradeOptions, Label, show_options, split_options
+from jurors.results import Columns, Drawable, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
+from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.layout import item_parts
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "
@@ -87,7 +90,7 @@ _MOST_TEXT = 60  # characters of a text in a table to read
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
-    """One label per item. `probability` is NaN after a fallback to majority vote."""
+    """One label per item; `probability` is NaN where a label is a majority vote."""
 
     items: NDArray[Any]
     labels: tuple[Label, ...]
@@ -102,8 +105,10 @@ class Labelling(Drawable):
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
 
     _is_bare = True
+    _kind = "label"
 
     @property
     def label(self) -> NDArray[Any]:
@@ -182,9 +187,9 @@ class Labelling(Drawable):
 
     def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         """The columns without the votes and texts of the items."""
-        columns: dict[str, Any] = {
-            "item": self.items[at], "label": self.label[at], "probability": self.probability[at]
-        }  # fmt: skip
+        named = {"item": self.items} if self.parts is None else self.parts
+        columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
+        columns |= {"label": self.label[at], "probability": self.probability[at]}
         if self.levels is not None:
             levels = self.levels.take(at)
             is_known = bool((levels.median >= 0).all())
@@ -205,7 +210,7 @@ class Labelling(Drawable):
         for name, texts in (self.texts or {}).items():
             lines = [" ".join(text.split()) for text in texts]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        return (replace(Table.of(columns), right=(2,)),)
+        return (replace(Table.of(columns), right=(list(columns).index("probability"),)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -255,6 +260,39 @@ def label_rows(
     )
 
 
+def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, ...]:
+    """The alarms of the grades, and how many labels have no probability."""
+    unknown = int(partition.sketch.counts[np.isnan(partition.probability)].sum())
+    if not unknown:
+        return evaluation.alarms
+    message = (
+        f"{count_noun(unknown, 'label')} of {partition.sketch.items:,} {'has' if unknown == 1 else 'have'} no "
+        "probability: the model does not explain these votes, so the label is a majority vote"
+    )
+    return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
+
+
+def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
+    """The labels with the columns that name an item together, as the table has them, instead of one joined name."""
+    columns = item_parts((), item)
+    if len(columns) < 2 or set(columns) & set(_RESERVED):
+        return labelling
+    names = [re.split(r"(?<!\\)\|", str(name)) for name in labelling.items.tolist()]
+    if any(len(name) != len(columns) for name in names):  # another reading: a column that is called so
+        return labelling
+    parts: dict[str, NDArray[Any]] = {}
+    for column, cells in zip(columns, zip(*names, strict=True), strict=True):
+        texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
+        own: dict[str, Any] = {}
+        if is_frame(source):
+            own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}
+        elif all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
+            own = {text: int(text) for text in texts}
+        values = [own.get(text, text) for text in texts]
+        parts[column] = _label_array(tuple(values))
+    return replace(labelling, parts=parts)
+
+
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     """Labels as an array of their own type, so that integer labels come back as integers."""
     array = np.empty(len(labels), dtype=object)
@@ -263,13 +301,14 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     return np.array(labels) if is_uniform else array
 
 
+@show_options(GradeOptions)
 def label(
     source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
 ) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
-    With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
-    exists, majority vote labels the items, without probabilities and with an alarm.
+    Pass `evaluation`, the result of `grade` on the same votes, to grade only once. Where no solution explains the
+    votes, the labels are majority votes without probabilities, and an alarm says so.
 
     Returns
     -------
@@ -298,7 +337,7 @@ def label(
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
-        message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
+        message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
         counted, graded = count_rows(accepted), evaluation.sketch
@@ -308,19 +347,18 @@ def label(
             or (graded.jurors, graded.labels, graded.items) != (votes.jurors, votes.labels, votes.total)
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
-            raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
+            raise SketchError("evaluation= was made from other votes; grade these votes, or leave it out")
     partition = evaluation.partition
     if partition is None:
-        message = (
-            "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their "
-            "errors"
-        )
-        fallback = Alarm("majority_fallback", "warning", message)
+        message = "no solution explains the votes, so all labels are majority votes without a probability"
+        fallback = Alarm("majority_fallback", "warning", message, float(counted.votes.total))
         by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
         return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
-    later = partial(getattr, evaluation, "alarms")
+    later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    if reading.get("item") is not None:
+        labelled = _with_parts(labelled, source, reading["item"])
     if known is None:
         return labelled
     is_gold = known >= 0  # these have their true label, with certainty

@@ -424,7 +424,9 @@ def panel_traits(jury: JuryVotes) -> PanelTraits:
     PanelTraits
     """
     kappa = fleiss_kappa(jury) if jury.labels > 2 and jury.jurors < 12 else 0.0
-    return PanelTraits(answer_spread(jury), jury.jurors, kappa)
+    weighed = jury.weights[jury.row] > 0  # not jurors whose items are all left out
+    jurors = jury.jurors if weighed.all() else int(np.count_nonzero(np.bincount(jury.juror[weighed])))
+    return PanelTraits(answer_spread(jury), jurors, kappa)
 
 
 def fleiss_kappa(jury: JuryVotes) -> float:
