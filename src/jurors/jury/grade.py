@@ -18,7 +18,7 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import SketchError, check_choice
+from jurors.errors import SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
@@ -191,7 +191,12 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
     if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
         return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
-    votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    try:
+        votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    except VotesError as error:
+        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            raise
+        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **reading))
     if (kind := kind_of(votes)) is not LABELS:
         is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
         rows = read_input(source, **reading) if is_counted else source_votes(votes)
