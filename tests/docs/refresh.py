@@ -276,7 +276,7 @@ def with_printed(page: str) -> str:
 
 if __name__ == "__main__":
     only = sys.argv[1:]
-    for path in sorted(ROOT.glob("docs/**/*.md")):
+    for path in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
         if only and path.name not in only:
             continue
         before = path.read_text(encoding="utf-8")
