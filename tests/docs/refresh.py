@@ -232,8 +232,9 @@ def _names_in(module: ModuleType) -> list[str]:
 
 
 def _first_line(value: Any) -> str:
-    doc = (inspect.getdoc(value) or "").partition("\n\n")[0]
-    return "Method names and the functions behind them." if isinstance(value, dict) else _cell(doc)
+    if isinstance(value, dict):
+        return f"The methods of `grade`: {', '.join(f'`{name}`' for name in value)}."
+    return _cell((inspect.getdoc(value) or "").partition("\n\n")[0])
 
 
 def _fields_and_methods(cls: type) -> dict[str, str]:
