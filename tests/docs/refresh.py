@@ -193,7 +193,8 @@ def _explained(name: str, value: Any) -> str:
     if not isinstance(value, (type, ModuleType)):
         signature = str(inspect.signature(value)).replace("'", "")
         parts.append(f"```python\njurors.{name}{signature}\n```")
-    parts.append(_as_markdown(inspect.getdoc(value) or ""))
+    doc = inspect.getdoc(value) or ""
+    parts.append(_as_markdown(doc.partition("\n\n")[0] if isinstance(value, ModuleType) and name != "theory" else doc))
     if isinstance(value, ModuleType) and name != "theory":
         parts.append(_members(value).rstrip())
     if isinstance(value, type) and not issubclass(value, Exception):
@@ -228,7 +229,7 @@ def _members(module: ModuleType) -> str:
 
 def _names_in(module: ModuleType) -> list[str]:
     own = [n for n, v in vars(module).items() if getattr(v, "__module__", "") == module.__name__ and n[0] != "_"]
-    return list(getattr(module, "__all__", own))
+    return [n for n in getattr(module, "__all__", own) if not n.startswith("check_") or n == "check_method"]
 
 
 def _first_line(value: Any) -> str:
