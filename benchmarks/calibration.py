@@ -76,7 +76,14 @@ def label_table(outcomes: dict[str, Outcomes]) -> str:
         (who, *(f"{one.mean(key, group):.4f}" for key in ("log_loss", "missed") for group in ("45", "31", "14")))
         for who, one in outcomes.items()
     ]
-    heads = ("log-loss, all juries", "known first", "14 later", "expected − actual share wrong, all", "known first", "14 later")
+    heads = (
+        "log-loss, all juries",
+        "known first",
+        "14 later",
+        "expected − actual share wrong, all",
+        "known first",
+        "14 later",
+    )
     return table(("", *heads), rows)
 
 

@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 SITE = Path(__file__).resolve().parents[1] / "build" / "site"
 PAGES = (
     "index.html", "tutorial.html", "what-independence-means.html", "guides/reports.html", "gallery/llm-judges.html",
-    "guides/annotators.html", "guides/other-tools.html", "notebooks/llm-judges.html", "cli.html", "api.html", "alarms.html",
-    "columns.html", "reference/jury.html", "calibration.html", "theory.html", "project/CHANGELOG.html",
+    "guides/annotators.html", "guides/other-tools.html", "notebooks/llm-judges.html", "cli.html", "api.html",
+    "alarms.html", "columns.html", "reference/jury.html", "calibration.html", "theory.html", "project/CHANGELOG.html",
 )  # fmt: skip
 WIDE, NARROW = 1280, 375
 LEGIBLE = 10  # px: the least height of a line of letters in a chart
@@ -33,7 +33,8 @@ FOUND = """() => ({
   "moves": window.shifted,
   "wide": document.documentElement.scrollWidth - document.documentElement.clientWidth,
   "nameless": [...document.images].filter(image => !image.alt).length,
-  "tables": [...document.querySelectorAll('.md-typeset__table')].filter(box => box.scrollWidth > box.parentElement.clientWidth + 1).length,
+  "tables": [...document.querySelectorAll('article table')].filter(
+    table => table.scrollWidth > table.clientWidth + 1 && !table.closest('.printed')).length,
   "headings": document.querySelectorAll('h1').length,
 })"""
 
@@ -61,7 +62,9 @@ def _looked_at(browser: Browser, width: int, pictures: Path | None) -> Iterator[
             page.wait_for_timeout(600)  # for what moves late
             if pictures:
                 page.screenshot(path=pictures / f"{name.replace('/', '_')}-{width}-{scheme}.png")
-            yield from (f"{name}, {width} px, {scheme}: {what}" for what in [*said, *_faults(page.evaluate(FOUND), width)])
+            yield from (
+                f"{name}, {width} px, {scheme}: {what}" for what in [*said, *_faults(page.evaluate(FOUND), width)]
+            )
             page.close()
         context.close()
 

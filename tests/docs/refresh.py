@@ -38,9 +38,14 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
 def shown_commands(block: str) -> list[tuple[str, str]]:
-    """Each command of a console block and what it prints."""
-    parts = re.split(r"^\$ (.*)\n", block, flags=re.MULTILINE)
+    """Each command of a console block, which a backslash continues on the next line, and what it prints."""
+    parts = re.split(r"^\$ ((?:.*\\\n)*.*)\n", block, flags=re.MULTILINE)
     return list(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def words(command: str) -> list[str]:
+    """The words of a command."""
+    return shlex.split(command.replace("\\\n", " "))
 
 
 def refreshed(page: str) -> str:
@@ -61,7 +66,7 @@ def refreshed(page: str) -> str:
 def _run(command: str, shown: str) -> str:
     if command == "echo $?" or re.search(r"^\.\.\.$", shown, flags=re.MULTILINE):
         return f"$ {command}\n{shown}"
-    output = CliRunner().invoke(main, shlex.split(command)[1:], prog_name="jurors").output.rstrip("\n")
+    output = CliRunner().invoke(main, words(command)[1:], prog_name="jurors").output.rstrip("\n")
     gap = "\n" if shown.endswith("\n\n") else ""
     return f"$ {command}\n{output}\n{gap}" if output else f"$ {command}\n{gap}"
 
@@ -191,8 +196,7 @@ def _kind_of(name: str) -> str:
 def _explained(name: str, value: Any) -> str:
     parts = [f"### `{name}`"]
     if not isinstance(value, (type, ModuleType)):
-        signature = str(inspect.signature(value)).replace("'", "")
-        parts.append(f"```python\njurors.{name}{signature}\n```")
+        parts.append(f"```python\n{_signature(name, value)}\n```")
     doc = inspect.getdoc(value) or ""
     parts.append(_as_markdown(doc.partition("\n\n")[0] if isinstance(value, ModuleType) and name != "theory" else doc))
     if isinstance(value, ModuleType) and name != "theory":
@@ -201,6 +205,18 @@ def _explained(name: str, value: Any) -> str:
         rows = [f"| `{member}` | {text} |" for member, text in _fields_and_methods(value).items()]
         parts.append("\n".join(["| member | what it is |", "| --- | --- |", *rows]))
     return "\n\n".join(parts)
+
+
+def _signature(name: str, function: Any) -> str:
+    """How it is called; a long signature has a parameter per line."""
+    signature = inspect.signature(function)
+    text = f"jurors.{name}{signature}".replace("'", "")
+    if len(text) <= 88:
+        return text
+    found = text.index("(") + 1
+    inner, _, returns = text[found:].rpartition(") -> ")
+    parameters = re.split(r", (?![^\[(]*[\])])", inner)
+    return text[:found] + "\n    " + ",\n    ".join(parameters) + f",\n) -> {returns}"
 
 
 def _as_markdown(doc: str) -> str:

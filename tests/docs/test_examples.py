@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from docs.refresh import FENCE, ROOT, shown_commands
+from docs.refresh import FENCE, ROOT, shown_commands, words
 
 from jurors.cli.main import main
 
@@ -41,7 +41,7 @@ def test_every_command_and_example_of_the_page_runs(
             if command == "echo $?":
                 assert shown.strip() == str(status), (page.name, shown, status)
                 continue
-            program, *arguments = shlex.split(command)
+            program, *arguments = words(command)
             assert program == "jurors", f"{page.name} runs {command!r}"
             result = CliRunner().invoke(main, arguments, prog_name="jurors")
             status = result.exit_code

@@ -109,7 +109,10 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(1, 1, 2, 1), (2, 2, 3, 2), (3, 3, 3, 3), (2, 2, 3, 1), (1, 1, 1, 1), (2, 3, 3, 2)] * 5
     lines = [",".join(map(str, (k, *row))) for k, row in enumerate(rows)]
     Path("levels.csv").write_text("item,ann,bob,cy,dee\n" + "\n".join(lines) + "\n")
-    numbers = [",".join(map(str, (k, *(v + 0.1 * ((k * (j + 3)) % 7) for j, v in enumerate(row))))) for k, row in enumerate(rows)]
+    numbers = [
+        ",".join(map(str, (k, *(v + 0.1 * ((k * (j + 3)) % 7) for j, v in enumerate(row)))))
+        for k, row in enumerate(rows)
+    ]
     Path("scores.csv").write_text("item,ann,bob,cy,dee\n" + "\n".join(numbers) + "\n")
     pairs = [f"{j},{a},{b},{min(a, b)}" for j in ("ann", "bob", "eve") for a in "xyz" for b in "xyz" if a != b]
     Path("pairs.csv").write_text("juror,left,right,winner\n" + "\n".join(pairs) + "\n")
@@ -123,9 +126,16 @@ def test_every_column_is_in_the_dictionary(command: str) -> None:
     printed = CliRunner().invoke(main, [*command.split(), "--format", "csv"])
     columns = printed.stdout.partition("\n")[0].split(",")
     text = dict(sections(read("docs/columns.md"), r"^## (.+)$"))[RESULTS[command]]
-    known = {re.sub(r"_(LABEL)", "", name) for name in re.findall(r"`([\w ]+)`", text)} | {"latent", "majority", "truth", "independent"}
+    known = {re.sub(r"_(LABEL)", "", name) for name in re.findall(r"`([\w ]+)`", text)} | {
+        "latent",
+        "majority",
+        "truth",
+        "independent",
+    }
     plain = (re.sub(r"_(low|high)$|_(pass|fail|\d)(?=_|$)|(?<=vote of )\w+", "", column) for column in columns)
-    assert [c for c in plain if c not in known and c not in ("vote of ",) and not re.match(r"method|one column", c)] == []
+    assert [
+        c for c in plain if c not in known and c not in ("vote of ",) and not re.match(r"method|one column", c)
+    ] == []
 
 
 @pytest.mark.usefixtures("example_files")
