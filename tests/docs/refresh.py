@@ -127,12 +127,21 @@ def print_commands() -> str:
                 usage = " ".join(command.collect_usage_pieces(click.Context(command)))
                 parts += [f"`jurors {path} {usage}`", _one_line(command.help or "")]
                 own = {spelling(o): _help_of(o) for o in options_of(command)}
-                sets = [title for title, shared in option_sets().items() if shared.items() <= own.items()]
+                lacking = {title: shared.items() - own.items() for title, shared in option_sets().items()}
+                sets = {title: gone for title, gone in lacking.items() if len(gone) <= len(option_sets()[title]) // 4}
                 taken = {option for title in sets for option in option_sets()[title]}
-                names = [option for option in own if option not in taken]
-                links = [f"[{title} options](#{title}-options)" for title in sets]
+                names = [
+                    option
+                    for option in own
+                    if option not in taken or option in {o for s in sets.values() for o, _ in s}
+                ]
+                links = [f"[{title} options](#{title}-options){_except(gone)}" for title, gone in sets.items()]
                 parts += [f"Options: {', '.join([*links, *names])}."] if links or names else []
     return "\n\n".join(parts) + "\n"
+
+
+def _except(gone: Iterable[tuple[str, str]]) -> str:
+    return f" (without {', '.join(sorted(option for option, _ in gone))})" if gone else ""
 
 
 def print_options() -> str:
@@ -202,8 +211,7 @@ def _explained(name: str, value: Any) -> str:
     if isinstance(value, ModuleType) and name != "theory":
         parts.append(_members(value).rstrip())
     if isinstance(value, type) and not issubclass(value, Exception):
-        rows = [f"| `{member}` | {text} |" for member, text in _fields_and_methods(value).items()]
-        parts.append("\n".join(["| member | what it is |", "| --- | --- |", *rows]))
+        parts.append("\n".join(f"- `{member}`: {text}" for member, text in _fields_and_methods(value).items()))
     return "\n\n".join(parts)
 
 
@@ -239,8 +247,7 @@ def _as_markdown(doc: str) -> str:
 
 
 def _members(module: ModuleType) -> str:
-    rows = [f"| `{name}` | {_first_line(getattr(module, name))} |" for name in _names_in(module)]
-    return "\n".join(["| name | what it is |", "| --- | --- |", *rows]) + "\n"
+    return "".join(f"- `{name}`: {_first_line(getattr(module, name))}\n" for name in _names_in(module))
 
 
 def _names_in(module: ModuleType) -> list[str]:
@@ -263,7 +270,7 @@ def _fields_and_methods(cls: type) -> dict[str, str]:
         if name[0] != "_" and name not in found and (callable(member) or hasattr(member, "__doc__")):
             text = _first_line(member.__func__ if isinstance(member, (classmethod, staticmethod)) else member)
             found[name] = text
-    return {name: _cell(text) for name, text in found.items() if text or is_dataclass(cls)}
+    return {name: _cell(text) for name, text in found.items() if text}
 
 
 def _cell(text: str) -> str:
