@@ -25,8 +25,8 @@ from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
-from jurors.evaluate.partition import Choice, evaluate_majority, majority_partition, tuple_posterior
-from jurors.evaluate.solution import Fit, float_solution
+from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
+from jurors.evaluate.solution import Fit, GoldTest, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (
@@ -263,7 +263,7 @@ def grade_counted(
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = check_gold(blind.independent.partition or result.independent.partition, gold)
+        test, of_gold = _check_gold(blind, result, gold, grading)
         calibration = Calibration(grading.errors, grading.reference, gold, blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
@@ -275,6 +275,20 @@ def grade_counted(
     if is_computed(result, "calibrated"):  # computed to find outliers: not again
         object.__setattr__(noted, "calibrated", result.calibrated)
     return noted
+
+
+def _check_gold(
+    blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
+) -> tuple[GoldTest, list[Alarm]]:
+    """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
+    partition = blind.independent.partition or result.independent.partition
+    plain = replace_unread(
+        blind, voices=result.voices, sketch=result.sketch, calibration=Calibration(grading.errors, grading.reference)
+    )
+    calibrated = plain.calibrated
+    if calibrated is None or calibrated.is_independent or partition is None:
+        return check_gold(cast("Partition", partition), gold)
+    return check_gold(calibrated.partition, gold, 1 - calibrated.interval_of("wrong_labels")[1])
 
 
 def _all_alarms(
