@@ -101,7 +101,6 @@ class SystemComparison(Result):
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
 
     _kind = "systems"
-    _version = 1
 
     def _document(self) -> dict[str, Any]:
         return {
@@ -310,7 +309,7 @@ def _compare(
                 paired,
                 settled,
                 NormalDist().cdf(gap / error) if error > 0 else float(gap > 0),
-            )  # fmt: skip
+            )
         )
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
