@@ -101,6 +101,7 @@ class SystemComparison(Result):
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
 
     _kind = "systems"
+    _version = 1
 
     def _document(self) -> dict[str, Any]:
         return {
