@@ -40,6 +40,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "score": ("votes.csv --key votes.truth.csv",),
     "rank": ("pairs.csv",),
     "compare": ("votes.csv",),
+    "systems": ("systems.json --system system --good y",),
     "audit": ("plan votes.csv -n 10 -o sheet.csv",),
     "bounds": ("votes.csv",),
     "agreement": ("votes.csv",),
@@ -98,6 +99,7 @@ def _own_commands(folder: Path) -> list[list[str]]:
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
     (folder / "votes.json").write_text(json.dumps(JSON))
     (folder / "pairs.csv").write_text("juror,left,right,winner\nann,x,y,x\nbob,y,x,tie\nbob,z,x,left\n")
+    (folder / "systems.json").write_text(json.dumps([{"system": "ab"[k % 7 > 3], **row} for k, row in enumerate(JSON)]))
     commands = [["-m", "jurors", name, *run.split()] for name, runs in RUNS.items() for run in runs if name != "mcp"]
     return [*commands, ["-c", FRAMES], ["-c", EXCEL], ["-c", SERVING]]
 

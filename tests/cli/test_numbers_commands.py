@@ -66,7 +66,7 @@ def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     }
     line = run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
     row = json.loads(run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
-    assert f"{row['calibrated_reliability']:.2f} (95%: {row['calibrated_reliability_low']:.2f} to" in line
+    assert f"{row['reliability']:.2f} (95%: {row['reliability_low']:.2f} to" in line
 
 
 def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:

@@ -135,4 +135,4 @@ def test_numbers_are_drawn_as_grade_and_score_print_them(numbers: Path, tmp_path
 
 def test_grades_of_numbers_draw_themselves(numbers: Path) -> None:
     grades = grade_numbers(numbers, ignore=["truth"])
-    assert grades.plot().to_dict()["title"]["text"] == "How far each juror's numbers can be relied on"
+    assert grades.plot().to_dict()["title"]["text"] == "How reliable each juror is"

@@ -114,7 +114,7 @@ def test_a_jury_without_a_key_or_of_copies_cannot_be_measured() -> None:
     with pytest.raises(VotesError, match="none of the 1 items of the answer key"):
         jurors.theory.fit_reference(votes, {"elsewhere": 1}, name="unknown")
     copies = np.repeat(np.asarray(votes.codes)[:, :1], 4, axis=1)
-    with pytest.raises(SketchError, match="fewer than three voices"):
+    with pytest.raises(SketchError, match="fewer than three of these jurors are distinct"):
         jurors.theory.fit_reference(copies, truth, name="copies")
 
 

@@ -305,6 +305,8 @@ def as_flags(message: str) -> str:
     --------
     >>> as_flags("min_score=80: a limit is a share; leave trust= out")
     '--min-score 80: a limit is a share; leave --trust out'
+    >>> as_flags("use scale='nominal' (--scale nominal), or name it with item= (--item COLUMN)")
+    'use --scale nominal, or name it with --item COLUMN'
     """
     from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
 
@@ -318,7 +320,8 @@ def as_flags(message: str) -> str:
         flag = "--from" if name == "tool" else f"--{name.replace('_', '-')}"
         return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
 
-    return re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, message)
+    once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
+    return re.sub(r"(--[a-z-]+) '([\w.-]+)'", r"\1 \2", re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once))
 
 
 def _end(status: int, line: str = "") -> NoReturn:

@@ -199,8 +199,9 @@ def numbers_of(votes: Votes) -> Numbers:
         raise VotesError(f"{_first_cell(read.doubtful, votes)}: {read.doubt}", code="two_readings")
     if (sizes := read.sizes) and None in sizes:  # no number, or none that a float can hold
         label = votes.labels[sizes.index(None)]
-        advice = f"correct it, leave it out (missing=, --missing {label}), or read labels (scale='nominal')"
-        raise VotesError(f"{_first_cell(label, votes)}: {str(label)!r:.40} is not a number; {advice}", code="bad_row")
+        shown = f"{str(label)!r:.40}"
+        advice = f"correct it, leave it out with missing={shown}, or read the votes as labels with scale='nominal'"
+        raise VotesError(f"{_first_cell(label, votes)}: {shown} is not a number; {advice}", code="bad_row")
     texts, remarks = [text for text in read.texts if text is not None], read.remarks
     codes, items, again = votes.codes.astype(np.int64), votes.item_names(), None
     if votes.repeats is not None:

@@ -165,11 +165,11 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     if None in read.sizes:
         place = np.flatnonzero(known)[read.sizes.index(None)]
         item, truth = numbers.items[place], truths[place]
-        middles = f"--threshold {midpoint(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
+        cut = midpoint(numbers.distinct) if numbers.distinct else ""
         raise VotesError(
             f"the answer key has {str(truth)!r:.40} for item {item}, which is not a number, but the votes are numbers. "
-            f"Give true values as numbers, turn the votes into labels with threshold= or bins= ({middles}, --bins 5), "
-            "or read them as labels with scale='nominal' (--scale nominal)",
+            f"Give true values as numbers, turn the votes into labels with threshold={cut} or bins=5, or read "
+            "them as labels with scale='nominal'",
             code="bad_row",
             item=str(item),
             labels=(truth,),
