@@ -8,6 +8,7 @@ dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values wit
 import inspect
 import itertools
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
@@ -627,3 +628,50 @@ def spell_option(options: type, values: type) -> list[OptionSpelling]:
             flag = option.flag or f"--{name.replace('_', '-')}"
             spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
     return spellings
+
+
+# -- commands as lines to paste into a shell -----------------------------------------------------------------------
+
+_READING = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
+_PAIRS = {option.name: option for option in spell_option(PairOptions, PairReading) if option.name != "memory"}
+_OPTIONS = {**_READING, **{name: option for name, option in _PAIRS.items() if name not in _READING}}
+
+
+def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
+    """Write a command as a line to paste into a shell.
+
+    Parameters
+    ----------
+    name, files
+        The command and its arguments.
+    reading
+        Reading options, of which those that are not the defaults are written.
+    more
+        Further words.
+
+    Returns
+    -------
+    str
+        Quoted for a POSIX shell.
+
+    Examples
+    --------
+    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
+    "jurors grade 'my votes.csv' --missing NA --missing '?'"
+    """
+    words = ["jurors", *name.split()]
+    words += [f"./{file}" if file.startswith("-") and file != "-" else file for file in files]
+    for option, spelling in _OPTIONS.items():
+        value, flag = reading.get(option), spelling.option.flag
+        if value is None or value == spelling.default or value == []:
+            continue
+        if spelling.kind is bool:
+            words.append(flag)
+            continue
+        if isinstance(value, Mapping):
+            value = [f"{old}={new}" for old, new in value.items()]
+        if spelling.option.several == "commas":
+            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
+        for word in text_columns([value] if isinstance(value, (int, float)) else value):
+            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
+    return shlex.join([*words, *more])

@@ -50,6 +50,7 @@ from jurors.options import (
     ReadingOptions,
     TableOptions,
     column_names,
+    command_line,
     item_name,
     text_columns,
 )
@@ -58,7 +59,6 @@ from jurors.results import without_secrets
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms
 from jurors.votes.codes import Finding
-from jurors.votes.command_line import command_line
 from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table

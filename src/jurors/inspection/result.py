@@ -21,13 +21,12 @@ from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
 from jurors.jury.kinds import LABELS, NUMBERS, kind_of
-from jurors.options import Label
+from jurors.options import Label, command_line
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, escape_text, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding
-from jurors.votes.command_line import command_line
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.recode import midpoint

@@ -31,10 +31,9 @@ from typing import TYPE_CHECKING, Any, cast
 from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, VotesError
 from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
-from jurors.options import GradingOptions, column_names, text_columns
+from jurors.options import GradingOptions, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
-from jurors.votes.command_line import command_line
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
 
 if TYPE_CHECKING:

@@ -241,7 +241,7 @@ def shipped_juries() -> tuple[ReferenceJury, ...]:
     -------
     tuple of ReferenceJury
     """
-    with as_file(files("jurors.data") / "reference_juries.csv") as path:
+    with as_file(files("jurors") / "data" / "reference_juries.csv") as path:
         return tuple(read_reference(path))
 
 
