@@ -27,7 +27,7 @@ import jurors
 from jurors import Sketch, Votes, VotesError, inspect
 from jurors.cli import main
 from jurors.inspection.result import Inspection, find_overlap
-from jurors.votes.command_line import command_line
+from jurors.options import command_line
 
 SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
         "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip
