@@ -175,7 +175,7 @@ def test_every_reader_and_host_is_in_the_table_of_tools_and_the_page_prints_it()
     assert set(READERS) == set(TOOLS)
     hosts = {path.stem for path in (ROOT / "src/jurors/integrations").glob("*.py")} - {"__init__"}
     modules = {tool.module for tool in TRIED if tool.module}
-    assert modules == {f"integrations.{name}" for name in hosts} | {"pandas", "metrics"}
+    assert modules == {f"integrations.{name}" for name in hosts} | {"metrics"}
     assert all(find_spec(f"jurors.{module}") for module in modules)
 
 
