@@ -310,7 +310,7 @@ def _compare(
                 paired,
                 settled,
                 NormalDist().cdf(gap / error) if error > 0 else float(gap > 0),
-            )  # fmt: skip
+            )
         )
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
