@@ -4,7 +4,7 @@ python examples/grading_the_graders.py                        the DevAI shape: 5
 python examples/grading_the_graders.py --repeat 40            how often that goes well
 python examples/grading_the_graders.py --data ../shared/data  the LLM judges in this folder
 
-`docs/guides/grading-the-graders.md` explains what is printed, and a test holds its numbers to this script.
+`docs/what-independence-means.md` says what follows from it.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from jurors.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
-GUIDE = (ROOT / "docs" / "guides" / "from-ci-to-production.md").read_text()
+GUIDE = (ROOT / "docs" / "guides" / "serving.md").read_text()
 RULES = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"][0]["rules"]
 DASHBOARD = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -126,7 +126,7 @@ def test_the_hook_of_pre_commit_gates_the_file_that_its_arguments_name(tmp_path:
 
 
 def test_the_guide_checks_out_the_submodule_that_it_uses_and_gives_inputs_that_exist() -> None:
-    guide = (ROOT / "docs" / "guides" / "in-your-tools.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.+?)```", guide, flags=re.DOTALL)]
     (steps,) = (block for block in blocks if "uses" in block[0])
     checkout, action = steps

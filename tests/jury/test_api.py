@@ -118,7 +118,7 @@ def test_score_is_the_papers_definition() -> None:
 def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
     assert jurors.grade(sketch).independent.rule == "greatest total label accuracy"
     assert "trusted" in jurors.grade(sketch, trust="k").independent.rule
-    with pytest.raises(OptionError, match="give one of"):
+    with pytest.raises(OptionError, match="give only one of"):
         jurors.grade(sketch, trust="k", common="A")
     with pytest.raises(VotesError, match="no juror 'kk'"):
         jurors.grade(sketch, trust="kk")

@@ -58,11 +58,11 @@ def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     for source in (tmp_path / "pairs.csv", polars.read_csv(io.StringIO(text))):
         for read in (jurors.label, jurors.agreement, jurors.bounds):
-            with pytest.raises(VotesError, match=r"which of two objects is better: .*grade_pairs") as raised:
+            with pytest.raises(VotesError, match=r"preferences between two objects: .*grade_pairs") as raised:
                 read(source)
             assert raised.value.code == "pairs"
         assert isinstance(jurors.grade(source, scale="pairs"), PairGrades)
-    with pytest.raises(VotesError, match="which of two objects is better"):
+    with pytest.raises(VotesError, match="preferences between two objects"):
         read_votes_with_key(tmp_path / "pairs.csv", "winner")
     assert jurors.read_votes(tmp_path / "pairs.csv", ignore=["winner"], layout="wide").jurors
 
@@ -123,7 +123,7 @@ def _flagged(column: str, cells: list[object], objects: str = "model_a,model_b")
 def test_a_column_of_0_and_1_is_read_as_its_name_says(column: str, objects: str, words: str, side: int) -> None:
     text = _flagged(column, [words[won] for won in _WON], objects)
     assert _read(text).outcome.tolist() == [side if won else -side for won in _WON]
-    with pytest.raises(VotesError, match="this table says which of two objects is better") as refused:
+    with pytest.raises(VotesError, match="this table holds preferences between two objects") as refused:
         jurors.read_votes(io.StringIO(text))
     assert refused.value.code == "pairs"
 

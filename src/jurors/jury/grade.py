@@ -18,15 +18,15 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import SketchError, check_choice
+from jurors.errors import SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
-from jurors.evaluate.partition import Choice, evaluate_majority, majority_partition, tuple_posterior
-from jurors.evaluate.solution import Fit, float_solution
+from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
+from jurors.evaluate.solution import Fit, GoldTest, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (
@@ -191,7 +191,12 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
         return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
     if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
         return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
-    votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    try:
+        votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    except VotesError as error:
+        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            raise
+        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **reading))
     if (kind := kind_of(votes)) is not LABELS:
         is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
         rows = read_input(source, **reading) if is_counted else source_votes(votes)
@@ -258,7 +263,7 @@ def grade_counted(
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = check_gold(blind.independent.partition or result.independent.partition, gold)
+        test, of_gold = _check_gold(blind, result, gold, grading)
         calibration = Calibration(grading.errors, grading.reference, gold, blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
@@ -270,6 +275,20 @@ def grade_counted(
     if is_computed(result, "calibrated"):  # computed to find outliers: not again
         object.__setattr__(noted, "calibrated", result.calibrated)
     return noted
+
+
+def _check_gold(
+    blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
+) -> tuple[GoldTest, list[Alarm]]:
+    """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
+    partition = blind.independent.partition or result.independent.partition
+    plain = replace_unread(
+        blind, voices=result.voices, sketch=result.sketch, calibration=Calibration(grading.errors, grading.reference)
+    )
+    calibrated = plain.calibrated
+    if calibrated is None or calibrated.is_independent or partition is None:
+        return check_gold(cast("Partition", partition), gold)
+    return check_gold(calibrated.partition, gold, 1 - calibrated.interval_of("wrong_labels")[1])
 
 
 def _all_alarms(

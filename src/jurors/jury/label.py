@@ -104,6 +104,7 @@ class Labelling(Drawable):
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
+    expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
     parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
 
@@ -118,6 +119,8 @@ class Labelling(Drawable):
     @property
     def wrong_labels(self) -> float | None:
         """The share of the labels that is expected to be wrong; None where no label has a probability."""
+        if self.expected is not None:
+            return self.expected
         known = ~np.isnan(self.probability)
         weights = None if self.counts is None else self.counts[known]
         return float(np.average(1 - self.probability[known], weights=weights)) if known.any() else None
@@ -367,4 +370,5 @@ def label(
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(is_gold, 1.0, labelled.probability),
+        expected=evaluation.wrong_labels,
     )

@@ -108,7 +108,7 @@ def contested(partition: Partition) -> tuple[float, float]:
 _SURPRISE = 3.0  # standard errors below the prediction
 
 
-def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Alarm]]:
+def check_gold(partition: Partition, gold: Integers, lowest: float | None = None) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades on gold items: are as many labelled correctly as the probabilities predict?
 
     Parameters
@@ -117,6 +117,8 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Ala
         The labelling of the decision tuples, made without the gold items.
     gold
         (T, R) gold items by tuple and true label.
+    lowest
+        The lower end of the calibrated share of correct labels, where there is one: fewer are a contradiction.
 
     Returns
     -------
@@ -134,7 +136,11 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Ala
     expected = float(probability @ by_tuple)
     spread = math.sqrt(max(float((probability * (1 - probability)) @ by_tuple), 1e-12))
     test = GoldTest(items, right, expected)
-    if (right - expected) / max(spread, 0.5) > -_SURPRISE:
+    least = expected
+    if lowest is not None:  # the grades claim no more than their interval
+        least = min(expected, items * lowest)
+        spread = max(spread, math.sqrt(items * lowest * (1 - lowest)))
+    if (right - least) / max(spread, 0.5) > -_SURPRISE:
         return test, []
     message = (
         f"the labels of {right} of {items} gold items are right, but the grades predict {expected:.0f}. "
