@@ -60,7 +60,7 @@ def test_each_tool_answers_in_markdown_or_json(folder: Path) -> None:
     assert "| juror | accuracy | 95% |" in graded
     assert '"passed": false' in checked
     assert labelled.count("\n") > 30
-    assert drawn.startswith("draw,of,item,label,chance,drawn_from\n1,3,")
+    assert drawn.startswith("draw,of,item,label,chance,seed,drawn_from\n1,3,")
 
 
 def test_an_argument_that_a_tool_lacks_is_refused_not_passed_over(folder: Path) -> None:
@@ -90,7 +90,7 @@ def test_numbers_and_preferences_are_graded_as_what_they_are(folder: Path) -> No
     assert [wrong for wrong, _ in answers] == [False, False, False, True]
     assert "reliability" in answers[0][1]
     assert answers[1][1].count("\n") > 30
-    assert "tells apart" in answers[2][1]
+    assert "discrimination" in answers[2][1]
     assert "grade_pairs" in answers[3][1]
 
 

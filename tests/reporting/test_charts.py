@@ -352,7 +352,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
         (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real solution explains these votes"),
         (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these votes are complex"),
         (lambda: plot.dependence(replace(trio(), calibration=None)), "three jurors leave no residual"),
-        (lambda: plot.dependence(replace(labels5, calibration=None)), "not available for 5 labels, only for two"),
+        (lambda: plot.dependence(replace(labels5, calibration=None)), "not available for 5 labels, only for 2"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
         (lambda: plot.items(jurors.label(sketch), review=0), "review= is one item or more"),
         (lambda: plot.items(unsure), "have no probabilities"),

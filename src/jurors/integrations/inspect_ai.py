@@ -27,6 +27,7 @@ from inspect_ai.scorer import NOANSWER, SampleScore, Score, accuracy, metric, sc
 
 from jurors.errors import JurorsError, OptionError, OutputError, VotesError
 from jurors.integrations import key_figures
+from jurors.results import count_noun
 
 if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation
@@ -56,12 +57,12 @@ def jury_metric(graders: Sequence[str] | None = None) -> Any:
             evaluation = _grade_panels([panel_votes(sample.score) for sample in scores], graders)
             for alarm in evaluation.alarms:
                 if alarm.level != "note":  # Inspect AI also calls this during the run: of how many scores it is
-                    _LOGGER.warning("%s (%d scores): %s", alarm.kind, len(scores), alarm.message)
+                    _LOGGER.warning("%s (%s): %s", alarm.kind, count_noun(len(scores), "score"), alarm.message)
             words = {"effective jurors": "effective graders"}  # as Inspect AI calls them
             figures = key_figures(evaluation).items()
             return {" of ".join((words.get(what, what), *who)): value for (what, *who), value in figures}
         except JurorsError as error:
-            _LOGGER.warning("the panel (%d scores) was not graded: %s", len(scores), error)
+            _LOGGER.warning("the panel (%s) was not graded: %s", count_noun(len(scores), "score"), error)
             return {}
 
     return report
@@ -89,7 +90,7 @@ def _check_complete(scores: Sequence[Score]) -> None:
     if any(len(votes) % 2 == 0 for votes in panels):
         raise VotesError(f'the reducer "majority" hides from metrics {todo}')
     if len({str(vote) for votes in panels for vote in votes}) > 2:
-        _LOGGER.warning('%d scores: the reducer "majority" hides from metrics %s', len(scores), todo)
+        _LOGGER.warning('%s: the reducer "majority" hides from metrics %s', count_noun(len(scores), "score"), todo)
 
 
 def _check_single(votes: Sequence[Any]) -> None:

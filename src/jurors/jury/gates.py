@@ -442,24 +442,24 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
     if isinstance(evaluation, NumberGrades):
         return tuple(alarms)
     max_correlation, min_effective = limits.max_correlation, limits.min_effective
-    if max_correlation is not None or min_effective is not None:
-        mean, worth = evaluation.mean_correlation, evaluation.effective_jurors
-        if mean is not None and worth is not None:
-            if max_correlation is not None and mean > max_correlation:
-                message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
-                alarms.append(Alarm("correlation_limit", "alarm", message, mean))
-            if min_effective is not None and worth < min_effective:
-                message = (
-                    f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} required"
-                )
-                alarms.append(Alarm("effective_limit", "alarm", message, worth))
-        else:
-            unknown = "no two jurors share enough items, or errors are assumed to be independent"
-            if max_correlation is not None:
-                alarms.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))
-            if min_effective is not None:
-                message = f"the effective number of jurors is unknown: {unknown}"
-                alarms.append(Alarm("effective_limit", "alarm", message))
+    mean, worth = evaluation.mean_correlation, evaluation.effective_jurors
+    unknown = "no two jurors share enough items, or errors are assumed to be independent"
+    if max_correlation is not None and (mean is None or mean > max_correlation):
+        message = (
+            f"the mean error correlation is unknown: {unknown}"
+            if mean is None
+            else f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
+        )
+        alarms.append(Alarm("correlation_limit", "alarm", message, mean))
+    if min_effective is not None and (worth is None or worth < min_effective):
+        if mean is not None:
+            unknown = "it is estimated only for panels of up to 20 jurors"
+        message = (
+            f"the effective number of jurors is unknown: {unknown}"
+            if worth is None
+            else f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} required"
+        )
+        alarms.append(Alarm("effective_limit", "alarm", message, worth))
     if limits.spec is not None and evaluation.sketch is not None:
         alarms += logical_bounds(evaluation.sketch, limits.spec).alarms
     return tuple(alarms)

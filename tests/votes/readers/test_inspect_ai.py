@@ -212,14 +212,14 @@ def test_samples_without_a_majority_are_shown_to_the_metric_or_it_says_that_they
     assert made["seen of 4"] == len(made["values"]) - len(tied) < made["seen of 3"] == len(made["values"])
     assert set(made["majority of 4"]) == {"accuracy"}
     (line,) = made["told of 4"]
-    assert line.startswith(f"the jury of {made['seen of 4']} scores was not graded: an even panel reduced by")
+    assert line.startswith(f"the panel ({made['seen of 4']} scores) was not graded: the reducer")
     assert "panel_reducer()" in line
     assert "wrong labels" in made["majority of 3"]
     assert not any("panel_reducer" in line for line in made["told of 3"])
 
 
 def test_graders_who_say_several_values_are_refused_in_a_line_not_by_a_crash(made: dict[str, Any]) -> None:
-    assert made["several values"] == "each grader of a panel must say one value, not several; take one of them"
+    assert made["several values"] == "each grader of a panel must return one value, not several; select one of them"
     assert made["metric of several values"] == {}
 
 
@@ -242,7 +242,7 @@ def test_the_metric_says_nothing_before_there_is_a_score(made: dict[str, Any], f
     assert made["before the first sample"] == {}
     assert made["warned before"] == []
     assert made["warned at the first score"]
-    assert all("of 1 scores" in line for line in made["warned at the first score"])
+    assert all("(1 score)" in line for line in made["warned at the first score"])
 
 
 def test_the_report_lies_beside_the_log_where_it_was_asked_for(logs: Path, first: Path) -> None:
