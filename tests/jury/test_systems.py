@@ -85,6 +85,16 @@ def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
     assert after < 0.8 * before
 
 
+def test_with_all_labels_known_the_rates_are_the_true_ones() -> None:
+    frame, truth = judged({"a": 0.7, "b": 0.5}, items=100, accuracy=0.7)
+    result = compare(frame, gold=truth)
+    for name in ("a", "b"):
+        true = np.mean([label == "pass" for item, label in truth.items() if item.endswith(name)])
+        rate = result.systems[name]
+        assert rate.rate == pytest.approx(true)
+        assert (rate.low, rate.high) == pytest.approx((true, true))
+
+
 def test_the_order_of_rows_and_of_systems_changes_nothing() -> None:
     frame, _ = judged({"a": 0.8, "b": 0.5, "c": 0.45})
     shuffled = frame.sample(frac=1, random_state=1)

@@ -141,6 +141,9 @@ def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
         return set(known)
     shares = vote_shares(e.sketch)
     varied = {j for j, share in zip(e.jurors, shares.max(axis=1).tolist(), strict=True) if share < 1}
+    if e.ordered is not None:  # near misses count: kappa with squared errors
+        kappas = {j: e.ordered.row(j)[2] for j in known}
+        return {j for j in known if j in varied and (kappas[j] is None or not kappas[j] < _INFORMATIVE)}
     if not e.prevalence or not all(map(_is_share, e.prevalence.values())):
         return varied & set(known)
     by_chance = shares @ np.array([e.prevalence[a] for a in e.labels], dtype=float)

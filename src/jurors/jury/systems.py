@@ -271,7 +271,9 @@ def _compare(
         at = is_gold & (system >= 0) & (cast > 0)
         golden = np.bincount(system[at], minlength=size)
         bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
-        rate = rate - bias * (1 - golden / safe)  # gold items are known; the shift is on the others
+        known_gain = np.bincount(system[at], weights=(weight * (truth - share))[at], minlength=size) / safe
+        left = 1 - np.bincount(system[at], weights=weight[at], minlength=size) / safe  # items whose label is not known
+        rate, covariance = rate + known_gain - bias * left, covariance * np.outer(left, left)
     order = np.argsort(-rate, kind="stable")
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
