@@ -90,7 +90,7 @@ def script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 def test_made_up_judges_are_graded_beside_the_truth(script: Script) -> None:
     printed = script.run("examples/grading_the_graders.py")
     assert printed.count("5 judges, 365 requirements") == 3
-    assert "with 50 gold requirements: alarm gold_contradicts" in printed
+    assert printed.count("with 50 gold requirements:") == 3
 
 
 @pytest.mark.parametrize(("algorithms", "ways"), [("same", "200,200"), ("different", "4,804,800")])

@@ -139,7 +139,7 @@ def reference_validities() -> Validities:
     >>> bool(0.5 < np.median(reference_validities().validity) < 0.9)
     True
     """
-    text = files("jurors.data").joinpath("reference_numbers.csv").read_text(encoding="utf-8")
+    text = (files("jurors") / "data" / "reference_numbers.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     validity, deviation = ([float(row[name]) for row in rows] for name in ("validity", "deviation"))
     return Validities.of([row["family"] for row in rows], validity, deviation)
