@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 import jurors
 from jurors.evaluate.consistency import AbstentionRates, abstention_rates
 from jurors.evaluate.partition import Partition
+from jurors.jury.compare import score_labels
 
 
 def main() -> None:
@@ -35,8 +36,8 @@ def main() -> None:
         began = time.perf_counter()
         result = jurors.grade(votes)
         labels = jurors.label(votes).to_frame().merge(key, on="item", suffixes=("", "_true"))
-        scores = np.array(list(result.leading.score.values()), dtype=float)
-        true = np.array(list(jurors.score_labels(votes, key).score.values()), dtype=float)
+        scores = np.array(list(result.score.values()), dtype=float)
+        true = np.array(list(score_labels(votes, key).score.values()), dtype=float)
         took = time.perf_counter() - began
         right, rmse = (labels["label"] == labels["label_true"]).mean(), np.sqrt(np.mean((scores - true) ** 2))
         print(f"{name:14} {right:12.1%} {rmse:10.3f} {spearmanr(scores, true)[0]:9.2f} {took:8.1f}")

@@ -2,9 +2,9 @@
 
 One family of reference juries is left out, the population is fitted on the rest, the family is graded without its key
 and judged by it. Then gold items, independent simulated juries, and the cost. Takes a quarter of an hour, most of it
-once: grading the 45 sets.
+once: grading the sets.
 
-Run: python benchmarks/calibration.py [-o docs/calibration_output.md] [--only scores gold …]
+Run: python benchmarks/calibration.py [-o benchmarks/printed/calibration.md] [--only scores gold …]
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
 
 import jurors
 from jurors._numeric import Floats, single_threaded
+from jurors.evaluate.evaluation import Calibrated
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 
 GOLD = (0, 10, 20, 50, 100, 200)
 DRAWS = 3  # gold samples per set and size
 NOTHING_SHARED = Population(
-    center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, slant=1e-6, deviation=0.0, label_deviation=0.0,
-    unevenness=1.0, juries=0,
+    center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, label_bias=1e-6, deviation=0.0,
+    label_deviation=0.0, unevenness=1.0, juries=0,
 )  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def coverage_table(outcomes: Outcomes) -> str:
         for name in STATISTICS
     ]
     levels = tuple(f"inside {percent(x, 0)} (width)" for x in LEVELS)
-    return table(("statistic", *levels, "RMSE, 45 sets", "31", "14 new"), rows)
+    return table(("statistic", *levels, "RMSE, all juries", "known first", "14 later"), rows)
 
 
 def label_table(outcomes: dict[str, Outcomes]) -> str:
@@ -75,7 +76,14 @@ def label_table(outcomes: dict[str, Outcomes]) -> str:
         (who, *(f"{one.mean(key, group):.4f}" for key in ("log_loss", "missed") for group in ("45", "31", "14")))
         for who, one in outcomes.items()
     ]
-    heads = ("log-loss, 45 sets", "31", "14 new", "expected − actual share wrong, 45 sets", "31", "14 new")
+    heads = (
+        "log-loss, all juries",
+        "known first",
+        "14 later",
+        "expected − actual share wrong, all",
+        "known first",
+        "14 later",
+    )
     return table(("", *heads), rows)
 
 
@@ -145,7 +153,7 @@ def measure_labels(bench: Bench) -> Iterator[str]:
             rights[name].add(vote_set.name, {"right": _share_right(scores, key)})
     yield "## Labels right\n"
     rows = [(name, *(percent(one.mean("right", g), 2) for g in ("45", "31", "14"))) for name, one in rights.items()]
-    yield table(("labels by", "45 sets", "31", "14 new"), rows)
+    yield table(("labels by", "all juries", "known first", "14 later"), rows)
 
 
 def _share_right(scores: Floats, key: Floats) -> float:
@@ -269,7 +277,7 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     yield table(("set", "votes", "jurors", "labels", "calibrated"), large)
 
 
-def _calibrated(graded: jurors.Evaluation) -> jurors.Calibrated | None:
+def _calibrated(graded: jurors.Evaluation) -> Calibrated | None:
     """Worked out anew: an evaluation remembers it."""
     return replace(graded).calibrated
 
@@ -295,7 +303,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=tuple(PARTS))
-    parser.add_argument("-o", "--output", type=Path, help=f"such as {ROOT.name}/docs/calibration_output.md")
+    parser.add_argument("-o", "--output", type=Path, help=f"such as {ROOT.name}/benchmarks/printed/calibration.md")
     options = parser.parse_args()
     base = data_folder()
     if base is None:

@@ -55,7 +55,7 @@ def main() -> None:
         for name, make in engines:
             frame = make(table)
             start = time.perf_counter()
-            there = jurors.evaluate_on_engine(frame, tolerance=_ENOUGH)
+            there = jurors.theory.evaluate_on_engine(frame, tolerance=_ENOUGH)
             spent = time.perf_counter() - start
             apart = float(np.abs(there.score - scores).max())
             cells = f"{spent:.1f} | {spent / there.rounds:.2f} | {apart:.4f}"

@@ -5,6 +5,7 @@
     panels    `correlated_errors`, on independent panels and on jurors who err together
     jurors    whom `uninformative_juror` accuses: good jurors, and coins
     defaults  `shared_default` and `degenerate_fit` over the reference juries in JURORS_DATA, beside the scores' errors
+    rates     every reason and level over the reference juries in JURORS_DATA: how many of them raise it
 
 Run: python benchmarks/false_alarms.py [table ...] [--runs N, default 200]
 """
@@ -168,6 +169,19 @@ def defaults(_: int) -> None:
         print(f"{folder.name:24}{numbers}  {', '.join(rang) or '-'}", flush=True)
 
 
+def rates(_: int) -> None:
+    """How many of the reference juries raise an alarm, by reason and level."""
+    if (base := data_folder()) is None:
+        print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
+        return
+    raised: Counter[tuple[str, str]] = Counter()
+    sets = folders(base)
+    for folder in sets:
+        raised.update({(alarm.reason, alarm.level) for alarm in jurors.grade(load(folder)[0]).alarms})
+    for (reason, level), count in sorted(raised.items()):
+        print(f"{reason:24}{level:9}{count:4} of {len(sets)}")
+
+
 def _score_error(votes: jurors.Votes, truth: Integers, score: Mapping[str, float | None]) -> float:
     """Mean error of the scores of jurors with at least 20 votes on items with a known label."""
     row, juror, said = votes.triples()
@@ -180,6 +194,7 @@ def _score_error(votes: jurors.Votes, truth: Integers, score: Mapping[str, float
 
 TABLES: dict[str, Callable[[int], None]] = {
     "trios": trios, "gradings": gradings, "panels": panels, "jurors": accusations, "defaults": defaults,
+    "rates": rates,
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
 import jurors
+from jurors.votes.write import write_votes
 
 TESTS = Path(__file__).parents[1] / "tests"
 RUN = TESTS / "integrations" / "promptfoo_run.json"
@@ -63,7 +64,7 @@ def _files(folder: Path) -> Iterator[Path]:
     results.write_text(json.dumps({"evalId": "eval-1", "results": {"version": 3, "results": recorded}}))
     yield results
     votes = jurors.read_votes(results)
-    jurors.write_votes(votes, folder / "votes.csv")
+    write_votes(votes, folder / "votes.csv")
     yield folder / "votes.csv"
     yield _label_studio(votes, folder / "export.json")
 

@@ -9,6 +9,8 @@ import numpy as np
 from judged_sets import LEVELS, NAMES, STATISTICS, percent, table
 
 import jurors
+from jurors.evaluate.evaluation import Calibrated, KeyedEvaluation
+from jurors.jury.compare import score_labels
 
 #: title, jurors, items, labels, runs, prevalence and accuracy (None: drawn)
 JURIES: list[tuple[str, int, int, int, int, Any, Any]] = [
@@ -39,7 +41,7 @@ def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, 
     for run in range(runs):
         rng = np.random.default_rng([run, width, items, labels])
         votes, truth = independent_votes(rng, width, items, labels, *known)
-        keyed = jurors.score_labels(votes, truth.tolist())
+        keyed = score_labels(votes, truth.tolist())
         for level in LEVELS:
             grades = jurors.grade(votes, errors=errors, level=level).calibrated
             if grades is None:
@@ -65,7 +67,7 @@ def independent_votes(
     return jurors.Votes.from_matrix(votes, labels=list(range(labels))), truth
 
 
-def _inside(grades: jurors.Calibrated, keyed: jurors.KeyedEvaluation) -> dict[str, float]:
+def _inside(grades: Calibrated, keyed: KeyedEvaluation) -> dict[str, float]:
     """The share of each statistic's true values that lie in their intervals."""
     wrong = keyed.errors_of(grades.partition.chosen) / keyed.items
     pairs = {

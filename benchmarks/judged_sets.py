@@ -17,7 +17,7 @@ from jurors._numeric import Flags, Floats
 from jurors.results import Table
 from jurors.uncertainty.calibrate import CalibratedShares, OneHot, calibrate
 from jurors.uncertainty.reference import Population, fit_population
-from jurors.uncertainty.scenarios import JuryVotes
+from jurors.uncertainty.scenarios import JuryVotes, panel_traits
 
 LEVELS = (0.8, 0.9, 0.95)
 STATISTICS = ("score", "accuracy", "prevalence", "wrong_labels")
@@ -141,10 +141,9 @@ class Bench:
         return fit_population([jury for other, jury in juries.items() if family_of(other) != family_of(name)])
 
     def grade(self, vote_set: VoteSet, jury: JuryVotes | None = None, **options: Any) -> CalibratedShares:
-        """Calibrated as the package does, by the other families; the spread is that of all votes."""
-        spread = self._juries[vote_set.name].spread  # type: ignore[attr-defined]
-        population = self.population(vote_set.name)
-        return calibrate(jury or vote_set.keyed, population, noise=vote_set.noise, spread=spread, **options)
+        """Calibrated as the package does, by the other families; the traits are those of all votes."""
+        traits, population = panel_traits(vote_set.whole), self.population(vote_set.name)
+        return calibrate(jury or vote_set.keyed, population, noise=vote_set.noise, traits=traits, **options)
 
 
 def rivals_of_keyed(vote_set: VoteSet) -> list[Floats]:

@@ -172,7 +172,7 @@ def ranking(_: Path) -> None:
         best = ("lenient", "ann", "bob", "cy")[int(off.argmin())]
         for name, scale in KINDS.items():
             votes = jurors.Votes.from_matrix(said[:, 1:], jurors=["lenient", "ann", "bob", "cy"], scale=scale)
-            score = jurors.grade(votes).leading.score
+            score = jurors.grade(votes).score
             first[name] += max(score, key=lambda juror: score[juror]) == best
     for name, times in first.items():
         print(f"60 ratings 1 to 5 by four judges, {name}: the best judge is first in {times} of {runs} panels")

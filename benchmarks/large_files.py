@@ -37,7 +37,7 @@ if kind == "bare":
     for one in query.split(";"):
         con.execute(one).fetchall()
 elif kind == "count":
-    jurors.read_sketch(path)
+    read_sketch(path)
 else:
     jurors.grade(path)
 print(json.dumps([time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2]))

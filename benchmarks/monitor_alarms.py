@@ -183,7 +183,7 @@ def _row(what: str, width: int, size: float, runs: int, threshold: float | None)
         codes = changed(np.random.default_rng([23, width, run]), what, width, size)
         alarms = _alarms(codes)
         waited.append(alarms[0].raised - CHANGE if alarms else np.inf)
-        right += [(alarms[0].kind, alarms[0].jurors) in RIGHT[what] for _ in alarms[:1]]
+        right += [(alarms[0].reason, alarms[0].jurors) in RIGHT[what] for _ in alarms[:1]]
         more += [len(alarms) > 1 for _ in alarms[:1]]
         rival.append(_rival_delay(codes, threshold))
     text = f"{what:12}{size:>6.2f}{width:>8}{_quantiles(waited, 9, 9)}{np.isfinite(waited).mean():>7.0%}"

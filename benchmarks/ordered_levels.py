@@ -6,7 +6,7 @@ The sets lie in the folder that JURORS_DATA names (default: ../shared/data besid
 is simulated is tried. crowd-kit's Dawid-Skene takes part where crowd-kit is installed (extra `bench`).
 
 An item's value is the expected level by a posterior (jurors, Dawid-Skene; of majority vote, ties shared), or the mean
-or median of its votes, or what the interval model (`jurors.value_items`) says. Where the key has levels, values are
+or median of its votes, or what the interval model (`value_items`) says. Where the key has levels, values are
 compared with it as they are. `care` (key: the share of people who call a comment toxic) and `rewardbench2` (key:
 whether a response is the best of its four) have keys on another scale, which no vote tells: there values are first
 fitted to the key by a straight line, and grades by one factor, for every method alike. RMSE of items are shares of the
@@ -37,6 +37,7 @@ from jurors._numeric import Floats
 from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.inputs import count_gradable
 from jurors.jury.reference import measure_jury
+from jurors.numeric.grade import grade_numbers, value_items
 from jurors.uncertainty.reference import LEAST_SHARED
 
 _MOST_FOR_INTERVAL = 200  # jurors: the interval model inverts a matrix of them for every pattern of gaps
@@ -89,17 +90,17 @@ def interval_model(votes: jurors.Votes, values: Floats) -> Answer | None:
     row, juror, label = votes.triples()
     matrix = np.full((votes.rows, len(votes.jurors)), np.nan)
     matrix[row, juror] = values[label]
-    grades, valued = jurors.grade_numbers(matrix), jurors.value_items(matrix)
+    grades, valued = grade_numbers(matrix), value_items(matrix)
     answer = by_values(votes, valued.value, values)
     with np.errstate(invalid="ignore"):
-        told = np.sqrt(np.maximum(grades.reliability, 0.0)) * np.where(grades.slope < 0, -1.0, 1.0)
+        told = np.sqrt(np.maximum(grades.independent.reliability, 0.0)) * np.where(grades.slope < 0, -1.0, 1.0)
     return Answer(answer.values, {**answer.grades, "correlation": told})
 
 
 def ours(votes: jurors.Votes, values: Floats) -> Answer:
     graded = jurors.grade(votes)
     answer = by_posterior(votes, posterior_of(graded, votes), values)
-    score = np.array([graded.leading.score[j] for j in votes.jurors], dtype=float)
+    score = np.array([graded.score[j] for j in votes.jurors], dtype=float)
     return Answer(answer.values, {**answer.grades, "score": score})
 
 
@@ -174,7 +175,7 @@ def print_coverage(s: OrderedSet, errors: str) -> None:
     code, known = np.searchsorted(s.values, s.truth), ~np.isnan(s.truth)
     held = ((levels.low <= code) & (code <= levels.high))[known].mean()
     width = (levels.high - levels.low + 1)[known].mean()
-    ends = np.array([graded.leading.interval_of("score", j) for j in s.votes.jurors])[s.counted]
+    ends = np.array([graded.interval_of("score", j) for j in s.votes.jurors])[s.counted]
     true = s.true_grades["score"][s.counted]
     inside = ((ends[:, 0] <= true + 1e-9) & (true <= ends[:, 1] + 1e-9)).mean()
     wide = np.nanmean(ends[:, 1] - ends[:, 0])

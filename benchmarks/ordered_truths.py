@@ -140,7 +140,7 @@ def _simulated(
 
 def posterior_of(graded: jurors.Evaluation, votes: jurors.Votes) -> Floats:
     """(items, levels) what items are labelled by."""
-    partition = graded.labelling_partition
+    partition = graded.partition
     assert partition is not None
     by_tuple = partition.by_true_label / partition.sketch.counts[:, None]
     return np.asarray(by_tuple[count_gradable(votes).tuple_of_row])
@@ -154,6 +154,6 @@ def _off(answer: Answer, true: Answer) -> tuple[float, float]:
 def _held(graded: jurors.Evaluation, votes: jurors.Votes, truth: Integers, true: Answer) -> tuple[float, float]:
     levels = jurors.label(votes, evaluation=graded).levels
     assert levels is not None
-    ends = np.array([graded.interval_of("score", j) for j in votes.jurors])
+    ends = np.array([graded.independent.interval_of("score", j) for j in votes.jurors])
     inside = (ends[:, 0] <= true.grades["score"] + 1e-9) & (true.grades["score"] <= ends[:, 1] + 1e-9)
     return float(inside.mean()), float(((levels.low <= truth) & (truth <= levels.high)).mean())

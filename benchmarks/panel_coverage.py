@@ -22,7 +22,8 @@ def coverage(width: int, items: int, density: float, target: str, panels: int) -
         right = rng.random((items, width)) < accuracy.T[truth]
         votes = np.where(right, truth[:, None], 1 - truth[:, None])
         votes[rng.random(votes.shape) >= density] = -1
-        result = jurors.grade(jurors.Votes.from_matrix(votes, labels=(0, 1)), target=target)  # type: ignore[arg-type]
+        panel = jurors.Votes.from_matrix(votes, labels=(0, 1))
+        result = jurors.grade(panel, target=target).independent  # type: ignore[arg-type]
         own = target == "test"
         goal = truth.mean() if own else share
         low, high = result.interval_of("prevalence", 1)

@@ -34,7 +34,7 @@ def ratios(jury: dict[str, Any], items: int, tests: int, target: Any) -> tuple[f
     planned = ExpectedWidths(jury_model(**jury), 0.0, 0.95, target, 0).at(items)[1]
     widths = []
     for seed in range(tests):
-        interval = jurors.grade(simulate(items, seed=seed, **jury).sketch, target=target).interval
+        interval = jurors.grade(simulate(items, seed=seed, **jury).sketch, target=target).independent.interval
         if interval is not None:
             widths.append([[(high - low) / 2 for low, high in row.values()] for row in interval["accuracy"].values()])
     simulated = np.median(widths, axis=0)

@@ -22,7 +22,9 @@ from scipy.stats import spearmanr
 
 import jurors
 from jurors._numeric import Floats
+from jurors.jury.compare import score_labels
 from jurors.pairwise.data import Preferences
+from jurors.pairwise.grade import grade_pairs
 from jurors.pairwise.model import Answering, fit_strengths
 
 Scores = Mapping[Any, float]
@@ -116,8 +118,8 @@ def arena(folder: Path) -> None:
     """Three judges on model_a, model_b or tie: what the votes alone say beside what one person per battle says."""
     votes = jurors.read_votes(folder / "votes.csv.gz", labels=("model_a", "model_b", "tie"))
     key = jurors.read_key(folder / "truth.csv.gz")
-    graded, keyed = jurors.grade(votes), jurors.score_labels(votes, key)
-    real = graded.as_real
+    graded, keyed = jurors.grade(votes), score_labels(votes, key)
+    real = graded
     print(f"\narena_pairs_3llm: {len(votes):,} battles; lean: how much more often a wins than b, of its wins")
     print(f"  {'judge':23} {'agrees, no key':>21} {'with key':>9} {'lean':>7} {'- key':>7} {'ties':>6} {'key':>6}")
     said = {j: _shares(votes, k) for k, j in enumerate(votes.jurors)}
@@ -186,7 +188,7 @@ def coverage(runs: int = 100) -> None:
 
 
 def _covered(data: Preferences, strength: Floats, habits: Floats) -> list[float]:
-    ranking, grades = jurors.rank(data), jurors.grade_pairs(data)
+    ranking, grades = jurors.rank(data), grade_pairs(data)
     place = [data.objects.index(name) for name in ranking.objects]
     order = (-strength).argsort().argsort()[place] + 1
     discrimination, first = habits[:, 0] / habits[:, 0].mean(), 1 / (1 + np.exp(-habits[:, 1]))
@@ -209,7 +211,7 @@ def false_alarms(runs: int = 200) -> None:
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         habits = np.column_stack([rng.uniform(0.7, 1.3, 6), rng.normal(0, 0.3, 6), rng.normal(-0.5, 0.5, 6)])
-        rung += bool(jurors.grade_pairs(_simulated(rng, 15, habits, 100)[0]).alarms)
+        rung += bool(grade_pairs(_simulated(rng, 15, habits, 100)[0]).alarms)
     print(f"\nalarms on six fair jurors: {rung} of {runs} tables")
 
 

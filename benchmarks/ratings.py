@@ -20,6 +20,7 @@ import jurors
 from jurors._numeric import Floats
 from jurors.numeric.data import RepeatedNumbers, find_outliers, repeatability
 from jurors.numeric.factor import Covariances, exact_trio, fit_factor
+from jurors.numeric.grade import grade_numbers, value_items
 
 _TABLES = 200
 
@@ -44,7 +45,7 @@ def judged(folder: Path) -> None:
     truth = pandas.read_csv(folder / "truth.csv.gz").set_index("item")["label"].reindex(votes.index).to_numpy()
     matrix, names = votes.to_numpy(), list(votes.columns)
     reliability = np.array([np.corrcoef(column, truth)[0, 1] ** 2 for column in matrix.T])
-    values = jurors.value_items(matrix, jurors=names)
+    values = value_items(matrix, jurors=names)
     print(f"{folder.name}: {len(truth)} items, {len(names)} jurors; items against the key: Spearman, RMSE")
     best = int(np.argmax(reliability))
     rivals = {
@@ -57,20 +58,21 @@ def judged(folder: Path) -> None:
         print(f"  {name:50} {spearmanr(guess, truth).statistic:6.3f} {_rmse(guess - truth):7.2f}")
     real, alone = (
         np.mean((low <= truth) & (truth <= high))
-        for low, high in ((values.low, values.high), (values.independent_low, values.independent_high))
+        for low, high in ((values.low, values.high), (values.independent.low, values.independent.high))
     )
     print(f"  95% intervals of values that hold the key: {real:.0%}, if errors were independent {alone:.0%}")
-    grades = jurors.grade_numbers(matrix, jurors=names)
-    rho = spearmanr(grades.reliability, reliability).statistic
-    held = np.mean((grades.reliability_ends[:, 0] <= reliability) & (reliability <= grades.reliability_ends[:, 1]))
-    print(f"  reliabilities against the key: Spearman {rho:.3f}, RMSE {_rmse(grades.reliability - reliability):.3f}")
+    grades = grade_numbers(matrix, jurors=names)
+    model = grades.independent
+    rho = spearmanr(model.reliability, reliability).statistic
+    held = np.mean((model.reliability_ends[:, 0] <= reliability) & (reliability <= model.reliability_ends[:, 1]))
+    print(f"  reliabilities against the key: Spearman {rho:.3f}, RMSE {_rmse(model.reliability - reliability):.3f}")
     with_mean = np.array([_with_rest(matrix, k) for k in range(len(names))])
     rho, error = spearmanr(with_mean, reliability).statistic, _rmse(with_mean - reliability)
     print(f"  squared correlation with the mean of the others: Spearman {rho:.3f}, RMSE {error:.3f}")
     print(f"  95% intervals of reliabilities that hold the key's: {held:.0%}")
     common = np.corrcoef(values.value, truth)[0, 1] ** 2
     print(f"  what the jurors agree on, squared correlation with the key: {common:.2f}; reliabilities times that:")
-    print(f"    RMSE {_rmse(common * grades.reliability - reliability):.3f}")
+    print(f"    RMSE {_rmse(common * model.reliability - reliability):.3f}")
 
 
 def _with_rest(matrix: Floats, juror: int) -> float:
@@ -115,12 +117,12 @@ def coverage() -> None:
         held, kept = [], []
         for seed in range(_TABLES):
             matrix, reliability, truth = simulated(size, items, seed)
-            grades, values = jurors.grade_numbers(matrix), jurors.value_items(matrix)
-            low, high = grades.reliability_ends.T
+            grades, values = grade_numbers(matrix), value_items(matrix)
+            low, high = grades.independent.reliability_ends.T
             held += ((low <= reliability) & (reliability <= high))[~np.isnan(low)].tolist()
             if not np.isnan(grades.truth_mean):
                 there = grades.truth_mean + grades.truth_spread * truth
-                ends = values.independent_low, values.independent_high
+                ends = values.independent.low, values.independent.high
                 kept += ((ends[0] <= there) & (there <= ends[1]))[~np.isnan(ends[0])].tolist()
         print(f"  {size:3} jurors, {items:4} items: {np.mean(held):6.1%} {np.mean(kept):6.1%}", flush=True)
 
@@ -150,9 +152,9 @@ def rings() -> None:
             rang, errors, fitted = 0, [], []
             for seed in range(_TABLES):
                 matrix, reliability, _ = simulated(size, items, seed, together=together)
-                grades = jurors.grade_numbers(matrix)
-                rang += any(alarm.kind == "errors_together" for alarm in grades.alarms)
-                errors.append(_rmse(grades.reliability - reliability))
+                grades = grade_numbers(matrix)
+                rang += any(alarm.kind == "correlated_errors" for alarm in grades.alarms)
+                errors.append(_rmse(grades.independent.reliability - reliability))
                 fitted.append(_rmse(fit_factor(Covariances.of(matrix)).reliability - reliability))
             print(
                 f"  {size} jurors, {items} items, {together}: {rang / _TABLES:5.1%} {np.median(errors):.3f} "
@@ -198,7 +200,7 @@ def speed() -> None:
         matrix, _, _ = simulated(size, items, 0)
         matrix[:, :block] += 10 * rng.normal(size=(items, 1)) * np.sqrt(0.5)
         started = process_time()
-        grades = jurors.grade_numbers(matrix)
+        grades = grade_numbers(matrix)
         taken = process_time() - started
         print(f"  {size} jurors, {items:9,} items, {block:2} share it: {taken:6.2f} s, {len(grades.alarms)} alarms")
 

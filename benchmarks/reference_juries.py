@@ -1,6 +1,6 @@
 """Make the table of reference juries that comes with the package, from vote sets with keys.
 
-Every jury is graded as `jurors.grade` would without its key, then measured against it (`jurors.fit_reference`).
+Every jury is graded as `jurors.grade` would without its key, then measured against it (`jurors.theory.fit_reference`).
 
 Run: python benchmarks/reference_juries.py [-o src/jurors/data/reference_juries.csv]
 """
@@ -22,8 +22,8 @@ def differences(before: ReferenceJury, after: ReferenceJury) -> str:
     """How far a row moved."""
     spread = [np.sqrt(max(jury.deviation, 0.0)) for jury in (before, after)]
     return (
-        f"{after.name:22s} shared error {before.rho:.3f} -> {after.rho:.3f}, slant {before.slant:.2f} -> "
-        f"{after.slant:.2f}, deviation {spread[0]:.3f} -> {spread[1]:.3f}"
+        f"{after.name:22s} shared error {before.rho:.3f} -> {after.rho:.3f}, label_bias {before.label_bias:.2f} -> "
+        f"{after.label_bias:.2f}, deviation {spread[0]:.3f} -> {spread[1]:.3f}"
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers, single_threaded
+from jurors.errors import SketchError
 from jurors.jury.calibration import calibration_basis, drop_unanswered, jury_votes, rivals_of
 from jurors.jury.reference import grade_blind, measure_jury
 from jurors.uncertainty.calibrate import FitNoise
@@ -27,17 +28,28 @@ from jurors.uncertainty.scenarios import JuryVotes
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"
-FAMILIES = ("css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_")
+FAMILIES = (
+    "css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_", "realmistake", "weather_",
+    "textclass_", "api_", "chexpert_", "crowdtruth_",
+)  #: sets whose names begin so belong together  # fmt: skip
+RELATED = (
+    {"trec", "relevance4"}, {"cueconflict16", "edge16", "silhouette16", "sketch16"},
+    {"igaku_exam", "enem2022", "usmle_step"}, {"wrench_sms", "trec_rules"},
+)  #: and these, whatever their names  # fmt: skip
 OTHER_KINDS = ("sealed", "kinds")  # folders that hold no reference jury
 _STATISTICS = ("prevalence", "accuracy", "score")
-LLMS = ("triviaqa", "llmbar", "ntqr", "judgebench", "realmistake", "xstest", "mmlu", "beyond", "css_")
-PROGRAMS = ("acsincome", "video_lf", "brain", "nell")
+LLMS = (
+    "triviaqa", "llmbar", "ntqr", "judgebench", "realmistake", "xstest", "mmlu", "beyond", "css_", "textclass", "igaku",
+    "enem", "usmle", "faithbench",
+)  # fmt: skip
+PROGRAMS = ("acsincome", "video_lf", "brain", "nell", "api_", "wrench", "trec_rules", "chexpert_edema")
 
 
 def family_of(name: str) -> str:
     """The family that is left out together."""
-    if name in ("trec", "relevance4"):
-        return "trec"
+    for group in RELATED:
+        if name in group:
+            return min(group)
     return next((family for family in FAMILIES if name.startswith(family)), name)
 
 
@@ -101,8 +113,14 @@ def folders(base: Path) -> list[Path]:
 
 
 def load_sets(base: Path, cache: Path = CACHE) -> list[VoteSet]:
-    """All sets; those that are not in the cache are graded first."""
-    return [load_set(folder, cache) for folder in folders(base)]
+    """All sets that can be graded without a key; those that are not in the cache are graded first."""
+    sets = []
+    for folder in folders(base):
+        try:
+            sets.append(load_set(folder, cache))
+        except SketchError as error:
+            print(f"left out {folder.name}: {error}", file=sys.stderr, flush=True)
+    return sets
 
 
 def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
@@ -126,13 +144,13 @@ def _graded(folder: Path) -> dict[str, Any]:
         noise = noise_of()
         jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
         majority, dawid_skene = rivals_of(jury, sketch, evaluation.voices)
-    ends = evaluation.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
+    ends = evaluation.independent.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
     return {
         "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
         "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.distinct,
         "key": np.where(jury.weights[:, None] > 0, graded.key, 0),
         "majority": majority, "dawid_skene": dawid_skene,
-        "score": _numbers(evaluation.score.values()), "score_interval": _numbers(ends["score"].values()),
+        "score": _numbers(evaluation.independent.score.values()), "score_interval": _numbers(ends["score"].values()),
         **{f"noise_{name}": np.asarray(getattr(noise, name)) for name in _STATISTICS},
     }  # fmt: skip
 
@@ -161,7 +179,7 @@ def kind_of(name: str) -> str:
 
 def source_of(folder: Path) -> str:
     """The public repository that the set's README names."""
-    repository = re.search(r"github (\S+/[^\s/]+)", (folder / "README.md").read_text(encoding="utf-8"))
+    repository = re.search(r"github(?: |\.com/)(\S+?/[^\s/]+)", (folder / "README.md").read_text(encoding="utf-8"))
     if repository is not None:
         return f"github.com/{repository.group(1).rstrip(';,')}"
     return "ReaLMistake (prompt p1)" if folder.name.startswith("realmistake") else ""

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 import jurors
 from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, majority_forecast
 from jurors.evaluate.latent.models import find_repeated_jurors, possible_repeats
+from jurors.jury.compare import score_labels
+from jurors.sketch.count import read_sketch
 
 ITEMS, ANSWERS, BLIND, STEADY = 1000, 5, 0.22, 0.95
 OTHERS = {"ann": 0.80, "bob": 0.75, "cy": 0.85}
@@ -79,7 +81,7 @@ def _claims(seed: int, others: bool, join: list[str]) -> tuple[float, float, flo
     votes, truth = jury(seed, others)
     key = ["yes" if true else "no" for true in truth.tolist()]
     result = jurors.grade(votes, join=join)
-    true = jurors.score_labels(votes, key, join=join).score
+    true = score_labels(votes, key, join=join).score
     real = result.calibrated
     assert real is not None
     judges = [name for name in result.jurors if name.startswith("judge")]
@@ -87,7 +89,7 @@ def _claims(seed: int, others: bool, join: list[str]) -> tuple[float, float, flo
     for name in judges:
         low, high = real.interval_of("score", name)
         right = float(true[name])
-        rows.append((real.score[name], right, float(low <= right <= high), result.score[name]))
+        rows.append((real.score[name], right, float(low <= right <= high), result.independent.score[name]))
     claimed, right, held, independent = np.mean(rows, axis=0).tolist()
     return claimed, right, held, independent
 
@@ -156,7 +158,7 @@ def print_sets(folder: Path) -> None:
     sets = [path for path in sorted(folder.rglob("votes.csv.gz")) if "sealed" not in path.parts]
     rung: dict[str, list[tuple[str, ...]]] = {}
     for path in sets:
-        sketch = jurors.read_sketch(path)
+        sketch = read_sketch(path)
         groups = [
             tuple(sketch.jurors[k] for k in group) for group in (*find_repeated_jurors(sketch), *_possible(sketch))
         ]

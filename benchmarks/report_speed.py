@@ -28,9 +28,9 @@ import numpy as np
 import vl_convert  # noqa: F401
 
 import jurors
-from jurors.report import evidence
-from jurors.report import tables as findings
-from jurors.report.page import RuntimeMaker, report_html
+from jurors.reporting import evidence
+from jurors.reporting import tables as findings
+from jurors.reporting.page import RuntimeMaker, report_html
 
 Result = TypeVar("Result")
 SIZES = ((20_000, 11, 3.0), (1_000_000, 10, 6.0))
@@ -90,7 +90,7 @@ def split(path: Path) -> None:
             "grade": busy(lambda: jurors.grade(votes)),
             "find": busy(lambda: findings.find_findings(votes)),
             "charts": busy(lambda found=found: evidence.tabs(found)),  # type: ignore[misc]
-            "methods": 0.0 if compared is None else busy(compared.table),
+            "methods": 0.0 if compared is None else busy(compared.rows),
         }
         least = {name: min(spent, least.get(name, spent)) for name, spent in runs.items()}
     whole, read, grade, charts = (least[name] for name in ("whole", "read", "grade", "charts"))

@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from jurors import Sketch, Solution
+from jurors import Sketch
 from jurors.evaluate.evaluation import evaluate_with_key
+from jurors.theory import Solution
 from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
 from jurors.uncertainty.bounds_trio import Bounds, Branch, ExactTrio, FlippedTrio, branch_of, closed_box
 

@@ -14,6 +14,7 @@ import numpy as np
 
 import jurors
 from jurors._numeric import Floats, Integers
+from jurors.jury.compare import score_labels
 
 GAMMA = 0.03  # error correlation, as a covariance, of a pair of jurors on one label
 SETTINGS = [
@@ -65,13 +66,13 @@ def errors(method: str, votes: Integers, truth: Integers, realised: Floats) -> l
     """Squared error of accuracies and prevalence, and the share of labels right; a refusal counts as majority."""
     sketch = jurors.Sketch.from_votes(jurors.Votes.from_matrix(votes, labels=(0, 1)))
     try:
-        found = jurors.grade(sketch, method=method)
+        found = jurors.grade(sketch, method=method).independent
     except jurors.SketchError:
-        found = jurors.grade(sketch, method="majority")
+        found = jurors.grade(sketch, method="majority").independent
     if found.solution is None or found.partition is None:
-        found = jurors.grade(sketch, method="majority")
+        found = jurors.grade(sketch, method="majority").independent
     accuracy = np.array([[np.nan if x is None else x for x in row.values()] for row in found.accuracy.values()])
-    right = jurors.score_labels(votes, truth).errors_of(found.partition.chosen) if found.partition else 0
+    right = score_labels(votes, truth).errors_of(found.partition.chosen) if found.partition else 0
     return [
         float(np.nanmean((accuracy - realised) ** 2)),
         float((found.prevalence[1] - truth.mean()) ** 2),

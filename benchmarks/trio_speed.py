@@ -82,10 +82,10 @@ def draw_votes(rng: np.random.Generator, items: int, columns: int, prevalence: f
 
 def exact_rows() -> None:
     sketch = jurors.Sketch.from_counts(TABLE_1, jurors="ijk")
-    row("evaluate_trio(sketch): both solutions, exact", timed(lambda: jurors.evaluate_trio(sketch), inner=50))
+    row("evaluate_trio(sketch): both solutions, exact", timed(lambda: jurors.theory.evaluate_trio(sketch), inner=50))
 
     def and_floats() -> None:
-        for solution in jurors.evaluate_trio(sketch):
+        for solution in jurors.theory.evaluate_trio(sketch):
             solution.to_float()
 
     row("  … and all their numbers as floats", timed(and_floats, inner=20))
@@ -94,7 +94,7 @@ def exact_rows() -> None:
         print("ntqr not installed: no comparison (pip install 'jurors[bench]', or make bench)")
     else:
         row("ntqr 0.9 ErrorIndependentEvaluation, exact and floats", timed(work, at_least=3.0))
-        ratio("times evaluate_trio alone", work, lambda: jurors.evaluate_trio(sketch), inner=1000)
+        ratio("times evaluate_trio alone", work, lambda: jurors.theory.evaluate_trio(sketch), inner=1000)
         ratio("times evaluate_trio with all floats (like for like)", work, and_floats, inner=300)
     row("jurors.grade(sketch): with intervals, alarms, partition", timed(lambda: jurors.grade(sketch), inner=10))
 

@@ -4,7 +4,7 @@ python examples/grading_the_graders.py                        the DevAI shape: 5
 python examples/grading_the_graders.py --repeat 40            how often that goes well
 python examples/grading_the_graders.py --data ../shared/data  the LLM judges in this folder
 
-`docs/guides/grading-the-graders.md` explains what is printed, and a test holds its numbers to this script.
+`docs/what-independence-means.md` says what follows from it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
+from jurors.jury.compare import score_labels
 
 SIZES = [7] * 35 + [6] * 20  # DevAI: 55 tasks, 365 requirements
 JUDGES = ("ann", "bob", "agent_gray", "agent_black", "llm")
@@ -66,14 +67,14 @@ def show_made_up(blind: int) -> None:
         write_judgments(Path(folder), said)
         votes = jurors.read_votes(folder)
     key = answer_key(truth)
-    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
+    result, true = jurors.grade(votes), score_labels(votes, key)
     intervals = score_intervals(result)
     print(f"== {MADE_UP[blind]}: {len(votes.jurors)} judges, {votes.rows} requirements ==")
     show_prevalence(result, true, votes, "satisfied")
     print("judge        score  95% interval    in truth   passes what is not satisfied   in truth")
     for judge in sorted(result.jurors):
         low, high = intervals[judge]
-        passed, truly = (float(by.confusion[judge]["unsatisfied"]["satisfied"]) for by in (result, true))
+        passed, truly = (1 - float(by.accuracy[judge]["unsatisfied"]) for by in (result, true))
         print(
             f"{judge:11} {result.score[judge]:6.1%}  {low:.1%} to {high:.1%}    {float(true.score[judge]):.1%}"
             f"   {passed:28.1%}   {truly:8.1%}"
@@ -84,13 +85,13 @@ def show_made_up(blind: int) -> None:
 
 
 def score_intervals(result: Any) -> dict[str, tuple[float, float]]:
-    """Where each judge's score lies, as far as chance goes."""
+    """The interval of each judge's score."""
     found: dict[str, tuple[float, float]] = result.interval["score"]
     return found
 
 
 def gold_alarms(votes: jurors.Votes, key: dict[str, str], seed: int = 1) -> list[str]:
-    """What rings when 50 requirements, drawn at random, are looked at by somebody who knows."""
+    """The alarms that are raised when a person checks 50 requirements, drawn at random."""
     picked = np.random.default_rng(seed).choice(list(key), 50, replace=False).tolist()
     result = jurors.grade(votes, gold={name: key[name] for name in picked})
     return [f"{alarm.level} {alarm.kind}" for alarm in result.alarms if alarm.kind.startswith("gold")]
@@ -103,7 +104,7 @@ def show_repeated(blind: int, times: int) -> None:
         said, truth = said_and_truth(blind, seed)
         key = answer_key(truth)
         votes = jurors.Votes.from_matrix(np.where(said, "satisfied", "unsatisfied"), jurors=JUDGES, items=list(key))
-        result, true = jurors.grade(votes), jurors.score_labels(votes, key)
+        result, true = jurors.grade(votes), score_labels(votes, key)
         intervals = score_intervals(result)
         exact = {judge: float(true.score[judge]) for judge in JUDGES}
         off += [abs(result.score[judge] - exact[judge]) for judge in JUDGES]
@@ -121,7 +122,7 @@ def show_repeated(blind: int, times: int) -> None:
 def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> None:
     """How common a label is, by three accounts."""
     low, high = result.interval["prevalence"][label]
-    majority = float(jurors.grade(votes, method="majority").prevalence[label])
+    majority = float(jurors.grade(votes, method="majority").independent.prevalence[label])
     print(
         f"{label}: graded {result.prevalence[label]:.1%} ({low:.1%} to {high:.1%}), "
         f"majority vote {majority:.1%}, in truth {float(true.prevalence[label]):.1%}"
@@ -129,22 +130,22 @@ def show_prevalence(result: Any, true: Any, votes: jurors.Votes, label: Any) -> 
 
 
 def show_doubt(result: Any, true: Any, votes: jurors.Votes) -> None:
-    """What rings, how many judges there really are, and what holds whatever the truth is."""
+    """The alarms, the effective number of judges, and what holds whatever the true labels are."""
     few = {alarm: f" ({', '.join(alarm.jurors)})" if 0 < len(alarm.jurors) < 4 else "" for alarm in result.alarms}
-    print("rang:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
-    if "dependence" in result.details:
-        found, truly = result.details["dependence"], jurors.dependence_with_key(true).effective_jurors
-        print(f"graded as worth {found.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
-    floor = jurors.highest_floor(jurors.Sketch.from_votes(votes))
-    print(f"whatever the truth is, some judge is right on at most {floor:.1%} of some label's items")
+    print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}{names}" for alarm, names in few.items()) or "nothing")
+    if result.effective_jurors is not None:
+        truly = jurors.theory.dependence_with_key(true).effective_jurors
+        print(f"graded as worth {result.effective_jurors:.1f} independent judges, in truth {truly:.1f}")
+    floor = jurors.theory.highest_floor(jurors.Sketch.from_votes(votes))
+    print(f"whatever the truth is, some judge is right on at most {floor:.1%} of the items of one label")
 
 
 def show_real(folder: Path, name: str) -> None:
     """Grade real judges without a key, and print what the key says."""
     votes = jurors.read_votes(folder / name / "votes.csv.gz")
     key = jurors.read_key(folder / name / "truth.csv.gz")
-    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
-    majority = jurors.grade(votes, method="majority")
+    result, true = jurors.grade(votes), score_labels(votes, key)
+    majority = jurors.grade(votes, method="majority").independent
     print(f"== {name}: {len(votes.jurors)} judges, {votes.rows:,} items ==")
     show_prevalence(result, true, votes, votes.labels[0])
     for method, found in (("graded", result), ("majority vote", majority)):
@@ -154,7 +155,7 @@ def show_real(folder: Path, name: str) -> None:
     _, truth = key.align(votes)
     wrong = int((labels.codes != truth)[truth >= 0].sum())
     print(
-        f"labels: {labels.expected_errors:.0f} expected to be wrong, {wrong} are; "
+        f"labels: {(labels.wrong_labels or 0) * len(labels):.0f} expected to be wrong, {wrong} are; "
         f"by majority vote {float(true.majority_errors):.0f} are"
     )
     show_doubt(result, true, votes)

@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import jurors
+from jurors.jury.compare import score_labels
 from jurors.lab.independence import IndependenceSearch, find_independent_jury
 
 EXTRACT = Path("acs") / "folktables2018_mobility_16features.parquet"
@@ -70,20 +71,21 @@ def classifiers(kind: str, jurors: int) -> list[Any]:
     return [kinds[k % len(kinds)] for k in range(jurors)]
 
 
-def show_jury(name: str, jury: jurors.DisjointJury, X: pd.DataFrame, y: Any) -> None:
+def show_jury(name: str, jury: jurors.theory.DisjointJury, X: pd.DataFrame, y: Any) -> None:
     """Grade a jury on records that nobody has seen, without the key; the truth stands beside."""
     votes = jury.votes(X)
-    graded, true = jurors.grade(votes), jurors.score_labels(votes, y.tolist())
+    graded, true = jurors.grade(votes, errors="independent"), score_labels(votes, y.tolist())
     majority = jurors.grade(votes, method="majority")
     largest = max(abs(float(g)) for by in true.correlations(2).values() for g in by.values() if g is not None)
     print(f"-- {name}: largest error correlation {largest:.4f} --")
-    print("rang:", "; ".join(f"{alarm.level} {alarm.kind}" for alarm in graded.alarms) or "nothing")
-    if graded.solution is None:
+    print("alarms:", "; ".join(f"{alarm.level} {alarm.kind}" for alarm in graded.alarms) or "nothing")
+    if not graded.has_grades:
         print("no real evaluation explains these votes")
         return
     employed = "employed"
     print(
-        f"employed: graded {graded.prevalence[employed]:.1%}, majority vote {majority.prevalence[employed]:.1%}, "
+        f"employed: graded {graded.prevalence[employed]:.1%}, "
+        f"majority vote {majority.independent.prevalence[employed]:.1%}, "
         f"in truth {float(true.prevalence[employed]):.1%}"
     )
     for juror, own in zip(graded.jurors, jury.features_, strict=True):
@@ -97,10 +99,10 @@ def show_jury(name: str, jury: jurors.DisjointJury, X: pd.DataFrame, y: Any) -> 
     print(f"labels: {wrong:.1%} wrong, {by_majority:.1%} by majority vote, {least:.1%} at best")
 
 
-def fit_again(found: IndependenceSearch, features: Any, X: pd.DataFrame, y: Any) -> jurors.DisjointJury:
+def fit_again(found: IndependenceSearch, features: Any, X: pd.DataFrame, y: Any) -> jurors.theory.DisjointJury:
     """Another sharing out of the features, trained on the same records as the jury that was found."""
     train = np.setdiff1d(np.arange(len(y)), found.held_out)
-    jury = jurors.DisjointJury(found.jury.estimators, features, found.jury.seed, balanced=True)
+    jury = jurors.theory.DisjointJury(found.jury.estimators, features, found.jury.seed, balanced=True)
     return jury.fit(X.iloc[train], y[train])
 
 

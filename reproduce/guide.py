@@ -1,4 +1,4 @@
-"""The tables of docs/guides/census.md, from the folders that `make paper` has filled.
+"""The tables of a census experiment, from the folders that `make paper` has filled.
 
     make paper DATA=census.parquet
     python -m reproduce.guide build/paper/census
@@ -110,7 +110,7 @@ def overall(folders: list[Path]) -> Iterator[str]:
 
 def main() -> None:
     """Print Markdown."""
-    parser = argparse.ArgumentParser(description="The tables of the census guide, as Markdown.")
+    parser = argparse.ArgumentParser(description="The tables of a census experiment, as Markdown.")
     parser.add_argument(
         "folders", nargs="+", type=Path, metavar="FOLDER", help="of a census file, as make paper writes it"
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import jurors
 from jurors.evaluate.trio import trio_invariants
+from jurors.jury.compare import score_labels
 from jurors.results import Prose, Table
 from reproduce.page import Figure, Section
 
@@ -41,9 +42,9 @@ def sections() -> Iterator[Section]:
 def computed_table_1() -> dict[str, tuple[int, ...]]:
     """Table 1 as computed from the shipped counts; the same numbers in the same order as `TABLE_1`."""
     votes, key = jurors.load_example("census")
-    truth = jurors.score_labels(votes, key)
-    algebraic = jurors.grade(votes).partition
-    majority = jurors.grade(votes, method="majority").partition
+    truth = score_labels(votes, key)
+    algebraic = jurors.grade(votes).independent.partition
+    majority = jurors.grade(votes, method="majority").independent.partition
     if algebraic is None or majority is None:
         raise ValueError("Table 1 has a real evaluation")
     names = ["".join(map(str, decisions)) for decisions in truth.sketch.decisions()]
@@ -58,13 +59,13 @@ def computed_table_1() -> dict[str, tuple[int, ...]]:
 def table_1() -> Section:
     """Table 1: the partition of 20,000 census records by true label, estimated and actual; and how far off each is."""
     votes, key = jurors.load_example("census")
-    graded, truth = jurors.grade(votes), jurors.score_labels(votes, key)
+    graded, truth = jurors.grade(votes, errors="independent"), score_labels(votes, key)
     computed = computed_table_1()
     other = [name for name in TABLE_1 if computed[name] != TABLE_1[name]]
     verdict = f"not as printed: {', '.join(other)}" if other else "all 56 numbers as the paper prints them"
     rows = tuple((" ".join(name), *(f"{n:,}" for n in numbers)) for name, numbers in computed.items())
     columns = ("decisions", "count", "AE A", "AE B", "actual A", "actual B", "MV A", "MV B")
-    partition = graded.partition
+    partition = graded.independent.partition
     assert partition is not None
     errors = (truth.errors_of(partition.chosen), truth.majority_errors, truth.best_errors)
     return Section(
@@ -90,12 +91,12 @@ def exact_evaluation() -> Section:
     """Theorem 2 on Table 1: one quadratic, two solutions, and what correlated errors would change."""
     votes, _ = jurors.load_example("census")
     sketch = jurors.Sketch.from_votes(votes)
-    graded = jurors.grade(votes)
-    invariants, moments = trio_invariants(sketch), jurors.moments(sketch)
+    graded = jurors.grade(votes, errors="independent")
+    invariants, moments = trio_invariants(sketch), jurors.theory.moments(sketch)
     constant = math.prod(moments.pair.values())
     leading = moments.trio["i", "j", "k"] ** 2 + 4 * constant
     printed, over = PRINTED_LEADING
-    likely, mirror = graded.solutions
+    likely, mirror = graded.independent.solutions
     rows = (
         (
             "leading coefficient",
@@ -108,7 +109,7 @@ def exact_evaluation() -> Section:
         ("the mirror solution", f"{mirror.prevalence['A']}", f"{float(mirror.prevalence['A']):.7f}"),
     )
     test = jurors.simulate(exact=True, accuracy=["0.9", "0.8", "0.7"], prevalence="0.3")
-    again = jurors.grade(test.sketch).exact
+    again = jurors.grade(test.sketch).independent.exact
     assert again is not None
     accuracies = ", ".join(str(again.accuracy[juror]["A"]) for juror in again.jurors)
     return Section(
@@ -125,7 +126,7 @@ def exact_evaluation() -> Section:
             ),
             Figure(
                 "table1-bounds",
-                jurors.plot.bounds(jurors.correlation_curve(sketch)),
+                jurors.plot.bounds(jurors.theory.correlation_curve(sketch)),
                 "What is certain if no error correlation exceeds ε: bounds widen fast.",
             ),
             Prose(
@@ -139,11 +140,11 @@ def exact_evaluation() -> Section:
 def llm_graders() -> Section:
     """Three LLMs grade 281 chains of thought: AE labels most right, majority vote most wrong, and chance is large."""
     votes, key = jurors.load_example("llm_graders")
-    graded, truth = jurors.grade(votes), jurors.score_labels(votes, key)
-    partition = graded.partition
+    graded, truth = jurors.grade(votes, errors="independent"), score_labels(votes, key)
+    partition = graded.independent.partition
     assert partition is not None
     right = [float(truth.items - errors) for errors in (truth.errors_of(partition.chosen), truth.majority_errors)]
-    low, high = graded.interval_of("prevalence", "wrong")
+    low, high = graded.independent.interval_of("prevalence", "wrong")
     return Section(
         "Three LLM graders: right where the majority is wrong, and little to prove it",
         (
@@ -163,11 +164,18 @@ def llm_graders() -> Section:
 def _estimates(graded: Any, truth: Any, title: str) -> Table:
     """Prevalence and accuracies by the key, by AE and by majority vote, in percent."""
     majority, first = graded.majority, graded.labels[0]
-    rows = [(f"prevalence of {first}", truth.prevalence[first], graded.prevalence[first], majority.prevalence[first])]
+    rows = [
+        (
+            f"prevalence of {first}",
+            truth.prevalence[first],
+            graded.independent.prevalence[first],
+            majority.prevalence[first],
+        )
+    ]
     for juror in graded.jurors:
         for label in graded.labels:
             name = f"accuracy of {juror} on {label}"
-            methods = (truth, graded, majority)
+            methods = (truth, graded.independent, majority)
             rows.append((name, *(method.accuracy[juror][label] for method in methods)))
     shown = tuple((name, *(f"{float(value):.2%}" for value in values)) for name, *values in rows)
     return Table(("", "actual", "AE", "MV"), shown, title=title, right=(1, 2, 3))

@@ -1,4 +1,4 @@
-"""Figures of small juries by everything that grades, written down: `python tests/figures.py` writes them anew.
+"""Recorded figures of small juries by everything that grades: `python tests/figures.py` records them anew.
 
 A change that moves a figure moves it here, too, and says why. Figures are kept in short: of all numbers under one key
 how many there are, how many are missing, and one sum that weighs them by their place.
@@ -26,7 +26,7 @@ _WORDS = ("message", "schema", "advice", "basis", "rule", "decisions")
 
 
 def made(seed: int, *, items: int, rates: Sequence[float], labels: str, answered: float = 1.0) -> tuple[Any, list[str]]:
-    """Votes and truth, by Python's own dice: the same for ever. The second juror often repeats the first."""
+    """Votes and truth, by Python's own random numbers: the same for ever. The second juror often repeats the first."""
     dice = random.Random(seed)
     truth = dice.choices(labels, weights=range(len(labels) + 1, 1, -1), k=items)
     rows: list[list[str | None]] = []
@@ -71,8 +71,8 @@ def _with_gold(votes: Any, truth: list[str]) -> Any:
     return jurors.grade(votes, gold=dict(zip(votes.item_names()[:12], truth[:12], strict=True))).to_dict()
 
 
-def _as_own_juries_go(votes: Any, truth: list[str]) -> Any:
-    own = jurors.fit_reference(votes, truth, name="own")
+def _with_own_reference(votes: Any, truth: list[str]) -> Any:
+    own = jurors.theory.fit_reference(votes, truth, name="own")
     return {"fitted": asdict(own), **jurors.grade(votes, reference=[own] * 9).to_dict()}
 
 
@@ -80,12 +80,17 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     """What is known of the counts alone, as far as so many jurors and labels have it."""
     sketch = jurors.Sketch.from_votes(votes)
     document = {}
-    for ask in (jurors.evaluate_all_trios, jurors.sensitivities, jurors.goodness_of_fit, jurors.correlation_curve):
+    for ask in (
+        jurors.theory.evaluate_all_trios,
+        jurors.theory.sensitivities,
+        jurors.theory.goodness_of_fit,
+        jurors.theory.correlation_curve,
+    ):
         try:
             document[ask.__name__] = _plain(ask(sketch))
         except jurors.JurorsError as refused:
             document[ask.__name__] = type(refused).__name__
-    dependence = jurors.dependence_with_key(jurors.score(votes, truth))
+    dependence = jurors.theory.dependence_with_key(jurors.score(votes, truth))
     return document | {"dependence": _plain(dependence), "largest": sketch.counts.tolist()}
 
 
@@ -111,11 +116,11 @@ def _printed(votes: Any, truth: list[str]) -> Any:
 
 
 QUESTIONS: Mapping[str, Callable[[Any, list[str]], Any]] = {
-    **{method: partial(_graded, method=method) for method in jurors.METHODS},
+    **{method: partial(_graded, method=method) for method in jurors.theory.METHODS},
     "of_a_population": partial(_graded, target="population", level=0.8),
     "if_independent": partial(_graded, errors="independent"),
     "if_shared_so_far": partial(_graded, errors=0.4),
-    "gold": _with_gold, "own_juries": _as_own_juries_go, "sketch": _by_sketch, "printed": _printed,
+    "gold": _with_gold, "own_juries": _with_own_reference, "sketch": _by_sketch, "printed": _printed,
     "compare": lambda votes, truth: jurors.compare(votes, truth, methods=["majority", "latent"]).to_dict(),
     "label": lambda votes, _: jurors.label(votes).to_dict(),
     "score": lambda votes, truth: jurors.score(votes, truth).to_dict(),
@@ -141,9 +146,9 @@ def _parts(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if key in _WORDS:
             continue
         if key == "alarms":
-            yield from ((f"alarm {one['kind']} {one['level']}", one["value"]) for one in part)
-        elif isinstance(part, Mapping) and key in ("calibrated", "interval", "details"):
-            yield from ((f"{key} {inner}", value) for inner, value in part.items() if inner not in _WORDS)
+            yield from ((f"alarm {one['reason'] or one['kind']} {one['level']}", one["value"]) for one in part)
+        elif isinstance(part, Mapping) and key in ("independent", "interval", "details"):
+            yield from ((f"{key} {inner}", value) for inner, value in _parts(part))
         else:
             yield key, part
 

@@ -27,24 +27,27 @@ RUNS: dict[str, tuple[str, ...]] = {
     "simulate": ("--items 200 --jurors 4 -o votes.csv",),
     "demo": ("",),
     "inspect": ("votes.csv", "votes.jsonl", "votes.json"),
-    "convert": ("votes.csv -o votes.parquet", "votes.csv -o long.csv.gz --to long"),
+    "convert": (
+        "votes.csv -o votes.parquet",
+        "votes.csv -o long.csv.gz --to long",
+        "votes.csv -o one.sketch.json",
+        "votes.jsonl -o two.sketch.json.gz",
+        "one.sketch.json -o sum.sketch.json",
+    ),
     "grade": ("votes.csv", "votes.jsonl --format json", "votes.json", "votes.parquet --memory 1GB"),
     "check": ("votes.csv",),
     "label": ("votes.csv", "long.csv.gz"),
     "score": ("votes.csv --key votes.truth.csv",),
     "rank": ("pairs.csv",),
     "compare": ("votes.csv",),
+    "systems": ("systems.json --system system --good y",),
     "audit": ("plan votes.csv -n 10 -o sheet.csv",),
     "bounds": ("votes.csv",),
     "agreement": ("votes.csv",),
-    "report": ("votes.csv -o page.html",),
-    "plot": ("accuracy votes.csv -o chart.svg",),
-    "sketch": ("votes.csv -o one.sketch.json", "votes.jsonl -o two.sketch.json.gz"),
-    "merge": ("one.sketch.json -o sum.sketch.json",),
+    "report": ("votes.csv -o page.html", "votes.csv --chart accuracy -o chart.svg"),
     "plan": ("--jurors 3",),
-    "reference": ("",),
     "watch": ("votes.csv --once --state watched.json.gz",),
-    **dict.fromkeys(("serve", "keys", "export", "import", "mcp"), ("--help",)),
+    **dict.fromkeys(("serve", "store", "mcp"), ("--help",)),
 }
 FRAMES = (
     "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "
@@ -96,6 +99,7 @@ def _own_commands(folder: Path) -> list[list[str]]:
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
     (folder / "votes.json").write_text(json.dumps(JSON))
     (folder / "pairs.csv").write_text("juror,left,right,winner\nann,x,y,x\nbob,y,x,tie\nbob,z,x,left\n")
+    (folder / "systems.json").write_text(json.dumps([{"system": "ab"[k % 7 > 3], **row} for k, row in enumerate(JSON)]))
     commands = [["-m", "jurors", name, *run.split()] for name, runs in RUNS.items() for run in runs if name != "mcp"]
     return [*commands, ["-c", FRAMES], ["-c", EXCEL], ["-c", SERVING]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,5 +55,5 @@ def table(records: Records | Votes) -> dict[str, dict[Any, Any]]:
 
 
 def one_line(error: BaseException) -> bool:
-    """Whether a message is short enough for a terminal's line or three, and one."""
-    return "\n" not in str(error) and len(str(error)) < 400
+    """Whether a message is one line, short enough for three of a terminal; folders do not count."""
+    return "\n" not in str(error) and len(re.sub(r"\S*/", "", str(error))) < 400

@@ -18,7 +18,7 @@ def test_a_wheel_has_the_package_and_nothing_else() -> None:
 def test_the_source_has_data_templates_and_the_mark_of_types() -> None:
     files = set(dist.source_files())
     assert {"py.typed", "data/reference_juries.csv", "data/llm_graders.csv"} <= files
-    assert any(name.startswith("report/templates/") for name in files)
+    assert any(name.startswith("reporting/templates/") for name in files)
 
 
 def test_an_sdist_has_what_it_takes_to_build_and_test() -> None:

@@ -21,6 +21,7 @@ from jurors.errors import (
     VotesError,
 )
 from jurors.votes.read import read_votes
+from jurors.votes.write import write_votes
 
 
 @pytest.mark.parametrize(
@@ -73,4 +74,4 @@ def test_what_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
     votes = jurors.Votes.from_matrix([["a", "b"]])
     for path in (tmp_path / "votes.xls", tmp_path / "nowhere" / "votes.csv", tmp_path / "nowhere" / "votes.parquet"):
         with pytest.raises(OutputError):
-            jurors.write_votes(votes, path)
+            write_votes(votes, path)

@@ -36,8 +36,8 @@ def test_modules_are_small_and_import_each_other_without_a_cycle_and_no_public_c
 
 SHOW = "print('', *sys.modules)"
 HELP = f"import jurors.cli.grade; jurors.cli.main(['--help'], standalone_mode=False); {SHOW}"
-GRADING = f"jurors.grade; {SHOW}; import pydoc; assert 'DisjointJury' in pydoc.render_doc(jurors)"
-ROOMS = ("audit", "cli", "client", "lab", "monitor", "numeric", "pairwise", "report", "serve", "watch")
+GRADING = f"jurors.grade; {SHOW}; import pydoc; assert 'grade(' in pydoc.render_doc(jurors)"
+ROOMS = ("audit", "cli", "client", "lab", "monitor", "numeric", "pairwise", "reporting", "serve", "watch")
 
 
 @pytest.mark.parametrize(

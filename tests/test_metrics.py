@@ -53,7 +53,7 @@ def test_a_metric_is_that_of_scikit_learn_with_a_key_and_near_it_without(name: s
 
 def test_what_is_estimated_agrees_with_the_report_card_and_with_what_was_predicted() -> None:
     votes, _ = panel(3)
-    assert metrics.estimated_accuracy_score(votes).tolist() == list(grade(votes).leading.score.values())
+    assert metrics.estimated_accuracy_score(votes).tolist() == list(grade(votes).score.values())
     predicted = metrics.estimated_confusion_matrix(votes).sum(axis=1)
     assert np.allclose(predicted, [np.bincount(column, minlength=3) for column in votes.T])
 
@@ -75,7 +75,7 @@ def test_whoever_never_voted_keeps_their_place() -> None:
     votes = np.insert(panel(2)[0], 1, -1, axis=1)
     known = metrics.estimated_accuracy_score(votes)
     assert np.isnan(known).tolist() == np.isnan(metrics.estimated_recall_score(votes)).tolist() == [0, 1, 0, 0, 0]
-    assert known[2] == grade(votes).leading.score["3"]
+    assert known[2] == grade(votes).score["3"]
 
 
 def test_one_label_must_be_chosen_among_two_alone() -> None:

@@ -36,7 +36,7 @@ def parsed(path: Path) -> Any:
     [
         ("CITATION.cff", r"^version: (.+)$"),
         ("recipe/recipe.yaml", r'^  version: "(.+)"$'),
-        ("docs/guides/in-your-tools.md", r"\bv(\d+\.\d+\.\d+)\b"),
+        ("docs/guides/ci.md", r"\bv(\d+\.\d+\.\d+)\b"),
         ("docs/cli.md", r"^jurors (\d+\.\d+\.\d+)$"),
     ],
 )

@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from jurors import METHODS, Sketch
+from jurors import Sketch
 from jurors import testing as contract
 from jurors.errors import SketchError
 from jurors.evaluate.partition import evaluate_majority
 from jurors.evaluate.solution import Fit, float_solution
+from jurors.theory import METHODS
 
 METHODS_AND_DATA = (*METHODS, "numbers", "preferences")
 #: `make quick` leaves these out: together they take several seconds

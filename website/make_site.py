@@ -35,7 +35,7 @@ ANNOTATORS = (  # nine made-up people, two of whom guess, on photos of which som
     "--accuracy 0.9 --accuracy 0.85 --accuracy 0.8 --accuracy 0.8 --accuracy 0.75 --accuracy 0.9/0.7 "
     "--accuracy 0.7/0.9 --accuracy 0.55 --accuracy 0.5 --difficulty 0.04 --missing 0.4"
 )
-GALLERY = {  # a heading of gallery.md: the report's name, its votes, and how they are read
+GALLERY = {  # a heading of guides/reports.md: the report's name, its votes, and how they are read
     "Three LLMs grade chains of thought": ("llm-judges", "llm_graders.csv", ["--key", "truth"]),
     "Three classifiers of the census": ("census", "census.csv", ["--key", "truth"]),
     "Nine people and 3,000 photos": ("annotators", "photos.csv", []),
@@ -109,8 +109,8 @@ def _blocks(cell: dict[str, Any], folder: Path, name: str) -> Iterator[str]:
 
 
 def make_gallery(pages: Path) -> None:
-    """The reports that gallery.md speaks of, and below each heading a chart that leads to its report."""
-    folder, page = pages / "gallery", pages / "gallery.md"
+    """The reports that guides/reports.md names, and below each heading a chart that leads to its report."""
+    folder, page = pages / "gallery", pages / "guides" / "reports.md"
     folder.mkdir()
     text = page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
@@ -120,14 +120,14 @@ def make_gallery(pages: Path) -> None:
         for title, (name, votes, options) in GALLERY.items():
             read = [str(Path(scratch) / votes), *options]
             _jurors("report", *read, "--title", title, "-o", str(folder / f"{name}.html"))
-            _jurors("plot", "accuracy", *read, "-o", str(folder / f"{name}.svg"))
-            text = text.replace(f"## {title}\n", f"## {title}\n\n{_preview(folder, name)}\n")
+            _jurors("report", *read, "--chart", "accuracy", "-o", str(folder / f"{name}.svg"))
+            text = text.replace(f"### {title}\n", f"### {title}\n\n{_preview(folder, name)}\n")
     page.write_text(text, encoding="utf-8")
 
 
 def _preview(folder: Path, name: str) -> str:
     shown = (folder / f"{name}.svg").read_text(encoding="utf-8")
-    return f"[![{_described(shown)}](gallery/{name}.svg)<br>Open the report](gallery/{name}.html)"
+    return f"[![{_described(shown)}](../gallery/{name}.svg)<br>Open the report](../gallery/{name}.html)"
 
 
 def _described(svg: str) -> str:

@@ -130,9 +130,9 @@ class Experiment(Result):
 
         return [*report_blocks(self._summary)]
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, **show: Any) -> str:
         """The report as a page of its own."""
-        return f"# The census experiment\n\n{super().to_markdown()}"
+        return f"# The census experiment\n\n{super().to_markdown(**show)}"
 
     def __repr__(self) -> str:
         s = self.settings

@@ -9,9 +9,11 @@ not do here: the value comes from outside, through the constructor, and the fiel
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 _Class = TypeVar("_Class", bound=type)
+_Result = TypeVar("_Result")
 
 
 class LazyField:
@@ -65,9 +67,16 @@ def lazy_fields(*names: str) -> Callable[[_Class], _Class]:
     return decorate
 
 
-def as_given(result: Any, name: str) -> Any:
-    """What a lazy field was given, without computing it: to hand it on unread, as `dataclasses.replace` would not."""
-    return vars(result)[name]
+def replace_unread(result: _Result, **changes: Any) -> _Result:
+    """`dataclasses.replace` without reading lazy fields: what was not computed yet stays so.
+
+    Returns
+    -------
+    object
+        A copy with these fields changed.
+    """
+    lazy = [name for name, value in vars(type(result)).items() if isinstance(value, LazyField)]
+    return replace(result, **{**{name: vars(result)[name] for name in lazy}, **changes})  # type: ignore[type-var]
 
 
 def is_computed(result: Any, name: str) -> bool:

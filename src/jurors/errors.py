@@ -172,6 +172,8 @@ def match_name(
 
     >>> match_name("1", [1, 2], "label")
     1
+    >>> match_name("openai/gpt-4o", ["gpt-4o", "gpt-5"], "juror")
+    'gpt-4o'
     >>> match_name("an", ["ann", "bob"], "juror")
     Traceback (most recent call last):
         ...
@@ -180,6 +182,10 @@ def match_name(
     by_text = {str(k): k for k in known}
     if str(name) in by_text:
         return by_text[str(name)]
+    if what == "juror":  # a name in full, where the reader of a log shortened all of them
+        shortened = [juror for text, juror in by_text.items() if str(name).endswith((f":{text}", f"/{text}"))]
+        if len(shortened) == 1:
+            return shortened[0]
     close = closest_name(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
     message = f"there is no {what} {str(name)!r}.{hint} There are: {format_names(by_text, 12)}"

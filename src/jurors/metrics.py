@@ -2,7 +2,7 @@
 
 The votes are what the classifiers predicted: a row per item, a column per classifier (or anything that `grade` reads).
 Each function returns an array with one entry per classifier, in the order of the columns. With `y_true` the true labels
-are counted, and the metric is scikit-learn's own; without, it is estimated as `grade` does, as real juries go.
+are counted, and the metric is scikit-learn's own; without, it is estimated as `grade` does, calibrated.
 
 The accuracy is the score of the report card, the middle of what is possible. All others come from the expected number
 of items by true label and predicted label (`estimated_confusion_matrix`), whose columns add up to what was predicted:
@@ -54,8 +54,7 @@ def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpac
     array([1. , 0.6, 0.8])
     """
     jurors, result = _graded(votes, y_true, options)
-    best = result.leading if isinstance(result, Evaluation) else result
-    scores = [best.score.get(juror) for juror in jurors]
+    scores = [result.score.get(juror) for juror in jurors]
     return np.array([np.nan if score is None else float(score) for score in scores])
 
 
@@ -212,7 +211,7 @@ def _graded(votes: Any, y_true: Any, options: Any) -> tuple[tuple[str, ...], _Re
 
 def _joint(jurors: Sequence[str], result: _Result) -> Floats:
     """Count items by (juror, true label, label given); NaN where nothing is known."""
-    counted = result if isinstance(result, KeyedEvaluation) else result.labelling_partition
+    counted = result if isinstance(result, KeyedEvaluation) else result.partition
     joint = np.full((len(jurors), len(result.labels), len(result.labels)), np.nan)
     if counted is not None:
         places = [jurors.index(juror) for juror in counted.sketch.jurors]

@@ -5,12 +5,14 @@ dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values wit
 `read_votes`, `grade` and their like, the commands (`spell_option`) and a test of the docs all take them from here.
 """
 
+import inspect
 import itertools
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
 from jurors.errors import OptionError, check_choice, match_name
 
@@ -44,16 +46,16 @@ class Option:
 
 
 FileFormat: TypeAlias = Annotated[
-    Format | None, Option("The format, where name and content do not show it.", is_python_only=True)
+    Format | None, Option("The format of the file, if its name and content do not show it.", is_python_only=True)
 ]
 MemoryLimit: TypeAlias = Annotated[
-    str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "SIZE")
+    str | None, Option("Memory to use before reading spills to disk, such as 2GB.", "SIZE")
 ]
 UnpackLimit: TypeAlias = Annotated[
-    str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "SIZE")
+    str | None, Option("Maximum size of a compressed file that you trust, once unpacked, such as 10GB.", "SIZE")
 ]
 ProgressCallback: TypeAlias = Annotated[
-    Progress | None, Option("Called with the share that is read, from 0 to 1.", is_python_only=True)
+    Progress | None, Option("A function to call with the share that is read, from 0 to 1.", is_python_only=True)
 ]
 
 
@@ -63,54 +65,56 @@ ProgressCallback: TypeAlias = Annotated[
 class TableOptions(TypedDict, total=False):
     """How to read a table of votes, be it a file or a dataframe."""
 
-    layout: Annotated[LayoutName, Option("How FILE is laid out.")]
+    layout: Annotated[LayoutName, Option("Layout of FILE.")]
     item: Annotated[
         str | Sequence[str] | None,
-        Option("The column that names the item; several, joined by commas; a field: sample.id.", "COLUMN"),
+        Option(
+            "The column that names the item, several columns joined by commas, or a field such as sample.id.", "COLUMN"
+        ),
     ]
     juror: Annotated[str | None, Option("The column that names the juror (long layout).", "COLUMN")]
     label: Annotated[str | None, Option("The column that holds the vote (long layout).", "COLUMN")]
-    count: Annotated[str | None, Option("The column that counts items (counts layout).", "COLUMN")]
-    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "COLUMN", "repeated")]
+    count: Annotated[str | None, Option("The column that holds the number of items (counts layout).", "COLUMN")]
+    ignore: Annotated[Sequence[str], Option("A column that is not a juror; repeatable.", "COLUMN", "repeated")]
     transpose: Annotated[
-        bool, Option("Each row is a juror and each column an item: turn the table; --juror names the rows.")
+        bool, Option("Read jurors from rows and items from columns; --juror names the column of jurors.")
     ]
     missing: Annotated[Sequence[Any], Option("A value that means no vote; repeatable.", "VALUE", "repeated")]
     abstain: Annotated[
         Sequence[Any],
-        Option(
-            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.", "VALUES", "lists"
-        ),
+        Option("Values that mean that a juror abstained, such as unsure,n/a; repeatable.", "VALUES", "lists"),
     ]
     labels: Annotated[Sequence[Label] | None, Option("The labels, in the order to show them.", "A,B", "commas")]
-    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.")]
+    duplicates: Annotated[Duplicates, Option("Rule for a juror that votes twice on an item.")]
     repeat: Annotated[
         str | None,
-        Option("The column that numbers a juror's repetitions: its votes on an item are one voice.", "COLUMN"),
+        Option("The column that numbers the repetitions; the votes of a juror on an item become one vote.", "COLUMN"),
     ]
     join: Annotated[
         Sequence[str],
-        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
+        Option("Treat several names as one juror: judge joins judge_1, judge_2 …; repeatable.", "NAMES", "lists"),
     ]
     scale: Annotated[
         Scale,
         Option(
-            "What the votes are: labels (nominal), ordered levels (ordinal), numbers (interval), which of two is "
-            "better (pairs), or what they show (auto)."
+            "Kind of votes: labels (nominal), ordered levels (ordinal), numbers (interval), preferences between two "
+            "(pairs), or detected (auto)."
         ),
     ]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists"),
+        Option("Rename labels: Yes=yes,Y=yes; repeatable.", "OLD=NEW", "lists"),
     ]
-    ignore_case: Annotated[bool, Option("Labels that differ by case alone are one, in the most frequent spelling.")]
-    threshold: Annotated[float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "NUMBER")]
+    ignore_case: Annotated[bool, Option("Merge labels that differ only by case.")]
+    threshold: Annotated[
+        float | str | None, Option("Turn numbers into `pass` (this number or more) and `fail`.", "NUMBER")
+    ]
     bins: Annotated[
         int | Sequence[Any] | None,
-        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "ENDS", "commas"),
+        Option("Turn numbers into ordered levels with these ends (0,3,7,10), or into this many (5).", "ENDS", "commas"),
     ]
-    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "JUROR", "repeated")]
-    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "JUROR", "repeated")]
+    only: Annotated[Sequence[str], Option("Read only this juror; repeatable.", "JUROR", "repeated")]
+    drop: Annotated[Sequence[str], Option("Leave out this juror; repeatable.", "JUROR", "repeated")]
 
 
 class FileOptions(TableOptions, total=False):
@@ -120,8 +124,8 @@ class FileOptions(TableOptions, total=False):
     tool: Annotated[
         str | None,
         Option(
-            "Which tool wrote FILE, where its content does not show it: "
-            f"{', '.join(TOOLS)}. NAME:QUESTION where it asks several.",
+            "The tool that wrote FILE, if its content does not show it: "
+            f"{', '.join(TOOLS)}. Use NAME:QUESTION to choose a question.",
             "NAME",
             flag="--from",
         ),
@@ -145,7 +149,7 @@ class AnyFileOptions(FileOptions, total=False):
     jurors: Annotated[
         Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.", is_python_only=True)
     ]
-    counts: Annotated[Any, Option("How many items each row of a matrix stands for.", is_python_only=True)]
+    counts: Annotated[Any, Option("The number of items that each row of a matrix stands for.", is_python_only=True)]
 
 
 class SourceOptions(AnyFileOptions, total=False):
@@ -205,14 +209,14 @@ class Reading(_Values):
             check_choice(self.format, get_args(Format), "format")
         for name in ("item", "label", "count", "repeat"):
             if self.transpose and getattr(self, name) is not None:
-                message = f"{name}= (--{name}) does not apply to a table that is turned, whose columns are items"
+                message = f"{name}= (--{name}) does not apply to a transposed table, whose columns are items"
                 raise OptionError(message, code="does_not_apply", name=name)
         labels = () if self.labels is None else text_columns(self.labels)
         if repeated := [label for label in labels if labels.count(label) > 1]:
             message = f"labels= (--labels) names {repeated[0]!r} twice"
             raise OptionError(message, code="out_of_range", name="labels", value=self.labels)
         if self.threshold is not None and self.bins is not None:
-            raise OptionError("threshold= (--threshold) and bins= (--bins) make two things of numbers: give one")
+            raise OptionError("threshold= (--threshold) and bins= (--bins) exclude each other; give one")
         _ = self.names, self.cut, self.ends  # raises here, before anything is read
 
     @property
@@ -259,12 +263,12 @@ class PairOptions(TypedDict, total=False):
 
     left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "COLUMN")]
     right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "COLUMN")]
-    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "COLUMN")]
+    winner: Annotated[str | None, Option("The column that names the winner (pairs).", "COLUMN")]
     juror: Annotated[str | None, Option("The column that names the juror.", "COLUMN")]
-    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "COLUMN")]
+    item: Annotated[str | None, Option("The column that names what the two objects were compared on.", "COLUMN")]
     map: Annotated[
         Mapping[Any, Label] | Sequence[str],
-        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists"),
+        Option("Meaning of answers: 1=first,0=second (or tie); repeatable.", "OLD=NEW", "lists"),
     ]
     missing: Annotated[Sequence[Any], Option("A value that means no answer; repeatable.", "VALUE", "repeated")]
     format: FileFormat
@@ -336,22 +340,24 @@ def text_columns(values: Any) -> tuple[str, ...]:
 class GradingOptions(TypedDict, total=False):
     """How to grade."""
 
-    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.")]
-    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "JUROR")]
-    common: Annotated[Label | None, Option("The label known to be the more common one.", "LABEL")]
+    method: Annotated[str, Option("Method of grading; `jurors compare` shows all of them.")]
+    trust: Annotated[str | None, Option("A juror that you know is right more often than wrong.", "JUROR")]
+    common: Annotated[Label | None, Option("The label that you know is the most common.", "LABEL")]
     gold: Annotated[Any, Option("A few items with their true labels (item,label).", "FILE")]
-    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.")]
-    level: Annotated[float, Option("How sure the intervals are.")]
+    target: Annotated[
+        Target, Option("What intervals describe: these items (test) or the population that they come from.")
+    ]
+    level: Annotated[float, Option("Confidence level of the intervals.")]
     errors: Annotated[
         float | str,
         Option(
-            "How jurors err: as in real juries (real), independently (independent), or with this shared error.",
+            "Errors of jurors: correlated as on reference juries (real), independent, or with this shared error.",
             "real|independent|RHO",
         ),
     ]
-    reference: Annotated[Any, Option("Your own reference juries, made by `jurors reference --fit`.", "FILE")]
-    seed: Annotated[int, Option("For methods that draw random numbers.")]
-    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.")]
+    reference: Annotated[Any, Option("Your own reference juries, made with `jurors score --reference`.", "FILE")]
+    seed: Annotated[int, Option("Seed of random numbers.")]
+    exam: Annotated[bool, Option("Report scores only, for exams whose choices differ between questions.")]
 
 
 class GradeOptions(GradingOptions, SourceOptions, total=False):
@@ -435,33 +441,40 @@ class LimitOptions(TypedDict, total=False):
     """Limits that a jury is checked against."""
 
     min_score: Annotated[
-        Any, Option("Every juror, or this one, is right on at least this share; repeatable.", "[JUROR:]X", "repeated")
+        Any, Option("Require this accuracy of every juror, or of this one; repeatable.", "[JUROR:]X", "repeated")
     ]
     min_reliability: Annotated[
         Any,
-        Option("Of numbers: everybody, or this juror, is so reliable at least; repeatable.", "[JUROR:]X", "repeated"),
+        Option(
+            "Require this reliability of every juror, or of this one (numbers); repeatable.", "[JUROR:]X", "repeated"
+        ),
     ]
-    min_accuracy: Annotated[Any, Option("The same on items of this label; repeatable.", "[JUROR:]LABEL:X", "repeated")]
+    min_accuracy: Annotated[
+        Any, Option("Require this accuracy on items of this label; repeatable.", "[JUROR:]LABEL:X", "repeated")
+    ]
     min_prevalence: Annotated[
-        Any, Option("At least this share of items has this label; repeatable.", "LABEL:X", "repeated")
+        Any, Option("Require at least this share of items with this label; repeatable.", "LABEL:X", "repeated")
     ]
     max_prevalence: Annotated[
-        Any, Option("At most this share of items has this label; repeatable.", "LABEL:X", "repeated")
+        Any, Option("Require at most this share of items with this label; repeatable.", "LABEL:X", "repeated")
     ]
-    max_wrong: Annotated[Any, Option("At most this share of the best labels is wrong.", "X", "repeated")]
+    max_wrong: Annotated[Any, Option("Require at most this share of wrong labels.", "X", "repeated")]
     baseline: Annotated[
-        Any, Option("No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.", "FILE")
+        Any, Option("Require scores no lower than in an earlier run: JSON of `grade` or `check`, or its votes.", "FILE")
     ]
-    votes: Annotated[Any, Option("What was graded, to be paired with the votes of the baseline.", is_python_only=True)]
-    max_drop: Annotated[float, Option("By how much a score may drop below the baseline's.", "X", within=(0, 1))]
-    allow_unknown: Annotated[bool, Option("Do not fail where a limit may be kept or not.")]
+    votes: Annotated[Any, Option("The graded votes, to pair with those of the baseline.", is_python_only=True)]
+    max_drop: Annotated[float, Option("Largest allowed drop of a score below the baseline.", "X", within=(0, 1))]
+    allow_unknown: Annotated[bool, Option("Do not fail if a limit is undecided.")]
     max_correlation: Annotated[
-        float | None, Option("Ring if the mean correlation of errors (from -1 to 1) is larger.", "R", within=(-1, 1))
+        float | None,
+        Option("Raise an alarm if the mean correlation of errors (-1 to 1) is larger.", "R", within=(-1, 1)),
     ]
     min_effective: Annotated[
-        float | None, Option("Ring if the jurors are worth fewer independent ones.", "N", within=(1, None))
+        float | None, Option("Raise an alarm if the effective number of jurors is smaller.", "N", within=(1, None))
     ]
-    spec: Annotated[Any, Option('Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")]
+    spec: Annotated[
+        Any, Option('Raise an alarm if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".', "SPEC")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -512,7 +525,7 @@ def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> 
     check_known(given, column_names(GradeOptions))
     for name, value in given.items():
         if value is not None and name not in known:
-            takes = f"known are {', '.join(known)}" if known else "nothing is read"
+            takes = f"use {', '.join(known)}" if known else "nothing is read"
             message = f"{name}= does not apply to {what}: {takes}"
             raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
 
@@ -567,6 +580,38 @@ class OptionSpelling:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def show_options(options: type) -> Callable[[Function], Function]:
+    """Put the options of a `TypedDict` into a function's signature, so that `help` and completion list them.
+
+    Returns
+    -------
+    callable
+        A decorator of functions that take `**options`.
+    """
+
+    def decorate(function: Function) -> Function:
+        defaults = {
+            field.name: field.default for values in (Reading, PairReading, Limits, Grading) for field in fields(values)
+        }
+        signature = inspect.signature(function)
+        shown = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        names = {parameter.name for parameter in shown}
+        for name, kind in options.__annotations__.items():
+            if name not in names:
+                default = defaults.get(name)
+                annotation = get_args(kind)[0] if get_args(kind) else Any
+                shown.append(
+                    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+                )
+        function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
 def spell_option(options: type, values: type) -> list[OptionSpelling]:
     """List the options of a `TypedDict` that have a flag, with the defaults of a dataclass.
 
@@ -583,3 +628,50 @@ def spell_option(options: type, values: type) -> list[OptionSpelling]:
             flag = option.flag or f"--{name.replace('_', '-')}"
             spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
     return spellings
+
+
+# -- commands as lines to paste into a shell -----------------------------------------------------------------------
+
+_READING = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
+_PAIRS = {option.name: option for option in spell_option(PairOptions, PairReading) if option.name != "memory"}
+_OPTIONS = {**_READING, **{name: option for name, option in _PAIRS.items() if name not in _READING}}
+
+
+def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
+    """Write a command as a line to paste into a shell.
+
+    Parameters
+    ----------
+    name, files
+        The command and its arguments.
+    reading
+        Reading options, of which those that are not the defaults are written.
+    more
+        Further words.
+
+    Returns
+    -------
+    str
+        Quoted for a POSIX shell.
+
+    Examples
+    --------
+    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
+    "jurors grade 'my votes.csv' --missing NA --missing '?'"
+    """
+    words = ["jurors", *name.split()]
+    words += [f"./{file}" if file.startswith("-") and file != "-" else file for file in files]
+    for option, spelling in _OPTIONS.items():
+        value, flag = reading.get(option), spelling.option.flag
+        if value is None or value == spelling.default or value == []:
+            continue
+        if spelling.kind is bool:
+            words.append(flag)
+            continue
+        if isinstance(value, Mapping):
+            value = [f"{old}={new}" for old, new in value.items()]
+        if spelling.option.several == "commas":
+            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
+        for word in text_columns([value] if isinstance(value, (int, float)) else value):
+            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
+    return shlex.join([*words, *more])

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import OptionError
-from jurors.report.charts import (
+from jurors.reporting.charts import (
     FORMATS,
     THEMES,
     accuracy,

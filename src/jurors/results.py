@@ -53,8 +53,8 @@ def escape_text(text: str) -> str:
 
     Examples
     --------
-    >>> escape_text("ann\x1b[2J\nOK: no alarm rang"), escape_text("Zoë – 評価者")
-    ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
+    >>> escape_text("ann\x1b[2J\nOK: no alarm"), escape_text("Zoë – 評価者")
+    ('ann\\x1b[2J\\nOK: no alarm', 'Zoë – 評価者')
     """
     if _PLAIN.fullmatch(text):
         return text
@@ -135,13 +135,13 @@ def prose_in_markdown(text: str) -> str:
 
 _LEADS = "'=+-@\t\r＝＋－＠"
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
-_WORD = re.compile(r"'*(?:=*|[+\-@＋－＠][\w\s.,:%/-]*)")  # numbers, dates and names: nothing to evaluate
+_PLAIN_CELL = re.compile(r"'*(?:[=+\-@]|[+-](?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?)")  # one sign alone, or a number
 
 
 def without_formula(cell: str) -> str:
-    """Put an apostrophe before a CSV cell that a spreadsheet would evaluate as a formula.
+    """Put an apostrophe before every CSV cell that starts as a formula does: with `=`, `+`, `-` or `@`.
 
-    Numbers, "-", "+", "@ann" and the like stay as they are. `with_formula` is the inverse.
+    Numbers and single signs stay as they are. `with_formula` is the inverse.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def without_formula(cell: str) -> str:
     Examples
     --------
     >>> [without_formula(cell) for cell in ("=1+1", "+cmd|'/C calc'!A1", "-1", "+", "@ann", "'=1+1")]
-    ["'=1+1", "'+cmd|'/C calc'!A1", '-1', '+', '@ann', "''=1+1"]
+    ["'=1+1", "'+cmd|'/C calc'!A1", '-1', '+', "'@ann", "''=1+1"]
     """
     return f"'{cell}" if _is_formula(cell) else cell
 
@@ -173,7 +173,7 @@ def with_formula(cell: str) -> str:
 
 
 def _is_formula(cell: str) -> bool:
-    return cell[:1] in _LEADS and _FORMULA.match(cell) is not None and _WORD.fullmatch(cell) is None
+    return cell[:1] in _LEADS and _FORMULA.match(cell) is not None and _PLAIN_CELL.fullmatch(cell) is None
 
 
 # -- secrets ----------------------------------------------------------------------------------------------------
@@ -238,6 +238,10 @@ class Result(ABC):
     #: whether text and Markdown are a bare table, so that alarms and remarks have to go elsewhere (stderr)
     _is_bare: ClassVar[bool] = False
 
+    #: what the JSON document calls itself: the command that prints it
+    _kind: ClassVar[str] = "result"
+    _version: ClassVar[int] = DOCUMENT
+
     def _document(self) -> Any:
         """What JSON holds, before `json_ready`. By default the rows of `_columns`."""
         return row_documents(self._columns())
@@ -259,19 +263,23 @@ class Result(ABC):
             What `to_json` writes.
         """
         document = json_ready(self._document())
-        return {"schema": DOCUMENT, **document} if isinstance(document, dict) else document
+        return (
+            {"schema": f"jurors.{self._kind}/{self._version}", **document} if isinstance(document, dict) else document
+        )
 
     def to_json(self) -> str:
         """Render as strict JSON."""
         return json_text(self.to_dict())
 
-    def to_text(self) -> str:
-        """Render for a terminal."""
-        return "\n\n".join(_block(block).to_text() for block in self._blocks()) + "\n"
+    def to_text(self, **show: Any) -> str:
+        """Render for a terminal; results with many jurors take `full`, `top`, `sort` and `min_votes`."""
+        blocks: Any = self._blocks
+        return "\n\n".join(_block(block).to_text() for block in blocks(**show)) + "\n"
 
-    def to_markdown(self) -> str:
-        """Render as Markdown."""
-        return "\n\n".join(_block(block).to_markdown() for block in self._blocks()) + "\n"
+    def to_markdown(self, **show: Any) -> str:
+        """Render as Markdown; options as in `to_text`."""
+        blocks: Any = self._blocks
+        return "\n\n".join(_block(block).to_markdown() for block in blocks(**show)) + "\n"
 
     def to_html(self) -> str:
         """Render as HTML, in which every name is text, never markup."""
@@ -340,6 +348,7 @@ class Table:
     right: tuple[int, ...] = ()
     headless: bool = False  #: text omits the column names; Markdown and HTML need them
     is_prose: bool = False  #: cells are our own sentences, in which `code` is code in Markdown
+    width: int | None = None  #: text shortens names in the middle so that lines are no longer than this
 
     @classmethod
     def of(cls, columns: Columns) -> Table:
@@ -354,6 +363,9 @@ class Table:
         rows = cells if self.headless else [list(map(escape_text, self.columns)), *cells]
         lines = [escape_text(self.title)] if self.title else []
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        if self.width is not None:
+            widths = _shrunk(widths, self.right, self.width)
+            rows = [[shorten(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
         for row in rows:
             spaces = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
             padded = [
@@ -390,10 +402,14 @@ class Notes:
     lines: Sequence[str]
     title: str = ""
     mark: str = ""  #: what precedes each line in text
+    width: int | None = None  #: of the text; longer lines are folded
+    hanging: str = ""  #: what precedes the rest of a folded line
 
     def to_text(self) -> str:
         """Render a line each, below the title."""
         lines = [self.mark + escape_text(line) for line in self.lines]
+        if self.width is not None:
+            lines = [fill(line, self.width, subsequent_indent=self.hanging) for line in lines]
         return "\n".join([escape_text(self.title)] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:
@@ -430,6 +446,42 @@ class Listing:
 
 
 Block: TypeAlias = "str | Prose | Table | Notes | Listing"
+
+
+def shorten(text: str, width: int) -> str:
+    """Replace the middle of a long text by an ellipsis.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten("a-very-long-name-of-a-model", 12), shorten("short", 12)
+    ('a-very…model', 'short')
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= width:
+        return text
+    tail = text[len(text) - (width - 1) // 2 :]
+    while cell_len(tail) > (width - 1) // 2:
+        tail = tail[1:]
+    return f"{set_cell_size(text, width - 1 - cell_len(tail)).rstrip()}…{tail}"
+
+
+_NARROWEST = 10  # columns that a shortened name keeps
+
+
+def _shrunk(widths: list[int], right: tuple[int, ...], most: int) -> list[int]:
+    """The widths of columns of names made smaller, the widest first, until a line is short enough."""
+    widths, names = list(widths), [k for k in range(len(widths)) if k not in right]
+    while sum(widths) + 2 * len(widths) > most:
+        widest = max(names, key=lambda k: widths[k], default=None)
+        if widest is None or widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
 
 
 def _block(block: Block) -> Prose | Table | Notes | Listing:

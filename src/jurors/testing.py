@@ -38,7 +38,7 @@ from jurors.pairwise.grade import grade_pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
-#: A name in `jurors.METHODS`, "numbers" or "preferences"; or an estimator, from counts of decision tuples to a `Fit`.
+#: A name in `theory.METHODS`, "numbers" or "preferences"; or an estimator, from counts of decision tuples to a `Fit`.
 Method: TypeAlias = str | Callable[[Sketch], Fit]
 
 #: Each kind of data: labels of three jurors and of five; levels in order; numbers; which of two is better.
@@ -227,6 +227,8 @@ def _registered(method: Method) -> Iterator[str]:
 def grades(result: Any) -> dict[tuple[Any, ...], float | None]:
     """The numbers of a result by what they are about: ("score", "ann"), ("accuracy", "ann", "yes") …; None: not known.
 
+    Those of the independent-errors model start with "independent", as the keys of the JSON document do.
+
     Examples
     --------
     >>> result = grade(Sketch.from_counts({"AAA": 40, "AAB": 10, "ABA": 8, "BAA": 6, "BBB": 30}, jurors="ijk"))
@@ -234,12 +236,12 @@ def grades(result: Any) -> dict[tuple[Any, ...], float | None]:
     [('accuracy', 'i', 'A'), ('accuracy', 'i', 'B')]
     """
     if isinstance(result, Evaluation):
-        if result.solution is None:
-            return {}
-        named: dict[tuple[Any, ...], Any] = {("score", juror): value for juror, value in result.score.items()}
-        named |= {("prevalence", label): value for label, value in result.prevalence.items()}
-        for juror, by_label in result.accuracy.items():
-            named |= {("accuracy", juror, label): value for label, value in by_label.items()}
+        named: dict[tuple[Any, ...], Any] = {}
+        for model, grades_of in (((), result), (("independent",), result.independent)):
+            named |= {(*model, "score", juror): value for juror, value in grades_of.score.items()}
+            named |= {(*model, "prevalence", label): value for label, value in grades_of.prevalence.items()}
+            for juror, by_label in grades_of.accuracy.items():
+                named |= {(*model, "accuracy", juror, label): value for label, value in by_label.items()}
         return {about: None if value is None else float(value) for about, value in named.items()}
     of_numbers, of_pairs = ("reliability", "slope", "offset", "noise"), ("discrimination", "first", "ties")
     return {
@@ -264,7 +266,7 @@ def _assert_sound(result: Any) -> None:
     numbers = grades(result)
     unknown = [
         about for about, value in numbers.items()
-        if (value is None and about[0] != "accuracy") or (value is not None and not math.isfinite(value))
+        if (value is None and "accuracy" not in about[:2]) or (value is not None and not math.isfinite(value))
     ]  # fmt: skip
     _require(words or not unknown, f"not known, and nothing says so: {unknown}")
     _require(words or numbers, "no grades, and nothing says why")
@@ -485,7 +487,7 @@ def check_method(method: Method, *, kinds: Iterable[str] | None = None, seed: in
     Parameters
     ----------
     method
-        A name in `jurors.METHODS`; "numbers" (`grade_numbers`) or "preferences" (`grade_pairs`); or an estimator of
+        A name in `theory.METHODS`; "numbers" (`grade_numbers`) or "preferences" (`grade_pairs`); or an estimator of
         your own, a function from a `Sketch` to a `Fit` (CONTRIBUTING.md).
     kinds
         Kinds of data, of `KINDS`; None: all that the method is for.

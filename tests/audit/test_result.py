@@ -173,7 +173,7 @@ def test_every_method_is_judged_by_the_labels_it_would_give() -> None:
 def test_rounds_are_read_as_one_and_labels_not_given_yet_change_nothing() -> None:
     votes, truth = _jury(90, 4)
     first = _answered(votes, truth, 15)
-    second = plan(votes, 10, after=first)
+    second = plan(votes, 10, after=first, seed=0)
     second = replace(second, labels=tuple(LABELS[truth[int(i[1:])]] for i in second.items))
     both = result(votes, [second, first])
     assert (both.labelled, both.drawn) == (25, 25)
@@ -188,15 +188,25 @@ def test_a_label_passed_over_only_widens() -> None:
     sheet = _answered(votes, truth, 30)
     gap = result(votes, replace(sheet, labels=(*sheet.labels[:4], None, *sheet.labels[5:])))
     assert gap.gaps == 1
-    assert "have none" in gap.to_text()
+    assert "1 skipped item counts as the worst case" in gap.to_text()
     whole = result(votes, sheet)
     wider = [np.diff(gap.of("score", j).interval)[0] - np.diff(whole.of("score", j).interval)[0] for j in "wxyz"]
     assert min(wider) > 0
 
 
+def test_nothing_is_called_guaranteed_without_the_seed_of_the_draw() -> None:
+    votes, truth = _jury(60, 6)
+    sheet = _answered(votes, truth, 10)
+    assert "guarantee" in result(votes, sheet).to_text()
+    unknown = result(votes, replace(sheet, seed=()))
+    assert (unknown.is_random, unknown.to_dict()["is_random"]) == (False, False)
+    assert "guaranteed" not in unknown.to_text()
+    assert "does not record the seed" in unknown.to_text().replace("\n", " ")
+
+
 def test_one_juror_can_be_audited_where_grading_needs_three() -> None:
     votes = Votes.from_matrix([[0]] * 40 + [[1]] * 40, labels=("no", "yes"))
-    sheet = plan(votes, 30)
+    sheet = plan(votes, 30, seed=0)
     audit = result(votes, replace(sheet, labels=tuple("no" if i < 50 else "yes" for i in sheet.items)))
     assert isinstance(audit, Audit)
     assert audit.calibrated is None
@@ -207,10 +217,10 @@ def test_one_juror_can_be_audited_where_grading_needs_three() -> None:
 def test_what_is_wrong_with_answers_is_reported_in_a_line() -> None:
     votes, truth = _jury(60, 6)
     sheet = _answered(votes, truth, 10)
-    with pytest.raises(VotesError, match=r"labelled 'maybe', which nobody voted.*--labels a,b,c,maybe"):
+    with pytest.raises(VotesError, match=r"has the label 'maybe', which no juror gives.*--labels a,b,c,maybe"):
         result(votes, replace(sheet, labels=("maybe", *sheet.labels[1:])))
     with pytest.raises(VotesError, match="the sheet has no label yet"):
-        result(votes, plan(votes, 10))
+        result(votes, plan(votes, 10, seed=0))
     with pytest.raises(OptionError, match="level must lie between 0 and 1"):
         result(votes, sheet, level=95)
     with pytest.raises(VotesError, match="has two labels, 'a' and 'b'"):
@@ -219,7 +229,7 @@ def test_what_is_wrong_with_answers_is_reported_in_a_line() -> None:
 
 def test_a_true_label_that_was_never_voted_is_possible_where_it_is_named() -> None:
     votes = Votes.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]] * 20, labels=("a", "b", "c"))
-    sheet = plan(votes, 20)
+    sheet = plan(votes, 20, seed=0)
     audit = result(votes, replace(sheet, labels=("c",) * 20))
     assert audit.of("prevalence", "c").estimate == pytest.approx(1, abs=0.05)
     assert audit.of("score", "1").interval[1] < 0.3
@@ -257,7 +267,7 @@ def test_renaming_jurors_labels_and_items_commutes(seed: int) -> None:
     votes, truth = _jury(30, seed)
     items = [f"item {name}" for name in votes.item_names()]
     other = Votes.from_matrix(votes.codes, items=items, jurors=list("1234"), labels=("no", "so", "yes"))
-    sheet = plan(other, 12)
+    sheet = plan(other, 12, seed=0)
     labels = tuple(other.labels[truth[int(item.removeprefix("item q"))]] for item in sheet.items)
     assert _proved(other, replace(sheet, labels=labels)) == _proved(votes, _answered(votes, truth, 12))
 
@@ -268,7 +278,7 @@ def test_renaming_jurors_labels_and_items_commutes(seed: int) -> None:
 def test_intervals_only_narrow_as_labels_and_rounds_come_in(seed: int, few: int) -> None:
     votes, truth = _jury(30, seed)
     first = _answered(votes, truth, 12)
-    second = plan(votes, 8, after=first)
+    second = plan(votes, 8, after=first, seed=0)
     second = replace(second, labels=tuple(LABELS[truth[int(item[1:])]] for item in second.items))
     rounds = [replace(first, labels=first.labels[:few] + (None,) * (12 - few)), first, as_sheet([first, second])]
     for before, after in pairwise([_proved(votes, sheet) for sheet in rounds]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from jurors.audit import plan
-from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, replay_draws
+from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, check_seeds, replay_draws
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.votes.table import Votes
 
@@ -26,12 +28,33 @@ def test_two_batches_are_one_long_draw() -> None:
     assert (second.draw[0], second.of[0]) == (21, 35)
 
 
+def test_every_draw_is_new_and_can_be_repeated_by_the_seed_in_its_sheet(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    first, other = plan(VOTES, 20), plan(VOTES, 20)
+    assert first.items != other.items
+    (seed,) = set(first.seed)
+    assert plan(VOTES, 20, seed=seed).items == first.items
+    assert plan(VOTES, 10, after=first).items == plan(VOTES, 30, seed=seed).items[20:]  # goes on with its seed
+    (tmp_path / "sheet.csv").write_text(first.to_csv())
+    assert as_sheet(str(tmp_path / "sheet.csv")).seed == first.seed
+
+
+def test_items_that_the_seed_does_not_draw_are_refused_and_a_sheet_without_a_seed_is_not_called_random() -> None:
+    sheet, design = plan(VOTES, 12, seed=4), Design.of(VOTES)
+    sheet = as_sheet([sheet, plan(VOTES, 5, after=sheet, seed=9)])
+    assert set(sheet.seed) == {4, 9}
+    rows = replay_draws(sheet, VOTES, SequentialDraw(design))
+    assert check_seeds(sheet, design, rows)
+    assert not check_seeds(replace(sheet, seed=()), design, rows)
+    with pytest.raises(VotesError, match="the seed 5 draws other items"):
+        check_seeds(replace(sheet, seed=(5,) * 17), design, rows)
+
+
 def test_neither_the_order_of_rows_nor_the_names_of_jurors_change_the_draw() -> None:
     order = np.random.default_rng(1).permutation(90)
     other = Votes.from_matrix(
         np.maximum(CODES, -1)[order][:, ::-1], items=[ITEMS[k] for k in order], jurors=list("4321"), labels="abc"
     )
-    assert plan(other, 30).items == plan(VOTES, 30).items
+    assert plan(other, 30, seed=0).items == plan(VOTES, 30, seed=0).items
 
 
 def test_the_chances_of_every_step_add_up_and_keep_the_floor() -> None:
@@ -44,10 +67,10 @@ def test_the_chances_of_every_step_add_up_and_keep_the_floor() -> None:
 
 
 def test_every_item_is_drawn_once_where_all_are() -> None:
-    sheet = plan(VOTES, 1000)
+    sheet = plan(VOTES, 1000, seed=0)
     assert sorted(sheet.items) == sorted(ITEMS)
     with pytest.raises(SketchError, match="nothing left to draw"):
-        plan(VOTES, 1, after=sheet)
+        plan(VOTES, 1, after=sheet, seed=0)
 
 
 def test_a_large_tuple_is_soon_touched() -> None:
@@ -58,7 +81,7 @@ def test_a_large_tuple_is_soon_touched() -> None:
 
 
 def test_a_sheet_comes_back_from_its_csv(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    sheet = plan(VOTES, 12)
+    sheet = plan(VOTES, 12, seed=0)
     path = tmp_path / "sheet.csv"
     path.write_text(sheet.open().to_csv())
     again = as_sheet(str(path))
@@ -70,7 +93,7 @@ def test_a_sheet_comes_back_from_its_csv(tmp_path) -> None:  # type: ignore[no-u
 
 
 def test_a_sheet_that_was_sorted_rounded_and_saved_with_semicolons_is_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    sheet = plan(VOTES, 12)
+    sheet = plan(VOTES, 12, seed=0)
     rows = [f"{d};{o};{i};b;{c:.6f}".replace(".", ",") + f";{sheet.checksum}"
             for d, o, i, c in zip(sheet.draw, sheet.of, sheet.items, sheet.chance, strict=True)]  # fmt: skip
     path = tmp_path / "sheet.csv"
@@ -83,7 +106,7 @@ def test_a_sheet_that_was_sorted_rounded_and_saved_with_semicolons_is_the_same(t
 
 
 def _rows(**changed: object) -> Sheet:
-    sheet = plan(VOTES, 3)
+    sheet = plan(VOTES, 3, seed=0)
     columns = {name: list(getattr(sheet, name)) for name in ("draw", "of", "items", "labels", "chance")}
     for name, (place, value) in changed.items():  # type: ignore[misc]
         columns[name][place] = value  # type: ignore[has-type]
@@ -96,7 +119,7 @@ def _rows(**changed: object) -> Sheet:
     [
         ({"draw": (1, 4)}, "the row of draw 2 is gone"),
         ({"draw": (1, 1)}, "draw 1 is there twice"),
-        ({"items": (1, plan(VOTES, 3).items[0])}, "is there twice; an item is drawn once"),
+        ({"items": (1, plan(VOTES, 3, seed=0).items[0])}, "is there twice; an item is drawn once"),
         ({"chance": (1, "often")}, "row 2: chance is 'often', not a share"),
         ({"items": (1, "unknown")}, "'unknown' of the sheet is not among the 90 items"),
         ({"chance": (1, 0.5)}, "was never drawn with the chance"),
@@ -104,7 +127,7 @@ def _rows(**changed: object) -> Sheet:
 )
 def test_what_is_wrong_with_a_sheet_is_reported_in_a_line(changed: dict[str, object], message: str) -> None:
     with pytest.raises(VotesError, match=message):
-        plan(VOTES, 1, after=_rows(**changed))
+        plan(VOTES, 1, after=_rows(**changed), seed=0)
 
 
 def test_a_table_with_other_columns_is_no_sheet() -> None:
@@ -114,8 +137,8 @@ def test_a_table_with_other_columns_is_no_sheet() -> None:
 
 def test_counts_and_nothing_are_refused() -> None:
     with pytest.raises(OptionError, match="n must be at least 1"):
-        plan(VOTES, 0)
+        plan(VOTES, 0, seed=0)
     with pytest.raises(VotesError, match="counts of decision tuples"):
-        plan(Votes.from_matrix([["a", "b"]], counts=[3]), 1)
+        plan(Votes.from_matrix([["a", "b"]], counts=[3]), 1, seed=0)
     with pytest.raises(JurorsError):
-        plan([], 3)
+        plan([], 3, seed=0)

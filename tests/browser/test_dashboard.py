@@ -77,6 +77,30 @@ def test_it_reads_on_a_phone_in_both_lights(open_page: Any, dark: bool) -> None:
     found = open_page("#/shop", width=375, dark=dark)
     found.page.wait_for_selector("[data-chart=prevalence][data-drawn]")
     assert (found.overflow(), found.faint_texts()) == (0, [])
+    cut_off = "e => e.checkVisibility() && e.scrollWidth > e.clientWidth"
+    assert found.js(f"[...document.querySelectorAll('.scroll, .chart')].filter({cut_off}).length") == 0
+
+
+def test_accuracy_and_interval_are_those_of_the_grade_route(open_page: Any, server: str) -> None:
+    page = open_page("#/shop").page
+    page.wait_for_selector("#grade-rows tr")
+    with Client(server) as client:
+        grade = client.grade("shop")
+    shown = {row[0].split()[0]: row[1:] for row in page.evaluate(
+        "[...document.querySelectorAll('#grade-rows tr')].map(row => [...row.cells].map(cell => cell.innerText))"
+    )}  # fmt: skip
+    low, high = grade["interval"]["score"]["ann"]
+    assert shown["ann"] == [f"{grade['score']['ann']:.0%}", f"{100 * low:.0f} – {high:.0%}", "1,500"]
+
+
+def test_the_key_of_a_digit_is_the_digit(open_page: Any, server: str) -> None:
+    with Client(server) as client:
+        client.put_project("digits")
+        named = {"yes": "1", "no": "0"}
+        client.post_votes("digits", [(item, juror, named[label]) for item, juror, label in votes(range(60))])
+    page = open_page("#/digits").page
+    page.wait_for_selector("#item:not([hidden])")
+    assert sorted(page.locator("#choices button").all_inner_texts()) == ["0 0", "1 1"]
 
 
 def test_a_person_labels_by_keyboard_and_the_server_keeps_it(open_page: Any, server: str) -> None:

@@ -56,7 +56,7 @@ def _count(page: Any) -> str:
 
 
 def test_a_hundred_items_are_labelled_by_keyboard_saved_and_graded(desk: Any, tmp_path: Path) -> None:
-    sheet = plan(VOTES, 100, texts=TEXTS)
+    sheet = plan(VOTES, 100, texts=TEXTS, seed=0)
     found = desk(sheet)
     page = found.page
     for item in sheet.items:
@@ -71,13 +71,13 @@ def test_a_hundred_items_are_labelled_by_keyboard_saved_and_graded(desk: Any, tm
     assert (proved.labelled, proved.gaps) == (100, 0)
     low, high = proved.of("score", "ann").interval
     assert low <= RIGHT[:, 0].mean() <= high
-    assert len(plan(VOTES, 10, after=str(tmp_path / "answers.csv"))) == 10
+    assert len(plan(VOTES, 10, after=str(tmp_path / "answers.csv"), seed=0)) == 10
     assert (found.errors, found.requests) == ([], [(tmp_path / "page.html").as_uri()])
 
 
 def test_one_can_go_back_change_skip_and_clear_and_a_reload_loses_nothing(desk: Any) -> None:
-    found = desk(plan(VOTES, 8, texts=TEXTS))
-    page, items = found.page, plan(VOTES, 8).items
+    found = desk(plan(VOTES, 8, texts=TEXTS, seed=0))
+    page, items = found.page, plan(VOTES, 8, seed=0).items
 
     def pressed() -> list[str]:
         return [button.inner_text() for button in page.query_selector_all("#choices [aria-pressed=true]")]
@@ -106,8 +106,21 @@ def test_one_can_go_back_change_skip_and_clear_and_a_reload_loses_nothing(desk: 
     assert found.errors == []
 
 
+def test_a_digit_chooses_the_label_of_its_name(desk: Any) -> None:
+    votes = jurors.Votes.from_matrix([[0, 1, 1], [0, 0, 1]] * 6)
+    found = desk(plan(votes, 3, seed=0))
+    page = found.page
+    assert [button.inner_text().split() for button in page.query_selector_all("#choices button")] == [
+        ["0", "0"],
+        ["1", "1"],
+    ]
+    for key in ("1", "0", "2", "1"):  # no label has the key 2
+        page.keyboard.press(key)
+    assert [label.text_content() for label in page.query_selector_all("#list .said")] == ["1", "0", "1"]
+
+
 def test_the_mouse_does_all_that_keys_do(desk: Any, tmp_path: Path) -> None:
-    found = desk(plan(VOTES, 3, texts=TEXTS))
+    found = desk(plan(VOTES, 3, texts=TEXTS, seed=0))
     page = found.page
     assert page.is_disabled("#back")
     assert page.is_disabled("#save")
@@ -122,16 +135,16 @@ def test_the_mouse_does_all_that_keys_do(desk: Any, tmp_path: Path) -> None:
     page.click("#list li:first-child button")
     page.click("#clear")
     assert _count(page) == "2 of 3 labelled"
-    assert "not in a saved file" in page.inner_text("#kept")
+    assert "not saved to a file yet" in page.inner_text("#kept")
     assert read_sheet(str(_saved(page, tmp_path / "a.csv"))).labels == (None, "no", "no")
-    assert "All labels are in the saved file" in page.inner_text("#kept")
+    assert "All labels are saved to a file" in page.inner_text("#kept")
     page.click("#over")
     assert _count(page) == "0 of 3 labelled"
     assert found.errors == []
 
 
 def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_path: Path) -> None:
-    sheet = plan(VOTES, 4, texts=TEXTS)
+    sheet = plan(VOTES, 4, texts=TEXTS, seed=0)
     found = desk(sheet)
     page = found.page
 
@@ -145,9 +158,9 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
     filled["label"] = ["yes", None, "no", None]
     csv = filled.to_csv(index=False)
     for bad, said in (
-        ("", 'it has no column "draw"'),
-        ("\x00\x01PK", 'it has no column "draw"'),
-        ("item,label\n1,yes\n", 'it has no column "draw"'),
+        ("", 'the column "draw" is missing'),
+        ("\x00\x01PK", 'the column "draw" is missing'),
+        ("item,label\n1,yes\n", 'the column "draw" is missing'),
         (csv.replace(sheet.checksum, "v000000000000"), "line 2: it was drawn from other votes (v000000000000)"),
         (csv.replace(",yes,", ",maybe,"), 'line 2: "maybe" is none of the labels no, yes'),
         (csv.replace(str(sheet.items[0]).split(",")[0], EVIL), "line 2: draw 1 is item"),
@@ -173,7 +186,7 @@ def test_hostile_names_and_texts_are_text(desk: Any, tmp_path: Path) -> None:
         [["=1+1", EVIL, "قاضٍ"]] * 6, items=items, jurors=[EVIL, "'\"><script>window.__pwned=1</script>", "x" * 300]
     )
     texts = ItemTexts(("q", EVIL), dict.fromkeys(items, ("y" * 500, EVIL)))
-    sheet = plan(votes, 6, texts=texts).open()
+    sheet = plan(votes, 6, texts=texts, seed=0).open()
     found = desk(sheet, title=EVIL, width=375)
     page = found.page
     assert page.inner_text("h1") == page.title() == EVIL
@@ -198,7 +211,7 @@ def test_hostile_names_and_texts_are_text(desk: Any, tmp_path: Path) -> None:
 def test_it_fits_a_phone_and_stands_out_in_both_schemes(desk: Any, width: int, dark: bool) -> None:
     labels = np.array([f"category number {k}" for k in range(16)])
     many = jurors.Votes.from_matrix(labels[_random.integers(0, 16, (40, 3))], items=ITEMS[:40])
-    for sheet in (plan(VOTES, 5, texts=TEXTS), plan(many, 5).open()):
+    for sheet in (plan(VOTES, 5, texts=TEXTS, seed=0), plan(many, 5, seed=0).open()):
         found = desk(sheet, width=width, dark=dark)
         found.page.keyboard.press("1")
         found.page.keyboard.press("ArrowLeft")
@@ -211,14 +224,14 @@ def test_it_fits_a_phone_and_stands_out_in_both_schemes(desk: Any, width: int, d
 def test_more_than_ten_labels_have_letters_for_keys(desk: Any, tmp_path: Path) -> None:
     labels = [f"label {k:02}" for k in range(16)]
     votes = jurors.Votes.from_matrix([[labels[k % 16], labels[k // 3]] for k in range(48)])
-    found = desk(plan(votes, 3))
+    found = desk(plan(votes, 3, seed=0))
     for key in ("0", "f", "z"):  # z is none
         found.page.keyboard.press(key)
     assert read_sheet(str(_saved(found.page, tmp_path / "a.csv"))).labels == ("label 09", "label 15", None)
 
 
 def test_tab_reaches_every_button_and_each_has_a_name(desk: Any) -> None:
-    found = desk(plan(VOTES, 3, texts=TEXTS))
+    found = desk(plan(VOTES, 3, texts=TEXTS, seed=0))
     page = found.page
     seen = []
     for _ in range(8):
@@ -237,7 +250,7 @@ def test_tab_reaches_every_button_and_each_has_a_name(desk: Any) -> None:
 @pytest.fixture
 def open_tab(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Opens the page of three items in a tab of one person's browser, which runs a script before the page's own."""
-    (tmp_path / "page.html").write_text(label_page(plan(VOTES, 3)), encoding="utf-8")
+    (tmp_path / "page.html").write_text(label_page(plan(VOTES, 3, seed=0)), encoding="utf-8")
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
 
@@ -270,13 +283,13 @@ def test_without_a_place_to_keep_things_a_reload_loses_nothing_and_the_page_says
     page.reload()
     page.wait_for_selector("main")
     assert (_count(page), page.inner_text("#place")) == ("2 of 3 labelled", "3 of 3")  # by the other road
-    assert "save before you close it" in page.inner_text("#kept")
+    assert "save them before you close it" in page.inner_text("#kept")
 
 
 def test_labels_outlive_the_tab(open_tab: Any) -> None:
     page = open_tab()
     page.keyboard.press("1")
-    assert "loses nothing" in page.inner_text("#kept")
+    assert "without losing labels" in page.inner_text("#kept")
     page.close()
     page = open_tab()
     assert (_count(page), page.inner_text("#place")) == ("1 of 3 labelled", "2 of 3")

@@ -11,7 +11,6 @@ import panels
 import pytest
 
 import jurors
-from jurors.report.page import write_report
 
 pytestmark = pytest.mark.browser
 EVIL = (
@@ -56,7 +55,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, visit: Any) -> Callable[...
         path = folder / f"{name}.html"
         if not path.exists():
             votes, about = _votes(name)
-            write_report(votes, path, **about)
+            jurors.report(votes, path, **about)
         wait = "html[data-charts]" if options.get("java_script_enabled", True) else "main"
         return visit(path.as_uri(), wait, **options)
 
@@ -167,8 +166,7 @@ def _hover_points(found: Any, chart: str) -> list[str]:
 def test_a_hint_appears_on_a_point_and_goes_away(report: Any) -> None:
     found = report("census")
     said = _hover_points(found, "accuracy")
-    shown = jurors.grade(jurors.load_example("census")[0]).calibrated
-    assert shown is not None
+    shown = jurors.grade(jurors.load_example("census")[0])
     assert any(f"{shown.accuracy['i']['A']:.1%}" in text for text in said)  # as the table has it
     found.page.mouse.move(2, 2)
     found.page.wait_for_selector("#tip", state="hidden")

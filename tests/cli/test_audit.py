@@ -23,9 +23,9 @@ def test_plan_writes_a_blind_sheet_and_the_votes_beside(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text(VOTES)
     sheet = tmp_path / "sheet.csv"
     assert _run("plan", tmp_path / "votes.csv", "-n", "8", "-o", sheet)[0] == 0
-    assert sheet.read_text().splitlines()[0] == "draw,of,item,label,chance,drawn_from"
+    assert sheet.read_text().splitlines()[0] == "draw,of,item,label,chance,seed,drawn_from"
     beside = (tmp_path / "sheet.votes.csv").read_text().splitlines()
-    assert beside[0] == "draw,of,item,vote of ann,vote of bob,vote of cy,label,chance,drawn_from"
+    assert beside[0] == "draw,of,item,vote of ann,vote of bob,vote of cy,label,chance,seed,drawn_from"
     assert len(beside) == 9
     status, more = _run("plan", tmp_path / "votes.csv", "-n", "2", "--after", sheet)
     assert (status, more.splitlines()[1].split(",")[:2]) == (0, ["9", "10"])
@@ -41,7 +41,7 @@ def test_the_sheet_shows_the_texts_of_its_items(tmp_path: Path) -> None:
     shown = ("--text", "question", "--text", "label")
     assert _run("plan", tmp_path / "votes.csv", "-n", "3", *table, *shown, "-o", sheet) == (0, "")
     rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
-    assert list(rows[0]) == ["draw", "of", "item", "question", "text of label", "label", "chance", "drawn_from"]
+    assert list(rows[0]) == ["draw", "of", "item", "question", "text of label", "label", "chance", "seed", "drawn_from"]
     assert all(row["question"] == f"is {row['item']} odd,\nreally?" for row in rows)
     assert _run("plan", tmp_path / "votes.csv", "--after", sheet)[0] == 0
 

@@ -31,7 +31,7 @@ def votes(tmp_path: Path) -> Path:
 
 def sketched(path: Path, name: str, *options: object) -> Path:
     out = path.with_name(name)
-    result = run("sketch", path, "-o", out, *options)
+    result = run("convert", path, "-o", out, *options, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
     return out
 
@@ -53,7 +53,7 @@ def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, cou
 def test_a_sketch_names_no_item(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob,cy\nsecret-1,a,b,a\nsecret-2,b,b,a\n")
-    assert "secret" not in run("sketch", path).stdout
+    assert "secret" not in run("convert", path, "--to", "sketch").stdout
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_sketch_names_no_item(tmp_path: Path) -> None:
         (lambda text: text.replace("[97", "[NaN"), "must be a whole number"),
     ],
 )
-@pytest.mark.parametrize("command", ["grade", "merge"])
+@pytest.mark.parametrize("command", ["grade", "convert"])
 def test_a_damaged_sketch_file_is_refused_in_one_line(counts: Path, command: str, change, message: str) -> None:  # type: ignore[no-untyped-def]
     out = sketched(counts, "day.sketch.json")
     out.write_text(change(out.read_text()))
@@ -76,7 +76,7 @@ def test_a_damaged_sketch_file_is_refused_in_one_line(counts: Path, command: str
     assert "day.sketch.json" in line
 
 
-# -- merge ----------------------------------------------------------------------------------------------------
+# -- several sketches ---------------------------------------------------------------------------------------
 
 
 def test_shards_merge_to_the_sketch_of_the_whole(tmp_path: Path) -> None:
@@ -84,31 +84,32 @@ def test_shards_merge_to_the_sketch_of_the_whole(tmp_path: Path) -> None:
     for name, part in (("a", rows[1:3]), ("b", rows[3:]), ("all", rows[1:])):
         (tmp_path / f"{name}.csv").write_text("\n".join([rows[0], *part]) + "\n")
         sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json", "--labels", "x,y")
-    merged = run("merge", tmp_path / "a.sketch.json", tmp_path / "b.sketch.json")
+    merged = run("convert", tmp_path / "a.sketch.json", tmp_path / "b.sketch.json", "--to", "sketch")
     assert (merged.exit_code, merged.stderr) == (0, "")
     assert merged.stdout == (tmp_path / "all.sketch.json").read_text()
-    again = run("merge", tmp_path / "b.sketch.json", tmp_path / "a.csv", "--labels", "x,y")
+    again = run("convert", tmp_path / "b.sketch.json", tmp_path / "a.sketch.json", "--to", "sketch")
     assert again.stdout == merged.stdout
 
 
 def test_a_pattern_names_several_sketch_files(counts: Path) -> None:
     for day in (1, 2, 3):
         sketched(counts, f"day{day}.sketch.json")
-    result = run("merge", counts.parent / "day*.sketch.json", "--quiet")
+    result = run("convert", counts.parent / "day*.sketch.json", "--to", "sketch", "--quiet")
     assert Sketch.from_json(result.stdout).items == 3 * 802
 
 
 def test_jurors_in_another_order_are_found_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
     (tmp_path / "b.csv").write_text("bob,ann,count\nx,y,5\n")
-    merged = Sketch.from_json(run("merge", tmp_path / "a.csv", tmp_path / "b.csv").stdout)
+    paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
+    merged = Sketch.from_json(run("convert", *paths, "--to", "sketch").stdout)
     assert (merged["x", "y"], merged["y", "x"]) == (3, 5)
 
 
 def test_different_jurors_are_refused_with_the_names_of_both_files(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\ny,x,1\n")
     (tmp_path / "b.csv").write_text("ann,cy,count\nx,y,5\ny,x,1\n")
-    for command in ("merge", "grade"):
+    for command in ("convert", "grade"):
         paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
         message = refused(command, *paths)
         assert "a.sketch.json: bob; only in " in message
@@ -118,20 +119,21 @@ def test_different_jurors_are_refused_with_the_names_of_both_files(tmp_path: Pat
 def test_different_labels_are_merged_only_when_asked(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
     (tmp_path / "b.csv").write_text("ann,bob,count\nx,z,5\n")
-    message = refused("merge", tmp_path / "a.csv", tmp_path / "b.csv")
-    assert "a.csv: y; only in " in message
+    paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
+    message = refused("convert", *paths, "--to", "sketch")
+    assert "a.sketch.json: y; only in " in message
     assert "--union-labels" in message
-    merged = Sketch.from_json(run("merge", tmp_path / "a.csv", tmp_path / "b.csv", "--union-labels").stdout)
+    merged = Sketch.from_json(run("convert", *paths, "--to", "sketch", "--union-labels").stdout)
     assert (merged.labels, merged["x", "z"], merged["x", "y"]) == (("x", "y", "z"), 5, 3)
 
 
 def test_the_same_counts_twice_are_warned_about(counts: Path) -> None:
     one, two = sketched(counts, "a.sketch.json"), sketched(counts, "b.sketch.json.gz")
-    result = run("merge", one, two)
+    result = run("convert", one, two, "--to", "sketch")
     assert result.exit_code == 0
     assert "a.sketch.json and " in result.stderr
     assert "exactly the same counts" in result.stderr
-    assert run("merge", one, two, "--quiet").stderr == ""
+    assert run("convert", one, two, "--to", "sketch", "--quiet").stderr == ""
 
 
 # -- convert --------------------------------------------------------------------------------------------------
@@ -150,7 +152,7 @@ def test_converted_votes_grade_like_the_votes(votes: Path, ending: str, layout: 
 def test_convert_to_a_sketch_is_sketch(counts: Path) -> None:
     out = counts.with_name("x.sketch.json")
     assert run("convert", counts, "-o", out).exit_code == 0
-    assert out.read_text() == run("sketch", counts).stdout
+    assert out.read_text() == run("convert", counts, "--to", "sketch").stdout
     back = run("convert", out)
     assert back.stdout.splitlines()[0] == "ann,bob,cy,count"
     assert Sketch.from_votes(read_votes(out)) == Sketch.from_votes(read_votes(counts))

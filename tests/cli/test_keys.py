@@ -1,4 +1,4 @@
-"""`jurors keys`: a key is shown once, listed without its secret, and revoked by its name."""
+"""`jurors store keys`: a key is shown once, listed without its secret, and revoked by its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from command_line import run
 
-_run = partial(run, "keys")
+_run = partial(run, "store", "keys")
 
 
 def test_a_key_is_made_listed_and_revoked(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_whole_key_can_be_revoked_and_is_not_repeated(tmp_path: Path) -> None:
     assert answer.exit_code == 0
     assert token[16:] not in answer.output
     again = _run("revoke", token, "--store", store)
-    assert (again.exit_code, "there is no key" in again.output, token[16:] in again.output) == (2, True, False)
+    assert (again.exit_code, "no active key" in again.output, token[16:] in again.output) == (2, True, False)
 
 
 def test_a_store_that_is_a_link_stays_one(tmp_path: Path) -> None:
@@ -51,5 +51,5 @@ def test_a_store_that_leads_to_something_else_is_refused(tmp_path: Path) -> None
     (tmp_path / "votes.db").symlink_to(other)
     answer = _run("create", "--store", str(tmp_path / "votes.db"))
     assert answer.exit_code == 2
-    assert "is no SQLite file" in answer.output
+    assert "is not an SQLite file" in answer.output
     assert other.read_text() == "root:x:0:0\n"

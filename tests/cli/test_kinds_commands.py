@@ -44,8 +44,8 @@ def test_levels_are_recognised_and_what_is_given_is_obeyed(command: str) -> None
 
 
 def test_the_card_has_a_line_of_it() -> None:
-    for command in ("grade", "check", "compare"):
-        _, out, err = _run(command, "ratings.csv")
+    for command in (("grade", "--full"), ("check",), ("compare",)):
+        _, out, err = _run(command[0], "ratings.csv", *command[1:])
         assert "taken for ordered levels, 1 < 2 < 3 < 4 < 5" in out + err, command
     assert "ordered levels (whole numbers" in _run("inspect", "ratings.csv")[1]
 

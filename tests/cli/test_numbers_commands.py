@@ -13,6 +13,8 @@ from command_line import run
 
 import jurors
 from jurors.errors import OptionError
+from jurors.jury.gates import gate
+from jurors.numeric.grade import grade_numbers
 
 JURORS = ("ann", "bob", "cy", "dee")
 
@@ -39,13 +41,13 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
     fine, odd = (run("check", name, *scale) for name in ("fine.csv", "upside_down.csv"))
     assert (fine.exit_code, odd.exit_code) == (0, 3)
-    assert fine.stdout.startswith("OK: no alarm rang (4 jurors, 300 items)")
-    assert "reversed_scale: dee gives lower numbers where the truth is higher" in odd.stdout
+    assert fine.stdout.startswith("OK: no alarm (4 jurors, 300 items)")
+    assert "inverted_juror: dee" in odd.stdout
     assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
 
 
 def test_it_says_what_it_took_the_votes_for() -> None:
-    assert "note    scale: taken for numbers" in run("check", "fine.csv").stdout
+    assert "note    reading: taken for numbers" in run("check", "fine.csv").stdout
     document = json.loads(run("check", "fine.csv", "--format", "json").stdout)
     assert document["scale"] == "interval"
     assert document["scale_why"].endswith("numbers with decimals")
@@ -64,27 +66,27 @@ def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     }
     line = run("check", "fine.csv", *limits[:2]).stdout.splitlines()[1]
     row = json.loads(run("grade", "fine.csv", "--format", "json").stdout)["jurors"][0]
-    assert f"{row['calibrated_reliability']:.2f} (95%: {row['calibrated_reliability_low']:.2f} to" in line
+    assert f"{row['reliability']:.2f} (95%: {row['reliability_low']:.2f} to" in line
 
 
 def test_junit_has_the_alarms_of_numbers_and_none_of_labels() -> None:
     run("check", "upside_down.csv", "--junit", "out.xml")
     cases = {case.get("name"): case for case in parse("out.xml").getroot().iter("testcase")}
-    assert cases["reversed_scale"].find("failure") is not None
-    assert "inconsistent" not in cases
+    assert cases["inverted_juror"].find("failure") is not None
+    assert "exact_answer" not in cases
 
 
 def test_a_limit_on_reliability_is_not_for_labels() -> None:
     votes, _ = jurors.load_example("census")
-    with pytest.raises(OptionError, match=r"is for numbers, and these are labels: say --min-score"):
+    with pytest.raises(OptionError, match="these votes are labels; use min_score= instead"):
         jurors.check(jurors.grade(votes), min_reliability=0.3)
 
 
 def test_python_has_the_same() -> None:
-    verdict = jurors.check(jurors.grade_numbers("upside_down.csv"), min_reliability={"dee": 0.999})
-    assert [alarm.kind for alarm in verdict.loud] == ["gate_unknown", "reversed_scale"]
+    verdict = jurors.check(grade_numbers("upside_down.csv"), min_reliability={"dee": 0.999})
+    assert [alarm.reason for alarm in verdict.loud] == ["gate_unknown", "reversed_scale"]
     assert not verdict.passed
-    assert [alarm.kind for alarm in jurors.gate(jurors.grade_numbers("fine.csv"), min_reliability=0.001)] == []
+    assert [alarm.reason for alarm in gate(grade_numbers("fine.csv"), min_reliability=0.001)] == []
 
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"
@@ -119,6 +121,6 @@ def test_score_and_grade_take_numbers_apart_by_group() -> None:
     alone = _numeric("score", "sums.csv", "--key", "truth", "--ignore", "topic")
     assert scored["groups"]["sums"]["jurors"] == alone["jurors"]
     assert scored["labels"] == []
-    assert [alarm["kind"] for alarm in scored["alarms"]].count("small_group") == 2
+    assert [alarm["value"] for alarm in scored["alarms"] if alarm["kind"] == "small_group"] == [2]
     graded = _numeric("grade", "topics.csv", "--ignore", "truth", "--by", "topic")
     assert graded["groups"]["sums"]["jurors"][0]["slope"] == pytest.approx(alone["jurors"][0]["estimated_slope"])

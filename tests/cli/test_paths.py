@@ -18,7 +18,7 @@ from jurors.cli.output import PathType
 
 VOTES = "item,ann,bob,cy\n0,x,x,y\n1,x,y,y\n2,y,y,y\n3,x,x,x\n"
 #: how the help names files and folders; whoever adds an option under one of these names gives it a type of paths
-NAMES = {"FILE", "FILE...", "OUT", "PAGE", "TRUTH", "PATH", "FOLDER", "SHEET", "ITEMS", "PATH|URL"}
+NAMES = {"FILE", "FILE...", "OUT", "PAGE", "TRUTH", "PATH", "FOLDER", "SHEET", "ITEMS", "PATH|URL", "TABLE"}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_every_option_that_names_a_file_says_whether_it_is_read_or_written() -> 
         (["convert", "READ", "-o", "WRITTEN"], "-o"),  # an argument, then an option
         (["report", "-o", "WRITTEN", "rest.csv", "--key", "READ"], "-o"),  # an output, then another option
         (["check", "rest.csv", "--baseline", "READ", "--junit", "WRITTEN"], "--junit"),
-        (["export", "--store", "READ", "-o", "WRITTEN"], "-o"),
+        (["store", "export", "--store", "READ", "-o", "WRITTEN"], "-o"),
     ],
     ids=["argument", "option", "several outputs", "store"],
 )
@@ -83,9 +83,9 @@ def test_two_results_do_not_go_into_one_file(there: bool, votes: Path) -> None:
 
 @pytest.mark.parametrize("source", [".", "*.csv"], ids=["folder", "pattern"])
 def test_a_file_that_a_folder_or_a_pattern_names_is_read(source: str, votes: Path) -> None:
-    assert "which is read" in refused("sketch", votes.parent / source, "-o", votes)
+    assert "which is read" in refused("convert", votes.parent / source, "-o", votes)
     assert votes.read_text() == VOTES
-    assert run("sketch", votes.parent / source, "-o", votes.parent / "new.sketch.json").exit_code == 0
+    assert run("convert", votes.parent / source, "-o", votes.parent / "new.sketch.json").exit_code == 0
 
 
 def test_a_file_behind_standard_input_is_read(votes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_memory_that_does_not_suffice_is_told_in_one_line(votes: Path, monkeypat
     def out_of_memory(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("jurors.grade", out_of_memory)
+    monkeypatch.setattr("jurors.jury.grade.grade", out_of_memory)
     assert "not enough memory" in refused("grade", votes)
 
 

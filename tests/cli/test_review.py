@@ -12,7 +12,7 @@ import pytest
 from command_line import run
 
 import jurors
-from jurors.report.tables import find_findings, number_tables
+from jurors.reporting.tables import find_findings, number_tables
 from jurors.votes.item_texts import ItemTexts
 
 PANEL = panels.simulate(300, 4, seed=2)
@@ -39,8 +39,7 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
     asked = ("label", votes, "--ignore", "batch", "--review", 4)
     shown = (*asked, "--items", votes.parent / "items.csv", "--text", "label")
     rows = list(csv.DictReader(io.StringIO(_run(*shown, "--format", "csv"))))
-    assert list(rows[0])[3:5] == ["teaches", "why"]
-    assert list(rows[0])[5:] == [*(f"vote of {juror}" for juror in JURORS), "text of label"]
+    assert list(rows[0])[3:] == [*(f"vote of {juror}" for juror in JURORS), "text of label"]
     for row in rows:
         said = PANEL.votes[int(row["item"][1:])]
         assert [row[f"vote of {juror}"] for juror in JURORS] == ["yes" if x else "no" for x in said]
@@ -48,7 +47,7 @@ def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
     assert [row["item"] for row in json.loads(_run(*shown, "--format", "json"))["items"]] == [r["item"] for r in rows]
     lines = _run(*shown).splitlines()
     assert len(lines) == 5
-    assert all("a question of two lines and" in line and "likely to be wrong" in line for line in lines[1:])
+    assert all("a question of two lines and" in line for line in lines[1:])
     for row, line in zip(rows, lines[1:], strict=True):
         assert f"ann {row['vote of ann']}, bob {row['vote of bob']}," in line
     assert "vote of ann" in _run(*asked, "--format", "csv").splitlines()[0]
@@ -66,23 +65,14 @@ def test_the_pages_queue_shows_votes_and_texts() -> None:
     table = jurors.Votes.from_matrix(PANEL.votes, jurors=["ann", "bob", "cy", "dee"])
     texts = ItemTexts(("question",), {str(k): (f"{k}: {LONG * 3}",) for k in range(300)})
     (queue,) = [one for one in number_tables(find_findings(table, texts=texts)) if one.id == "table-items"]
-    assert queue.columns[3:] == ("votes", "question", "why")
-    item, *_, said, text, why = queue.rows[0]
-    assert "likely to be wrong" in why
+    assert queue.columns[3:] == ("votes", "question")
+    item, *_, said, text = queue.rows[0]
     assert said == ", ".join(f"{j} {v}" for j, v in zip(table.jurors, PANEL.votes[int(item)], strict=True))
     assert text.startswith(f"{item}: a question of two lines and many words")
     assert len(text) == 401
 
 
-def test_a_review_says_what_each_label_would_teach_and_why() -> None:
-    table = jurors.Votes.from_matrix(PANEL.votes, jurors=JURORS)
-    shown = jurors.label(table).for_review(8, table).to_frame()
-    assert (shown["teaches"].diff().iloc[1:] <= 0).all()
-    assert (shown["teaches"] > 1 - shown["probability"]).any()  # more than the item's own label
-    assert shown["why"].str.contains(r"fewer wrong among other items, \d+ of them with the same votes").any()
-
-
-def test_gold_items_teach_nothing_more() -> None:
+def test_gold_items_are_not_reviewed_again() -> None:
     codes = [["yes" if x else "no" for x in row] for row in PANEL.votes]
     first = jurors.label(codes).review(5).tolist()
     gold = {item: "yes" if PANEL.truth[item] else "no" for item in first}

@@ -41,7 +41,7 @@ def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path)
     last = json.loads(out.splitlines()[-1])
     assert status == 3
     assert last["votes"] == 1500
-    assert {alarm["kind"] for alarm in last["alarms"]} == {"gate_failed"}
+    assert {alarm["kind"] for alarm in last["alarms"]} == {"limit_failed"}
     assert last["grades"]["items"] == 300
 
 
@@ -90,7 +90,7 @@ def test_on_a_terminal_a_card_is_drawn(votes: Path) -> None:
         pass
     os.close(ours)
     assert process.wait() == 0
-    assert b"no alarm rings" in shown
+    assert b"no active alarms" in shown
 
 
 def test_ratings_are_taken_for_labels_and_it_says_so_once(tmp_path: Path) -> None:

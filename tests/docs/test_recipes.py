@@ -14,11 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 import jurors
-from jurors.cli.main import COMMANDS, main
+from jurors.cli.main import COMMANDS, GROUPS, main
 from jurors.evaluate import alarms as catalogue
 from jurors.jury.grade import METHODS, _by_estimator
 from jurors.testing import check_method
 from jurors.votes.readers import READERS
+from jurors.votes.write import write_votes
 
 ROOT = Path(__file__).parents[2]
 RECIPES = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## How to add")[2]
@@ -83,24 +84,25 @@ def test_an_alarm(plugged: Plug, monkeypatch: pytest.MonkeyPatch) -> None:
     assert entry
     monkeypatch.setitem(catalogue.KINDS, "yours", eval(entry.group(1), vars(catalogue)))
     assert [alarm.jurors for alarm in ring(sketch)] == [("ann",)]
-    assert "`yours`" in catalogue.table_of_kinds("any").to_markdown()
 
 
 def test_a_chart(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pytest.importorskip("altair")
-    chart = plugged("jurors/report/charts/yours").yours
+    chart = plugged("jurors/reporting/charts/yours").yours
     monkeypatch.setitem(jurors.plot.KINDS, "yours", chart)
     result = jurors.grade(panels.simulate(300, 3, seed=1).votes)
     assert result.plot("yours").to_dict()["title"]["text"] == "How often each juror is right"
     votes, out = tmp_path / "votes.csv", tmp_path / "chart.json"
-    jurors.write_votes(jurors.load_example("census")[0], votes)
-    ran = CliRunner().invoke(main, ["plot", "yours", str(votes), "-o", str(out)])
+    write_votes(jurors.load_example("census")[0], votes)
+    ran = CliRunner().invoke(main, ["report", str(votes), "--chart", "yours", "-o", str(out)])
     assert (ran.exit_code, out.is_file()) == (0, True), ran.output
 
 
 def test_a_command(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     plugged("jurors/cli/yours")
-    monkeypatch.setitem(COMMANDS, "yours", ("yours", "What it does with FILE."))
+    place = ("yours", "What it does with FILE.")
+    monkeypatch.setitem(COMMANDS, "yours", place)
+    monkeypatch.setitem(GROUPS["Look"], "yours", place)
     votes = tmp_path / "votes.csv"
     votes.write_text("ann,bob,cy\na,a,b\nb,b,b\na,b,a\n")
     ran = CliRunner().invoke(main, ["yours", str(votes), "--format", "json"])

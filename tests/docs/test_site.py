@@ -51,9 +51,9 @@ def test_no_page_links_to_what_the_site_does_not_have() -> None:
 
 
 def test_the_gallery_has_a_heading_and_votes_for_every_report() -> None:
-    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "reports.md").read_text(encoding="utf-8")
     for title, (name, votes, options) in make_site.GALLERY.items():
-        assert f"## {title}\n" in page
+        assert f"### {title}\n" in page
         assert f"`{' '.join(['jurors report', votes, *options])} -o {name}.html`" in page
         assert votes == "photos.csv" or (ROOT / "src" / "jurors" / "data" / votes).exists()
 

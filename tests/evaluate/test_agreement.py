@@ -118,8 +118,8 @@ def test_what_is_left_out_of_very_many_votes_is_told(monkeypatch: pytest.MonkeyP
     columns = set(whole.to_frame().columns) - set(most.to_frame().columns)
     assert (whole.left_out, most.left_out) == ((), ("mean_kappa", "quadratic_kappa", "correlation"))
     assert gone | columns == {*most.left_out, "quadratic_kappa_low", "quadratic_kappa_high"}
-    assert "Left out beyond 11 votes" in most.to_text()
-    with pytest.raises(KeyError, match="Left out beyond 11 votes"):
+    assert "Not computed beyond 11 votes" in most.to_text()
+    with pytest.raises(KeyError, match="Not computed beyond 11 votes"):
         most["mean_kappa"]
 
 
@@ -291,7 +291,7 @@ def test_a_surer_interval_is_wider_and_what_is_wrong_is_refused() -> None:
         assert one.low < other.low
     with pytest.raises(jurors.OptionError, match="level must lie between 0 and 1"):
         jurors.agreement(votes, level=95)
-    with pytest.raises(KeyError, match="there are: agreement nominal"):
+    with pytest.raises(KeyError, match="available: agreement nominal"):
         wide["pearson"]
 
 
@@ -305,3 +305,13 @@ def test_decimal_commas_and_per_cent_are_the_numbers_that_grading_takes_them_for
             assert one.value == pytest.approx(other.value, rel=1e-12)
     with pytest.raises(SketchError, match="'1,234' may be a thousand or a decimal"):
         statistics_of([["1,234", "5"], ["5", "7"]], "interval")
+
+
+def test_long_names_and_many_pairs_fit_the_terminal() -> None:
+    rng = np.random.default_rng(3)
+    names = [f"openrouter/anthropic/claude-sonnet-4.5-20250929:judge-{k}" for k in range(40)]
+    codes = rng.integers(1, 4, (100, 40))
+    for scale in ("nominal", "ordinal"):
+        lines = jurors.agreement(Votes.from_matrix(codes, jurors=names, scale=scale)).to_text().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= 60

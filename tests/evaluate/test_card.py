@@ -8,21 +8,28 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
 
 import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import alarm_lines
+from jurors.evaluate.card import CardOptions, alarm_lines, shorten_names, shown_jurors
+from jurors.evaluate.leaders import rank_jurors
+from jurors.jury.compare import score_labels
+from jurors.options import Label
 
 
 def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
     rng = np.random.default_rng(5)
     codes = np.where(rng.random((60, 5)) < 0.6, rng.integers(0, 3, (60, 5)), -1)
     truth = dict(zip(range(60), rng.integers(0, 3, 60).tolist(), strict=True))
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=[0, 1, 2], items=range(60)), truth)
+    keyed = score_labels(Votes.from_matrix(codes, labels=[0, 1, 2], items=range(60)), truth)
     for label, pairs in keyed.correlations(2).items():
         assert list(pairs) == list(combinations(keyed.jurors, 2))
         assert all(value == keyed.correlation(label, pair) for pair, value in pairs.items())
@@ -31,7 +38,7 @@ def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
 def test_the_pairs_of_many_jurors_take_seconds() -> None:
     rng = np.random.default_rng(6)
     codes = np.where(rng.random((400, 250)) < 0.05, rng.integers(0, 2, (400, 250)), -1)
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
+    keyed = score_labels(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
     start = time.process_time()
     assert len(keyed.correlations(2)[1]) == 250 * 249 // 2
     assert time.process_time() - start < 3  # one by one they took ten times as long
@@ -44,7 +51,7 @@ def test_many_labels_cost_what_they_hold() -> None:
     codes = np.where(rng.random((1500, 4)) < 0.8, truth[:, None], rng.integers(0, 510, (1500, 4)))
     key = dict(zip(range(1500), truth.tolist(), strict=True))
     start = time.process_time()
-    keyed = jurors.score_labels(Votes.from_matrix(codes, labels=range(510), items=range(1500)), key)
+    keyed = score_labels(Votes.from_matrix(codes, labels=range(510), items=range(1500)), key)
     document = keyed.to_dict()
     assert time.process_time() - start < 10
     assert "confusion" not in document  # of a million cells, nearly all of them 0
@@ -55,70 +62,137 @@ def test_many_labels_cost_what_they_hold() -> None:
 
 def test_by_a_key_ordered_levels_are_off_by_what_they_are() -> None:
     votes = Votes.from_matrix([[1, 2], [2, 3], [3, 3], [2, 2]], jurors=["ann", "bob"], scale="ordinal")
-    keyed = jurors.score_labels(votes, [1, 2, 3, 3])
+    keyed = score_labels(votes, [1, 2, 3, 3])
     assert keyed.ordered is not None
     assert keyed.ordered.mean_error == {"ann": 0.25, "bob": 0.75}
     assert keyed.ordered.bias == {"ann": -0.25, "bob": 0.25}
     assert keyed.to_dict()["ordered"]["bias"]["bob"] == 0.25
     assert "+0.25 lenient" in str(keyed)
-    assert jurors.score_labels(replace(votes, scale="nominal"), [1, 2, 3, 3]).ordered is None
+    assert score_labels(replace(votes, scale="nominal"), [1, 2, 3, 3]).ordered is None
 
 
-# -- The report card leads with grades as real juries go, and names the others by what they assume -
+# -- The short card: the answer first, in 80 columns --------------------------------------------------
 
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 FEW = {name: count // 40 for name, count in COUNTS.items()}
+LONG = "openrouter/anthropic/claude-sonnet-4.5-20250929:temperature=0.7:judge-{}"
 
 
 def trio(counts: dict[str, int] = COUNTS, **options: object) -> jurors.Evaluation:
     return jurors.grade(Sketch.from_counts(counts, jurors="ijk"), **options)  # type: ignore[arg-type]
 
 
-def test_the_verdict_says_between_what_the_best_score_lies_and_what_gold_would_buy() -> None:
-    result = trio()
-    real = result.calibrated
-    assert real is not None
-    low, high = real.interval["score"]["i"]
-    foretold = real.with_gold(20)
-    assert foretold is not None
-    sentence = f"i is between {low:.0%} and {high:.0%} right; 20 gold labels would narrow this to about ± "
-    assert result.to_text().splitlines()[2] == f"{sentence}{foretold['i'] * 100:.0f}."
+def panel(width: int, labels: tuple[Label, ...], *, density: float = 1.0, seed: int = 0, **options: Any) -> Votes:
+    """400 items and jurors with long names."""
+    rng, size = np.random.default_rng(seed), len(labels)
+    truth = rng.integers(0, size, 400)
+    wrong = (truth[:, None] + rng.integers(1, size, (400, width))) % size
+    codes = np.where(rng.random((400, width)) < rng.uniform(0.6, 0.9, width), truth[:, None], wrong)
+    codes = np.where(rng.random(codes.shape) < density, codes, -1)
+    return Votes.from_matrix(codes, labels=labels, jurors=[LONG.format(k) for k in range(width)], **options)
 
 
-def test_with_fewer_items_than_gold_is_worth_nothing_is_said_of_gold() -> None:
-    counts = {name: max(count // 1000, 1) for name, count in COUNTS.items()}
-    line = trio(counts).to_text().splitlines()[2]
-    assert "is between" in line
-    assert "gold" not in line
+MANY = tuple(f"category number {k} of many" for k in range(8))
 
 
-def test_independent_errors_are_named_and_shown_alone() -> None:
-    text = str(trio(errors="independent"))
-    assert "as real juries go" not in text
-    assert "Errors are taken for independent, as asked" in text
-    assert "Best labels: 1,545 of 20,000 expected to be wrong (7.7%)." in text
+@pytest.mark.parametrize("labels", [("pass", "fail"), ("yes", "no", "unclear"), MANY], ids=len)
+@pytest.mark.parametrize("width", [3, 5, 10, 20, pytest.param(200, marks=pytest.mark.slow)])
+def test_a_card_fits_the_terminal(width: int, labels: tuple[str, ...]) -> None:
+    votes = panel(width, labels, density=0.1 if width > 20 else 1.0)
+    graded = jurors.grade(votes)
+    noisy = replace(graded, alarms=(Alarm("weak_pair", "warning", "agree hardly " * 30, None, votes.jurors[:2]),) * 9)
+    keyed = jurors.score(votes, np.zeros(400, dtype=int).tolist() if width > 20 else [labels[0]] * 400)
+    for card in (graded, noisy, keyed):
+        lines = card.to_text().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= (24 if width <= 10 else 60)
+    assert len(graded.to_text(full=True).splitlines()) > width
 
 
-def test_where_no_real_evaluation_exists_the_card_still_has_grades_as_real_juries_go() -> None:
+def test_pass_and_fail_have_their_two_kinds_of_errors() -> None:
+    votes = panel(5, ("fail", "pass"))
+    result, keyed = jurors.grade(votes), jurors.score(votes, ["pass", "fail"] * 200)
+    for card in (result, keyed):
+        head = next(line for line in card.to_text().splitlines() if "accuracy" in line)
+        assert head.split("  ")[-3:] == ["false fail", "false pass", "votes"]
+    first = result.leaders[0]
+    row = next(line for line in result.to_text().splitlines() if line.startswith(f"  …temperature=0.7:{first[-7:]}"))
+    assert f"{1 - result.accuracy[first]['fail']:.0%}" == row.split()[-2]  # false passes
+
+
+def test_levels_print_as_whole_numbers() -> None:
+    text = jurors.grade(panel(5, (1.0, 2.0, 3.0), scale="ordinal")).to_text(full=True)
+    assert "levels 1 < 2 < 3\n" in text
+    assert " on 1 " in text
+    assert "on 1.0" not in text
+
+
+def test_the_headline_and_the_first_row_name_the_same_juror() -> None:
+    for seed in range(6):
+        result = jurors.grade(panel(5, ("yes", "no"), seed=seed))
+        lines = result.to_text().splitlines()
+        first = lines[next(k for k, line in enumerate(lines) if line.startswith("  juror")) + 1].split()[0]
+        headline = next(line for line in lines if "best:" in line.casefold())
+        assert headline.split("best: ")[1].split()[0] == first
+        assert result.leaders[0].endswith(first.removeprefix("…"))
+
+
+def test_long_names_lose_what_all_share_and_stay_distinct() -> None:
+    names = [LONG.format(k) for k in range(12)]
+    assert shorten_names(names, 16)[names[3]] == "…judge-3"
+    alike = [f"{'a' * 20}{k}{'b' * 20}" for k in range(3)]
+    short = shorten_names([*alike, "c"], 16)
+    assert len(set(short.values())) == 4
+    assert max(map(len, short.values())) <= 16
+    assert set(shorten_names(["x" * 40, "x" * 41], 16).values()) == {"xxxxxxx…xxxxxx#1", "xxxxxxx…xxxxxx#2"}
+
+
+def test_the_last_line_says_what_a_few_gold_labels_would_gain() -> None:
+    result = jurors.grade(panel(5, ("yes", "no")))
+    assert result.calibrated is not None
+    low, high = result.interval_of("score", result.leaders[0])
+    predicted = result.calibrated.with_gold(20)
+    assert predicted is not None
+    gain = f"± {(high - low) * 50:.0f} becomes about ± {predicted[result.leaders[0]] * 100:.0f}."
+    assert result.to_text().splitlines()[-1] == f"Next: label 20 items (jurors audit plan FILE -n 20): {gain}"
+    assert not trio().leaders
+    assert "Next: label 20 items" in trio().to_text()  # also where no juror leads
+    assert "Next" not in trio({name: max(count // 1000, 1) for name, count in COUNTS.items()}).to_text()
+
+
+def test_with_independent_errors_both_numbers_are_the_same() -> None:
+    result = trio(errors="independent")
+    assert result.score == result.independent.score
+    assert result.wrong_labels == result.independent.wrong_labels == pytest.approx(1545.3803 / 20_000, abs=1e-8)
+    assert "errors='independent'" in result.to_text(full=True)
+
+
+def test_where_the_theorem_has_no_real_solution_there_are_still_calibrated_grades() -> None:
     result = trio({"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2})
-    assert result.solution is None
-    assert "score, as real juries go" in str(result)
-    assert "No real evaluation explains these counts." in str(result)
+    assert result.independent.solution is None
+    assert result.has_grades
+    assert "accuracy" in result.to_text()
 
 
-def test_csv_keeps_its_columns_and_has_the_calibrated_ones_after_them() -> None:
+def test_csv_has_a_row_per_juror() -> None:
     result = trio()
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
-    assert result.calibrated is not None
-    names = "juror label accuracy low high score prevalence calibrated_score calibrated_score_low calibrated_score_high"
-    more = "calibrated_accuracy calibrated_accuracy_low calibrated_accuracy_high calibrated_prevalence"
-    assert list(rows[0]) == f"{names} {more}".split()
-    assert float(rows[0]["calibrated_accuracy"]) == result.calibrated.accuracy["i"]["A"]
-    assert float(rows[1]["calibrated_prevalence"]) == result.calibrated.prevalence["B"]
+    by_label = [f"accuracy_{label}{end}" for label in "AB" for end in ("", "_low", "_high")]
+    assert list(rows[0]) == ["juror", "score", "low", "high", "votes", *by_label]
+    assert [row["juror"] for row in rows] == ["i", "j", "k"]
+    assert float(rows[0]["score"]) == result.score["i"]
+    assert float(rows[1]["accuracy_A"]) == result.accuracy["j"]["A"]
+    assert (float(rows[2]["low"]), float(rows[2]["high"])) == result.interval_of("score", "k")
 
 
-def test_gold_that_is_foretold_narrows_the_more_the_more_there_is() -> None:
+def test_in_markdown_a_folded_sentence_is_one_point() -> None:
+    result = jurors.grade(panel(4, ("yes", "no", "unclear")))
+    points = [line for line in result.to_markdown().splitlines() if line.startswith("- ")]
+    assert all(line.endswith((".", "…")) for line in points)
+
+
+def test_more_gold_is_predicted_to_narrow_intervals_more() -> None:
     real = trio(FEW).calibrated
     assert real is not None
     widths = [real.with_gold(size) for size in (1, 20, 100)]
@@ -128,7 +202,7 @@ def test_gold_that_is_foretold_narrows_the_more_the_more_there_is() -> None:
     assert halves[-1] < (high - low) / 2
 
 
-def test_the_foretold_width_is_about_the_one_that_gold_gives() -> None:
+def test_the_predicted_width_is_about_the_one_that_gold_gives() -> None:
     random = np.random.default_rng(3)
     truth = random.random(400) < 0.4
     right = random.random((400, 7)) < np.linspace(0.65, 0.9, 7)
@@ -138,12 +212,74 @@ def test_the_foretold_width_is_about_the_one_that_gold_gives() -> None:
     seen = jurors.grade(votes, gold=gold).calibrated
     assert blind is not None
     assert seen is not None
-    foretold = blind.with_gold(40)
-    assert foretold is not None
+    predicted = blind.with_gold(40)
+    assert predicted is not None
     drawn = [(high - low) / 2 for low, high in seen.interval["score"].values()]
-    assert np.mean(list(foretold.values())) == pytest.approx(np.mean(drawn), abs=0.05)
+    assert np.mean(list(predicted.values())) == pytest.approx(np.mean(drawn), abs=0.05)
 
 
 def test_a_question_gets_no_full_stop() -> None:
     asks, says = Alarm("copies", "alarm", "one juror twice?"), Alarm("weak_pair", "warning", "thin evidence")
-    assert alarm_lines((asks, says)) == ["ALARM   copies: one juror twice?", "warning weak_pair: thin evidence."]
+    assert alarm_lines((asks, says)) == [
+        "ALARM   copied_juror: one juror twice?",
+        "warning weak_evidence: thin evidence.",
+    ]
+
+
+# -- Who leads ------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_passes_bad_answers_is_never_best() -> None:
+    """At 92% prevalence such a judge is nearly always right."""
+    passes = np.array([[0.2, 0.25, 0.3, 0.2, 0.9], [0.93, 0.9, 0.95, 0.88, 0.99]])  # by true label
+    highest = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = (rng.random(480) < 0.92).astype(int)
+        codes = (rng.random((480, 5)) < passes[truth]).astype(int)
+        result = jurors.grade(Votes.from_matrix(codes, labels=("fail", "pass"), jurors="abcde"))
+        assert "e" not in (result.best, *result.leaders)
+        assert result.leaders
+        highest += max(result.score, key=result.score.__getitem__) == "e"
+        assert result.to_text().splitlines()[-2].startswith("Not ranked: e (")
+    assert highest  # by its score alone it would lead now and then
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.02, 0.05]), st.integers(1, 6), st.floats(0.5, 0.97))
+@examples(10)
+def test_neither_constant_jurors_nor_a_handful_of_votes_are_best(
+    seed: int, noise: float, votes: int, prevalence: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(150) < prevalence).astype(int)
+    codes = np.where(rng.random((150, 4)) < [0.85, 0.8, 0.75, 0.9], truth[:, None], 1 - truth[:, None])
+    constant = np.where(rng.random(150) < noise, rng.integers(0, 2, 150), 1)
+    rare = np.full(150, -1)
+    rare[:votes] = truth[:votes]
+    names = ("a", "b", "c", "d", "constant", "rare")
+    result = jurors.grade(Votes.from_matrix(np.column_stack([codes, constant, rare]), labels=(0, 1), jurors=names))
+    assert not {"constant", "rare"} & {result.best, *result.leaders}
+    shown, _ = shown_jurors(result, CardOptions())
+    assert shown[: len(result.ranking.ranked)] == list(result.ranking.ranked)
+
+
+@pytest.mark.parametrize("options", [{}, {"errors": "independent"}, {"errors": "independent", "target": "population"}])
+def test_one_vote_says_next_to_nothing(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 300)
+    codes = np.where(rng.random((300, 7)) < 0.9, truth[:, None], 1 - truth[:, None])
+    codes[:, 6] = -1
+    codes[0] = truth[0]
+    votes = Votes.from_matrix(codes, labels=(0, 1), items=range(300))
+    low, high = jurors.grade(votes, **options).interval_of("score", "7")
+    assert low < 0.3
+    assert high == 1
+    low, high = score_labels(votes, dict(enumerate(truth.tolist()))).interval["score"]["7"]
+    assert low < 0.3
+
+
+def test_without_intervals_there_is_no_best() -> None:
+    result = trio()
+    bare = rank_jurors(replace(result, calibration=None, independent=replace(result.independent, interval=None)))
+    assert bare.best is None
+    assert set(bare.leaders) == set("ijk")

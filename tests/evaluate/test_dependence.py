@@ -35,6 +35,7 @@ from jurors.evaluate.dependence import (
 )
 from jurors.evaluate.latent.models import classes_at, fit_latent
 from jurors.evaluate.solution import float_solution
+from jurors.jury.compare import score_labels
 from jurors.sketch.moments import PairMoments, pair_moments
 from jurors.sketch.pairs import Pairs, incidence_of
 
@@ -58,8 +59,10 @@ def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
     votes, truth = with_groups(seed, *sizes)
-    dependence = jurors.grade(votes).details["dependence"]
-    true = dependence_with_key(jurors.score_labels(votes, truth))
+    dependence = jurors.grade(votes).independent.dependence
+    true = dependence_with_key(score_labels(votes, truth))
+    assert dependence is not None
+    assert dependence.interval is not None
     assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
     assert [len(group) for group in dependence.groups] == list(sizes)
     low, high = dependence.interval["effective_jurors"]
@@ -67,22 +70,22 @@ def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes:
 
 
 @pytest.mark.slow
-def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
+def test_dependent_groups_have_a_joint_model_and_outvote_nobody() -> None:
     votes, truth = with_groups(3, 3, 3)
     result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
-    assert result.details["heard_as_one"] == [["1", "2", "3"], ["4", "5", "6"]]
-    keyed = jurors.score_labels(votes, truth)
+    assert result.details["joint_groups"] == [["1", "2", "3"], ["4", "5", "6"]]
+    keyed = score_labels(votes, truth)
     assert result.partition is not None
     assert plain.partition is not None
     assert keyed.errors_of(result.partition.chosen) < keyed.errors_of(plain.partition.chosen)
     real = np.array([float(x) for x in keyed.score.values()])
-    error, plain_error = (np.abs(np.array(list(r.score.values())) - real).mean() for r in (result, plain))
+    error, plain_error = (np.abs(np.array(list(r.independent.score.values())) - real).mean() for r in (result, plain))
     assert error < plain_error / 2
 
 
 def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
     panel = simulate(500, 4, seed=4)
-    dependence = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
+    dependence = dependence_with_key(score_labels(panel.votes, panel.truth))
     right = (panel.votes == panel.truth[:, None]).astype(float)
     for label in (0, 1):
         right[panel.truth == label] -= right[panel.truth == label].mean(axis=0)
@@ -92,32 +95,33 @@ def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() 
 def test_a_pair_that_shares_too_few_items_is_not_given_a_number_that_is_no_correlation() -> None:
     panel = simulate(400, 30, seed=7, low=0.85, high=0.99)
     panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
-    dependence = jurors.grade(panel.votes).details["dependence"]
+    dependence = jurors.grade(panel.votes).independent.dependence
+    assert dependence is not None
     assert np.nanmax(dependence.correlation) > 1
     assert all(abs(pair[2]) <= 1 for pair in dependence.pairs())
-    with_key = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
+    with_key = dependence_with_key(score_labels(panel.votes, panel.truth))
     assert np.nanmax(np.abs(with_key.correlation)) <= 1 + 1e-9
 
 
 def test_nobody_is_worth_more_jurors_than_there_are() -> None:
     votes = np.array([["A", "B"][(item >> juror) & 1] for item in range(32) for juror in range(5)]).reshape(32, 5)
     truth = np.array(["A"] * 16 + ["B"] * 16)
-    dependence = dependence_with_key(jurors.score_labels(votes, truth))
+    dependence = dependence_with_key(score_labels(votes, truth))
     assert dependence.effective_jurors <= 5
     assert effective_number(5, -0.02) == 5
 
 
 def test_a_correlation_that_rounds_to_nothing_has_no_minus() -> None:
     test = simulate(500, 4, seed=4)
-    dependence = dependence_with_key(jurors.score_labels(test.votes, test.truth))
+    dependence = dependence_with_key(score_labels(test.votes, test.truth))
     tiny = replace(dependence, correlation=np.where(np.isfinite(dependence.correlation), -1e-5, np.nan))
     assert "-0.0" not in str(tiny)
 
 
 def test_three_labels_are_refused_rather_than_guessed() -> None:
     panel = simulate(300, 4, seed=6, prevalence=(0.4, 0.3, 0.3))
-    result = jurors.grade(panel.votes)
-    assert "dependence" not in result.details
+    result = jurors.grade(panel.votes).independent
+    assert result.dependence is None
     assert result.solution is not None
     with pytest.raises(SketchError, match="not available for 3 labels"):
         dependence_of(Sketch.from_votes(jurors.Votes.from_matrix(panel.votes)), result.solution)
@@ -313,8 +317,8 @@ def test_pairs_are_known_by_their_error_and_stand_by_their_correlation() -> None
 
 
 def test_a_copy_has_the_errors_of_the_juror_who_speaks_for_it() -> None:
-    heard = three(0.3, NAN, NAN)  # c is silent: b speaks for it
-    whole = heard.with_copies(np.array([0, 1, 1]))
+    merged = three(0.3, NAN, NAN)  # c is a copy of b
+    whole = merged.with_copies(np.array([0, 1, 1]))
     assert whole.correlation[OFF].tolist() == pytest.approx([0.3, 0.3, 0.3, 1.0, 0.3, 1.0])
     assert whole.items[OFF].tolist() == [100] * 6
     assert whole.error[OFF].tolist() == pytest.approx([0.1] * 6)
@@ -338,7 +342,7 @@ def test_the_dependence_of_independent_jurors_is_none_and_of_a_pair_what_was_put
     panel, off = simulate(4000, 5, seed=2), ~np.eye(5, dtype=bool)
     follow = np.random.default_rng(9).random(4000) < 0.5
     panel.votes[follow, 4] = panel.votes[follow, 3]
-    keyed = jurors.score_labels(panel.votes, panel.truth)
+    keyed = score_labels(panel.votes, panel.truth)
     dependence, with_key = (
         dependence_of(sketch_from(panel.votes), keyed.solution.to_float()),
         dependence_with_key(keyed),

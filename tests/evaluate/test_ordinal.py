@@ -15,7 +15,7 @@ import jurors
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.consistency import ORDINAL_MODELS, item_levels, juror_levels
 from jurors.evaluate.latent.panel import evaluate_panel
-from jurors.evaluate.ordinal import Responses, _height, climb_responses, ease, fit_trait, level_bands
+from jurors.evaluate.ordinal import Responses, _height, climb_responses, fit_flexible, fit_trait, level_bands
 from jurors.evaluate.partition import Partition
 from jurors.sketch.pairs import Incidence
 from jurors.sketch.sketch import Sketch
@@ -43,7 +43,7 @@ def test_who_follows_the_items_says_what_levels_mean() -> None:
 
 
 @pytest.mark.parametrize("silent", [0, 1])
-def test_who_is_not_heard_has_no_say(silent: int) -> None:
+def test_a_juror_without_votes_has_no_effect(silent: int) -> None:
     both = [[-1.5, -0.5, 0.5, 1.5], [-1.0, 0.0, 1.0, 2.0]]
     heard = np.ones((1, 2))
     heard[0, silent] = 0.0
@@ -89,20 +89,20 @@ def test_a_large_panel_is_recovered() -> None:
         assert graded.score[name] == pytest.approx((off == 0).mean(), abs=0.01)
 
 
-def _levels(votes: Integers, *, eased: bool) -> Floats:
+def _levels(votes: Integers, *, flexible: bool) -> Floats:
     data = Incidence.from_codes(votes, labels=LEVELS)
     fit = fit_trait(data)
-    return np.asarray((ease(data, fit) if eased else fit).level_posterior()[0])
+    return np.asarray((fit_flexible(data, fit) if flexible else fit).level_posterior()[0])
 
 
 @examples(6)
-@given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(4)), eased=st.booleans())
+@given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(4)), flexible=st.booleans())
 def test_the_scale_may_be_read_from_either_end_and_jurors_stand_in_any_order(
-    seed: int, order: list[int], eased: bool
+    seed: int, order: list[int], flexible: bool
 ) -> None:
     _, votes = ordered_panel(150, SLOPES[:4], SHIFTS[:4], seed=seed)
-    moved = _levels(LEVELS - 1 - votes[:, order], eased=eased)
-    np.testing.assert_allclose(_levels(votes, eased=eased), moved[::-1], atol=1e-6)
+    moved = _levels(LEVELS - 1 - votes[:, order], flexible=flexible)
+    np.testing.assert_allclose(_levels(votes, flexible=flexible), moved[::-1], atol=1e-6)
 
 
 @examples(20)
@@ -120,10 +120,10 @@ def test_upside_down_biases_change_sides_and_nothing_else(seed: int) -> None:
     assert [-x for x in back.bias.values()] == pytest.approx(list(there.bias.values()))
 
 
-def test_a_copy_is_noticed_and_heard_once() -> None:
+def test_a_copy_is_noticed_and_counts_once() -> None:
     _, votes = ordered_panel(400, SLOPES[:4], SHIFTS[:4])
     graded = jurors.grade(as_votes(np.column_stack([votes, votes[:, 0]])), errors="independent")
-    twins = [alarm.jurors for alarm in graded.alarms if alarm.kind == "twin_jurors"]
+    twins = [alarm.jurors for alarm in graded.alarms if alarm.reason == "twin_jurors"]
     assert twins == [("A", "E")]
     alone = jurors.grade(as_votes(votes), errors="independent")
     assert graded.score["E"] == graded.score["A"] == pytest.approx(alone.score["A"], abs=0.01)
@@ -205,7 +205,7 @@ def test_an_item_whose_label_has_no_probability_has_no_levels() -> None:
 def test_a_label_with_a_comma_is_one_level() -> None:
     levels = ("no", "yes, in part", "yes, wholly")
     votes = jurors.Votes.from_matrix([[0, 1, 2], [1, 1, 1], [2, 2, 1], [0, 0, 0]] * 20, labels=levels, scale="ordinal")
-    assert "levels no < yes, in part < yes, wholly;" in jurors.grade(votes).to_text()
+    assert "levels no < yes, in part < yes, wholly\n" in jurors.grade(votes).to_text()
 
 
 def test_known_levels_are_kept(panel: tuple[Integers, jurors.Votes]) -> None:
@@ -223,7 +223,7 @@ def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, juro
     assert document["bias"]["B"] < -0.1
     assert "lenient" in text
     assert "harsh" in text
-    assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_agreement"]
+    assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_kappa"]
 
 
 def test_an_interval_holds_what_it_says() -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from simulated_juries import as_sparse, exact_jury, simulate
 from strategies import sketches
 
-from jurors import Sketch, evaluate_majority
+from jurors import Sketch
 from jurors.errors import OptionError
 from jurors.evaluate.partition import (
     Choice,
@@ -24,6 +24,7 @@ from jurors.evaluate.partition import (
 )
 from jurors.evaluate.solution import float_solution
 from jurors.evaluate.trio import encode, evaluate_trio
+from jurors.theory import evaluate_majority
 
 
 @given(sketches())

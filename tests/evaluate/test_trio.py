@@ -13,16 +13,8 @@ from hypothesis import strategies as st
 from panels import simulate
 from strategies import examples, juries, sketches
 
-from jurors import (
-    DegenerateSketchError,
-    Sketch,
-    SketchError,
-    Solution,
-    Votes,
-    encode,
-    evaluate_trio,
-    evaluate_trios,
-)
+from jurors import Sketch, SketchError, Votes
+from jurors.errors import DegenerateSketchError
 from jurors.evaluate.trio import (
     decode_trios,
     evaluate_all_trios,
@@ -31,6 +23,7 @@ from jurors.evaluate.trio import (
     tuple_shares,
 )
 from jurors.sketch.moments import TrioMoments, trio_moments
+from jurors.theory import Solution, encode, evaluate_trio, evaluate_trios
 
 HALF = Fraction(1, 2)
 HALVES, THIRDS = {"A": HALF, "B": HALF}, {"A": Fraction(1, 3), "B": Fraction(2, 3)}
@@ -193,9 +186,9 @@ def test_the_medians_are_near_the_truth_and_the_summary_shows_how_far_trios_disa
 
 
 def test_too_many_jurors_or_labels_are_refused() -> None:
-    with pytest.raises(SketchError, match="not available for 3 labels"):
+    with pytest.raises(SketchError, match="need 2 labels, got 3"):
         trio_moments(Sketch.from_counts({"ABC": 1}, jurors="ijk"))
-    with pytest.raises(SketchError, match="take at most"):
+    with pytest.raises(SketchError, match="select at most"):
         trio_moments(Sketch.from_votes(Votes.from_matrix(np.zeros((2, 400), dtype=int), labels=(0, 1))))
 
 

@@ -13,12 +13,14 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
-from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
+from jurors import Sketch, SketchError
+from jurors.errors import DegenerateSketchError
 from jurors.evaluate.partition import Choice
 from jurors.evaluate.trio_decomposition import Algebra, decompose
 from jurors.evaluate.trio_multiclass import MultilabelDecode, decode_floats, evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.exact.surd import Surd
+from jurors.theory import Solution, encode, evaluate_trio
 
 JURORS = ("ann", "bob", "cy")
 
@@ -453,7 +455,7 @@ def test_the_float_decode_survives_degenerate_counts(table: Any) -> None:
 def test_wrong_input_is_refused_with_a_way_out() -> None:
     with pytest.raises(SketchError, match=r"needs 3 jurors, got 2: ann, bob.*take"):
         evaluate_trio_labels(Sketch.from_counts({"AA": 1, "BC": 1}, jurors=("ann", "bob")))
-    with pytest.raises(SketchError, match="name all of them"):
+    with pytest.raises(SketchError, match="Name all of them"):
         evaluate_trio_labels(Sketch.from_counts({"AAA": 3}, jurors=JURORS))
     with pytest.raises(DegenerateSketchError, match="nothing to grade"):
         evaluate_trio_labels(Sketch.from_counts({"ABC": 0}, jurors=JURORS))

@@ -24,7 +24,7 @@ from fuzz.worker import prepare, run
 
 KEPT = Path(__file__).parent / "kept"
 _HEAVY = (
-    "jurors.report", "jurors.lab", "jurors.inspection", "jurors.plot", "altair", "scipy.optimize", "scipy.stats",
+    "jurors.reporting", "jurors.lab", "jurors.inspection", "jurors.plot", "altair", "scipy.optimize", "scipy.stats",
     "pyarrow",
 )  # fmt: skip
 

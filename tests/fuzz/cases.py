@@ -14,7 +14,7 @@ from fuzz.flags import World, arguments, commands
 from fuzz.tables import FORMATS, LAYOUTS, Jury
 
 #: Commands that take long, and how often they are drawn beside the others.
-_COSTLY = {"demo": 0.01, "report": 0.12, "plot": 0.12, "plan": 0.1, "compare": 0.5}
+_COSTLY = {"demo": 0.01, "report": 0.12, "plan": 0.1, "compare": 0.5}
 _KEY_FORMATS = ("csv", "csv", "csv", "csv", "jsonl", "json", "tsv", "parquet", "xlsx")
 _INSIDE = ("votes", "Sheet 1", "a'b", "x;y", "other", "leak", "seen", "votes!A1:C9", "!B2", "'; --", "")
 _ENCODINGS = ("utf-8",) * 12 + ("ascii", "latin-1")
@@ -73,7 +73,7 @@ def make_case(seed: int, number: int) -> Case:
         return Case("sound votes", args, files, encoding=other.choice(_ENCODINGS), outputs=outputs)
     jury = tables.jury(rng)
     kind = rng.choice(_kinds())
-    if words == "merge" and rng.random() < 0.5:
+    if words == "convert" and rng.random() < 0.5:
         kind = "sketch"
     mishaps = rng.choice((0, 0, 0, 1, 1, 2))
     files = _votes_files(rng, kind, jury, mishaps)
@@ -88,8 +88,6 @@ def make_case(seed: int, number: int) -> Case:
         case.args += ["--from", logs.QUESTIONS[kind]]
     if words == "watch" and case.stdin is None:
         case.args += ["--once"]  # otherwise it goes on
-    if words == "reference" and "--fit" in case.args and "--key" not in case.args:
-        case.args += ["--key", world.extra("key")]
     case.outputs = world.outputs
     return case
 

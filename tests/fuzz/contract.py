@@ -17,7 +17,7 @@ from fuzz.words import FORGED
 MOST_SECONDS = 20.0  #: of a processor
 MOST_MEMORY = 1 << 30  #: bytes
 _SMALL_FILE = 1 << 20
-_DATA_COMMANDS = ("convert", "sketch", "merge", "simulate")
+_DATA_COMMANDS = ("convert", "simulate")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _USAGE = re.compile(r"Usage: |Try '|\s*$|(?:ALARM|warning|note) ")
 _PYTHON_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: |^  warnings\.warn", re.MULTILINE)

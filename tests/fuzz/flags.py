@@ -40,7 +40,7 @@ class World:
 
 
 #: commands that go on until they are stopped, or that keep a store, which is no output
-LEFT_OUT = ("serve", "keys", "export", "import", "mcp")
+LEFT_OUT = ("serve", "store", "mcp")
 
 
 def commands() -> dict[str, click.Command]:

@@ -154,8 +154,8 @@ def baseline() -> Any:
 @cache
 def reference() -> Table:
     """The first of the reference juries that come with the package."""
-    import jurors.data
+    import jurors
 
-    lines = (Path(jurors.data.__file__).parent / "reference_juries.csv").read_text().splitlines()
+    lines = (Path(jurors.__file__).parent / "data" / "reference_juries.csv").read_text().splitlines()
     head, *rows = (line.split(",") for line in lines[:12])
     return Table(head, rows)

@@ -40,7 +40,7 @@ def files_and_args(rng: random.Random, words: str) -> tuple[dict[str, bytes], li
         files["key.csv"] = FORMATS["csv"](rng, key_of(rng, jury))
         flags += ["--key", "key.csv"]
     if rng.random() < 0.2:
-        flags += ["--method", rng.choice(list(jurors.METHODS))]
+        flags += ["--method", rng.choice(list(jurors.theory.METHODS))]
     if words == "report":
         title = ["--title", rng.choice(_NAMES).replace("\x00", "")] if rng.random() < 0.5 else []
         return files, [words, name, *flags, *title, "-o", "out0.html"], ["out0.html"]

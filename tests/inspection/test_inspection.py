@@ -24,9 +24,10 @@ from other_tools import SAMPLES
 from strategies import examples
 
 import jurors
-from jurors import Inspection, Sketch, Votes, VotesError, inspect
+from jurors import Sketch, Votes, VotesError, inspect
 from jurors.cli import main
-from jurors.inspection.result import command_line, find_overlap
+from jurors.inspection.result import Inspection, find_overlap
+from jurors.options import command_line
 
 SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
         "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip
@@ -172,7 +173,7 @@ def test_a_document_without_votes_is_described(shared_data: Path) -> None:
     found = inspect(shared_data / "sketches" / "ntqr_golden_error_independent.json")
     assert (found.format, found.layout, found.items, found.steps) == ("JSON document", None, None, ())
     assert found.columns["columns"][0] == "acs_table1"
-    assert "no reader knows" in str(found.fault)
+    assert "unknown format" in str(found.fault)
 
 
 # -- what it sees ---------------------------------------------------------------------------------------------
@@ -276,10 +277,10 @@ def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
 @pytest.mark.parametrize(
     ("text", "obstacle"),
     [
-        ("ann,bob\na,b\nb,b\n", "at least 3 jurors who vote, and 2 do"),
-        ("ann,bob,cy\na,a,a\na,a,a\n", "only one was ever said"),
+        ("ann,bob\na,b\nb,b\n", "at least 3 jurors who vote, and there are 2"),
+        ("ann,bob,cy\na,a,a\na,a,a\n", "every vote is for the same one"),
         ("ann,bob,cy\na,b,c\nd,e,f\n", "6 labels are more than 2 items can support"),
-        ("item,ann,truth\n1,a,a\n2,b,b\n", "and one does"),
+        ("item,ann,truth\n1,a,a\n2,b,b\n", "and there are 1"),
     ],
 )
 def test_where_grading_is_impossible_it_says_why(text: str, obstacle: str, tmp_path: Path) -> None:
@@ -492,7 +493,9 @@ def test_a_matrix_without_a_vote_is_inspected(shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("source", [5, None, {"a": 1}, b"abc", [1, 2], np.zeros(3), np.zeros((2, 2, 2))])
 def test_what_holds_no_votes_is_refused_in_a_line(source: Any) -> None:
-    with pytest.raises(VotesError, match=r"give a path, a dataframe, a matrix|needs 2 dimensions") as refused:
+    with pytest.raises(
+        VotesError, match=r"give a path, a dataframe, a matrix|needs 2 dimensions|must map the name"
+    ) as refused:
         inspect(source)
     assert "\n" not in str(refused.value)
 
@@ -556,3 +559,10 @@ def test_a_tie_beside_two_sides_is_an_answer() -> None:
     assert "ambiguous_words" not in kinds(inspect(rows))
     marks = [[cell.replace("model_a", "pass").replace("model_b", "fail") for cell in row] for row in rows]
     assert "ambiguous_words" in kinds(inspect(marks))
+
+
+def test_the_card_has_80_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"a-rather-long-name-of-a-judge-model-number-{k}" for k in range(9)]
+    pd.DataFrame(wide(60, 9), columns=names).to_csv("votes.csv", index_label="item")
+    assert max(map(len, str(inspect("votes.csv")).splitlines())) <= 80

@@ -65,7 +65,7 @@ def main() -> None:
     """The gate passes, fails and cannot be asked; promptfoo writes its results each time."""
     kept = HERE / "promptfoo_run.json"
     outcomes = {
-        "--min-score 0.5": (0, {"JURORS_REPORT": "report.html"}),
+        "--min-score 0.3": (0, {"JURORS_REPORT": "report.html"}),
         "--min-score 0.99": (3, {}),
         "--min-skore 0.5": (2, {}),
     }

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ def test_the_check_writes_summary_annotations_outputs_and_page(
     log = capsys.readouterr().out
     assert (status, RUNS) == (3, ["check", "report"]), log
     assert summary.startswith("## jurors\n\n**")
-    assert "| juror | score, as real juries go |" in summary
-    assert "\n::error title=gate_" in log
+    assert "| juror | accuracy | 95% |" in summary
+    assert "\n::error title=limit_failed::" in log
     assert outputs.startswith("passed=false\nverdict=")
     assert "<html" in (tmp_path / "jurors-report.html").read_text()
 
@@ -73,6 +74,23 @@ def test_what_cannot_be_read_is_an_annotation_of_one_line(
     assert status == 2
     assert "::error title=jurors::jurors: nowhere.csv: " in capsys.readouterr().out
     assert "nowhere.csv" in summary
+
+
+def test_names_from_files_start_no_workflow_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = "::error title=forged::owned\r::add-mask::x ##[error]y"
+    text = f"{forged}\n  {forged}\n"
+    monkeypatch.setattr(sys.modules[__name__], "in_process", lambda *words: CompletedRun(2, text))
+    status, summary, _ = checked(tmp_path, monkeypatch, files="votes.csv")
+    *printed, annotation = re.split("[\r\n]+", capsys.readouterr().out.strip())
+    assert status == 2
+    assert [line for line in printed if line.strip().startswith("::") or "##[" in line] == []
+    assert annotation.startswith("::error title=jurors::::error title=forged")
+    assert "```" in summary  # an error message is not Markdown
+    alarm = {"kind": "drift", "level": "alarm", "message": f"bob\n{forged}"}
+    (command,) = github_action.workflow_commands([alarm])
+    assert re.split("[\r\n]", command) == [command]
 
 
 def test_the_steps_are_run_by_the_python_that_they_install_into(tmp_path: Path) -> None:
@@ -108,7 +126,7 @@ def test_the_hook_of_pre_commit_gates_the_file_that_its_arguments_name(tmp_path:
 
 
 def test_the_guide_checks_out_the_submodule_that_it_uses_and_gives_inputs_that_exist() -> None:
-    guide = (ROOT / "docs" / "guides" / "in-your-tools.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guides" / "ci.md").read_text(encoding="utf-8")
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.+?)```", guide, flags=re.DOTALL)]
     (steps,) = (block for block in blocks if "uses" in block[0])
     checkout, action = steps

@@ -1,4 +1,4 @@
-"""`jurors.mlflow.log`: numbers, card, JSON and report in the active run of MLflow itself."""
+"""`jurors.integrations.mlflow.log`: numbers, card, JSON and report in the active run of MLflow itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import jurors
-from jurors import JurorsError, OutputError
+from jurors import JurorsError
+from jurors.errors import OutputError
 from jurors.integrations import mlflow as ours
 
 VOTES = (
@@ -22,6 +23,7 @@ WANTED = {
     "jurors/score/openai/gpt-4o_mini",
     "jurors/score/ann_home",
     "jurors/score/cy",
+    "jurors/effective_jurors",
     "jurors/wrong_labels",
     "jurors/alarms",
     "jurors/warnings",
@@ -45,7 +47,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_the_numbers_have_names_that_mlflow_allows(graded: jurors.Evaluation) -> None:
     numbers = ours.metrics(graded)
     assert set(numbers) == WANTED
-    assert numbers["jurors/score/ann_home"] == graded.leading.score["ann@home"]
+    assert numbers["jurors/score/ann_home"] == graded.score["ann@home"]
     assert numbers["jurors/warnings"] == sum(alarm.level == "warning" for alarm in graded.alarms)
 
 
@@ -56,7 +58,7 @@ def test_an_evaluation_is_logged_without_the_page_that_needs_votes(
     assert stand_in.pop("judges/card.txt") == graded.to_text()
     assert json.loads(stand_in.pop("judges/evaluation.json")) == graded.to_dict()
     assert set(stand_in) == {name.replace("jurors/", "judges/", 1) for name in WANTED}
-    with pytest.raises(OutputError, match="log the votes instead"):
+    with pytest.raises(OutputError, match="log the votes, or omit report="):
         ours.log(graded, report=True)
 
 
@@ -80,7 +82,7 @@ def test_the_active_run_of_mlflow_has_it_all(tmp_path: Path, monkeypatch: pytest
 
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     with mlflow.start_run() as run:
-        graded = jurors.mlflow.log(VOTES, jurors=NAMES)
+        graded = jurors.integrations.mlflow.log(VOTES, jurors=NAMES)
     assert mlflow.get_run(run.info.run_id).data.metrics == ours.metrics(graded)
     client = mlflow.MlflowClient()
     logged = {file.path: file.file_size for file in client.list_artifacts(run.info.run_id, "jurors")}

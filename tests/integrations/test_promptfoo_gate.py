@@ -51,10 +51,10 @@ def told(folder: Path, status: int) -> str:
 
 def test_the_votes_of_the_run_are_checked_with_the_options_of_its_configuration(tmp_path: Path) -> None:
     status, printed = gated(tmp_path, f"{shlex.quote(sys.executable)} -m jurors", JURORS_CHECK="--min-score 0.99")
-    assert (status, "promptfoo goes on" in printed) == (100, True), printed  # the gate passes: `env` says 0.5
+    assert (status, "promptfoo goes on" in printed) == (100, True), printed  # the gate passes: `env` says 0.3
     assert "min-score ann" in printed
-    assert "at least 50.0% asked" in printed
-    assert "score, as real juries go" in printed
+    assert "at least 30.0%" in printed
+    assert "Taking the best label of each item" in printed
 
 
 @pytest.mark.parametrize("status", [2, 3])
@@ -62,7 +62,7 @@ def test_a_gate_that_does_not_pass_ends_the_run_with_its_status_and_not_before(t
     ended, printed = gated(tmp_path, told(tmp_path, status), JURORS_REPORT="my report.html")
     assert (ended, "promptfoo goes on" in printed) == (status, True), printed
     check, *report = (tmp_path / "called").read_text().splitlines()
-    assert check.startswith("one check --card --min-score 0.5 -- ")
+    assert check.startswith("one check --card --min-score 0.3 -- ")
     assert [line.split(" -- ")[0] for line in report] == ["one report -o my report.html"] * (status == 3)
 
 
@@ -78,4 +78,4 @@ def test_every_vote_reaches_the_gate(tmp_path: Path) -> None:
 def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     status, printed = gated(tmp_path, "no-such-jurors")
     assert status == 2
-    assert "no-such-jurors could not be started (ENOENT); name it in JURORS_COMMAND" in printed
+    assert "no-such-jurors could not be started (ENOENT); set JURORS_COMMAND to its path" in printed

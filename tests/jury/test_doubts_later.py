@@ -12,7 +12,7 @@ import pytest
 
 import jurors
 from jurors import Evaluation, Votes
-from jurors.evaluate.evaluation import replace_evaluation
+from jurors._lazy import replace_unread
 from jurors.jury.calibration import has_too_few_jurors
 from jurors.jury.grade import grade_rows
 
@@ -48,10 +48,14 @@ PANELS = {
 
 @pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
 def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
-    graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.kind not in _STANDING]
-    assert list(jurors.label(votes).alarms) == graded
-    assert list(jurors.label(votes, evaluation=jurors.grade(votes)).alarms) == list(jurors.grade(votes).alarms)
-    assert jurors.label(votes).to_dict()["alarms"] == [alarm.to_dict() for alarm in graded]
+    graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.reason not in _STANDING]
+    labelling = jurors.label(votes)
+    of_grades = [alarm for alarm in labelling.alarms if alarm.reason != "majority_fallback"]
+    assert of_grades == graded
+    assert (len(labelling.alarms) > len(of_grades)) == np.isnan(labelling.probability).any()
+    again = jurors.label(votes, evaluation=jurors.grade(votes)).alarms
+    assert [alarm for alarm in again if alarm.reason != "majority_fallback"] == list(jurors.grade(votes).alarms)
+    assert labelling.to_dict()["alarms"] == [alarm.to_dict() for alarm in labelling.alarms]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,7 @@ def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
         copy.deepcopy,
         lambda result: pickle.loads(pickle.dumps(result)),
         lambda result: replace(result, level=0.5),
-        lambda result: replace_evaluation(result, level=0.5),
+        lambda result: replace_unread(result, level=0.5),
     ],
     ids=["copy", "deepcopy", "pickle", "replace", "changed"],
 )
@@ -98,10 +102,10 @@ def islands(*parts: Votes) -> Votes:
 def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes) -> None:
     """Why nothing is calibrated then may be asked of the partition: it must say what the alarms say."""
     result = grade_rows(votes, intervals=False)[0]
-    kinds = [alarm.kind for alarm in result.alarms]
-    assert result.partition is not None
-    assert ("too_few_voices" in kinds) == (result.partition.by_majority is not None)
-    unheard = {name for alarm in result.alarms if alarm.kind == "too_few_voices" for name in alarm.jurors}
+    kinds = [alarm.reason for alarm in result.alarms]
+    assert result.independent.partition is not None
+    assert ("too_few_voices" in kinds) == (result.independent.partition.by_majority is not None)
+    unheard = {name for alarm in result.alarms if alarm.reason == "too_few_voices" for name in alarm.jurors}
     heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_voices" not in kinds
     assert has_too_few_jurors(result) is not heard
 
@@ -109,7 +113,7 @@ def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes
 def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -> None:
     votes = islands(PANELS["a coin"], PANELS["two voices"])
     result = grade_rows(votes, intervals=False)[0]
-    partition = result.labelling_partition
+    partition = result.partition
     assert partition is not None
     silent = np.isnan(partition.by_true_label).all(axis=1)
     assert partition.sketch.counts[silent].sum() == 400  # all items of the island

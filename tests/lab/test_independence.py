@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import examples
 
 import jurors
-from jurors import DisjointJury, score_labels
 from jurors.errors import JurorsError, SketchError
+from jurors.jury.compare import score_labels
 from jurors.lab.independence import (
     _all_partitions,
     _partitions,
@@ -31,6 +31,7 @@ from jurors.lab.independence import (
     disjoint_parts,
     find_independent_jury,
 )
+from jurors.theory import DisjointJury
 
 pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
 
@@ -64,8 +65,8 @@ def test_predict_labels_without_a_key_better_than_any_juror_and_grades_them() ->
     right = [(votes.codes[:, k].astype(bool) == y[1_500:]).mean() for k in range(3)]
     assert (labels == y[1_500:]).mean() > max(right)
     for k, juror in enumerate(jury.evaluation_.jurors):
-        assert jury.evaluation_.score[juror] == pytest.approx(right[k], abs=0.05)
-    assert jury.evaluation_.prevalence[True] == pytest.approx(y[1_500:].mean(), abs=0.06)
+        assert jury.evaluation_.independent.score[juror] == pytest.approx(right[k], abs=0.05)
+    assert jury.evaluation_.independent.prevalence[True] == pytest.approx(y[1_500:].mean(), abs=0.06)
     shares = jury.predict_proba(X[1_500:])
     assert shares.sum(axis=1) == pytest.approx(1)
     assert (jury.classes_[shares.argmax(axis=1)] == labels).all()
@@ -123,7 +124,7 @@ def test_votes_that_cannot_be_graded_are_labelled_by_majority_with_a_warning() -
     with pytest.warns(UserWarning, match="majority vote"):
         labels = jury.predict(X[:1])
     assert len(labels) == 1
-    assert jury.labelling_.alarms[-1].kind == "majority_fallback"
+    assert jury.labelling_.alarms[-1].reason == "majority_fallback"
     with pytest.warns(UserWarning, match="majority vote"):
         assert np.isnan(jury.predict_proba(X[:1])).all()
 

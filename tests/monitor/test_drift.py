@@ -40,7 +40,7 @@ def _drift(codes: Integers) -> Drift:
 
 
 def _kinds(alarms: list[StreamAlarm]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(alarm.kind, alarm.jurors) for alarm in alarms]
+    return [(alarm.reason, alarm.jurors) for alarm in alarms]
 
 
 # -- which alarms are raised ------------------------------------------------------------------------------------------
@@ -86,13 +86,13 @@ def test_a_change_raises_its_own_alarms_and_no_other(change: str, first: list[An
 
 @pytest.mark.slow
 def test_two_who_stop_agreeing_are_no_pair_and_harder_items_are_a_change_of_the_panel() -> None:
-    assert "pair_drift" not in [alarm.kind for alarm in _drift(_changed("no longer a copy")).alarms]
+    assert "pair_drift" not in [alarm.reason for alarm in _drift(_changed("no longer a copy")).alarms]
     assert _kinds(_drift(_changed("harder")).alarms)[0] == ("score_drift", ())
 
 
 def test_a_juror_who_gives_one_label_only_is_constant() -> None:
     alarm = _drift(_changed("constant")).alarms[0]
-    assert (alarm.kind, alarm.jurors, alarm.alarm.labels) == ("juror_constant", ("dee",), ("yes",))
+    assert (alarm.reason, alarm.jurors, alarm.alarm.labels) == ("juror_constant", ("dee",), ("yes",))
 
 
 def test_a_juror_who_gets_worse_is_named_alone_with_since_when_and_how_much() -> None:
@@ -100,7 +100,7 @@ def test_a_juror_who_gets_worse_is_named_alone_with_since_when_and_how_much() ->
     _worse(codes, truth, 2, 0.4)
     drift = _drift(codes)
     (alarm,) = drift.alarms
-    assert (alarm.kind, alarm.jurors, alarm.alarm.level) == ("juror_drift", ("cy",), "alarm")
+    assert (alarm.reason, alarm.jurors, alarm.alarm.level) == ("juror_drift", ("cy",), "alarm")
     assert abs(alarm.since - BEFORE) <= 100
     assert alarm.raised < BEFORE + 400
     assert (alarm.before or 0) > 0.8 > (alarm.after or 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,9 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
-from jurors.monitor.monitor import text_of
+from jurors.monitor.drift.detector import Drift
+from jurors.monitor.monitor import History, WindowGrades, text_of
+from jurors.monitor.windows import Span
 
 
 def rows(items: range, labels: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -101,10 +104,7 @@ def test_votes_for_closed_items_are_late_and_not_counted() -> None:
     again = Monitor.from_dict(monitor.to_dict())
     again.learn_one("q5", "a", "n")
     assert (again.late, again.items) == (3, 30)
-    assert (
-        "3 votes for items that were closed already: not counted (remember=20)"
-        in again.grade(method="majority").notes[-1]
-    )
+    assert "3 votes for closed items are not counted (remember=20)" in again.grade(method="majority").notes[-1]
 
 
 def test_an_item_closed_in_one_monitor_is_not_counted_again_from_another() -> None:
@@ -199,16 +199,16 @@ def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
 @pytest.mark.parametrize(
     ("options", "votes", "message"),
     [
-        ({}, [("q1", "ann")], "row 1 is no vote"),
+        ({}, [("q1", "ann")], "row 1 is not a vote"),
         ({}, [("q1", "", "yes")], "row 1: the juror is empty"),
         ({}, [(None, "ann", "yes")], "row 1: the item is empty"),
-        ({}, [("q1", "ann", "yes", "noon")], "time 'noon' is none"),
-        ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "past the year 9999: give seconds since 1970, not milli"),
-        ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "past the year 9999"),
+        ({}, [("q1", "ann", "yes", "noon")], "time 'noon' is not a time"),
+        ({}, [("q1", "ann", "yes", 1_767_225_600_000)], "after the year 9999: give seconds since 1970, not milli"),
+        ({}, pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "after the year 9999"),
         ({}, [("q1", "ann", ["yes"])], "not a single value"),
         ({}, pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
-        ({}, jurors.load_example("census")[0], "counts without items"),
-        ({}, [(k, "ann", f"score {k}") for k in range(251)], "more than 250 labels"),
+        ({}, jurors.load_example("census")[0], "these votes are counts"),
+        ({}, [(k, "ann", f"score {k}") for k in range(251)], "at most 250 labels"),
         ({"labels": ["yes", "no"]}, [("q1", "ann", "yes"), ("q1", "bob", "maybe")], "label 'maybe' is not among"),
         ({"window": "1h"}, [("q1", "ann", "yes", 5), ("q1", "bob", "yes")], "needs the time of every vote"),
         ({"window": "1h"}, [("q1", "ann", "yes")], "needs the time of every vote"),
@@ -290,9 +290,9 @@ def test_a_snapshot_that_is_none_or_does_not_fit_or_is_newer_is_refused(snapshot
     document = json.loads(snapshot.read_text())
     document["monitor"]["panes"]["jurors"].pop()
     wrong = {
-        text_of(document["monitor"]): "does not fit together",
+        text_of(document["monitor"]): "is inconsistent",
         json.dumps({**document, "version": 99}): "written by a newer jurors",
-        "{}": "no snapshot of a monitor",
+        "{}": "not a snapshot of a monitor",
     }
     for text, message in wrong.items():
         snapshot.write_text(text)
@@ -323,7 +323,7 @@ def test_a_juror_who_gets_worse_raises_one_alarm_which_survives_a_restart() -> N
     assert monitor.alarms() == []
     monitor.learn_many(stream(1_000, bad=0.45, seed=2, start=1_000))
     raised = monitor.alarms()
-    assert [(alarm.kind, alarm.jurors, alarm.active) for alarm in raised] == [("juror_drift", ("dee",), True)]
+    assert [(alarm.reason, alarm.jurors, alarm.active) for alarm in raised] == [("juror_drift", ("dee",), True)]
     assert 950 <= raised[0].since <= 1_050
     again = Monitor.from_dict(monitor.to_dict())
     for other in (monitor, again, monitor.copy()):
@@ -356,7 +356,7 @@ def test_jurors_who_vote_late_are_not_silent(settle: int) -> None:
     for start in range(0, 1_000, 50):  # eve is 150 items behind
         monitor.learn_many(quick[4 * start : 4 * (start + 50)])
         monitor.learn_many(slow[max(start - 150, 0) : max(start - 100, 0)])
-        raised |= {(alarm.kind, alarm.jurors) for alarm in monitor.alarms()}
+        raised |= {(alarm.reason, alarm.jurors) for alarm in monitor.alarms()}
     assert bool(raised) == (settle == 0)
 
 
@@ -368,3 +368,25 @@ def test_panes_that_were_joined_are_not_new_items() -> None:
         assert monitor.alarms() == []
     assert monitor._drift is not None
     assert monitor._drift.items == 2_000
+
+
+def test_a_long_history_of_many_jurors_fits_80_columns() -> None:
+    span, names = Span(0, 0.0, 100.0, 100, 900, complete=True), [f"judge-{k}" for k in range(9)]
+    scores = dict.fromkeys(names, 0.8)
+    graded = WindowGrades(span, score=scores, interval={"score": dict.fromkeys(names, (0.7, 0.9))})
+    history = History("100", by_time=False, windows=[graded] * 40 + [WindowGrades(span, refused="too few jurors " * 9)])
+    lines = history.to_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+    assert lines[-1] == "21 older windows and 6 more jurors: --full shows all."
+    assert lines[3].split()[:4] == ["100", "100", "80%", "80%"]
+    assert "80% (70 – 90)" in history.to_text(full=True)
+    assert all(name in history.to_text(full=True) for name in names)
+    assert history.to_dict()["schema"] == "jurors.history/2"
+
+
+def test_the_false_alarm_rate_is_stated_with_its_assumption() -> None:
+    for stated in (Monitor.__doc__, Monitor.alarms.__doc__, Drift.__doc__):
+        assert "independent items" in str(stated)
+    watch: Any = importlib.import_module("jurors.cli.server").watch
+    assert "independent items" in next(option.help for option in watch.params if option.name == "alpha")

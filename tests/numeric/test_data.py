@@ -1,4 +1,4 @@
-"""Numbers from tables (decimal commas, per cent, gaps, what is no number), and jurors who gave one item several."""
+"""Numbers from tables (decimal commas, per cent, gaps, what is not a number), and jurors who gave one item several."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import jurors
 from jurors import OptionError, Sketch, VotesError
 from jurors._numeric import Floats
 from jurors.numeric.data import Repeatability, RepeatedNumbers, read_numbers, repeatability
+from jurors.numeric.grade import grade_numbers
+from jurors.numeric.score import score_numbers
 from jurors.votes.table import Votes
 
 
@@ -39,11 +41,11 @@ def test_decimal_commas_and_per_cent_are_understood_and_remarked() -> None:
 @pytest.mark.parametrize(
     "table, message",
     [
-        pytest.param("item,ann,bob\nq1,3,great\nq2,4,2\n", "juror bob, item q1: 'great' is no number", id="word"),
-        pytest.param("item,ann,bob\nq1,3,inf\nq2,4,2\n", "'inf' is no number", id="infinite"),
-        pytest.param("item,ann,bob\nq1,3,1e999\nq2,4,2\n", "item q1: '1e999' is no number", id="past floats"),
+        pytest.param("item,ann,bob\nq1,3,great\nq2,4,2\n", "juror bob, item q1: 'great' is not a number", id="word"),
+        pytest.param("item,ann,bob\nq1,3,inf\nq2,4,2\n", "'inf' is not a number", id="infinite"),
+        pytest.param("item,ann,bob\nq1,3,1e999\nq2,4,2\n", "item q1: '1e999' is not a number", id="past floats"),
         pytest.param('item,ann,bob\nq1,3,"1,200"\nq2,4,2\n', "'1,200' may be a thousand or a decimal", id="thousand"),
-        pytest.param("item,ann,bob\nq1,3,5%\nq2,4,2\n", "'5%' is no number", id="percent"),
+        pytest.param("item,ann,bob\nq1,3,5%\nq2,4,2\n", "'5%' is not a number", id="percent"),
     ],
 )
 def test_what_is_no_number_is_named_with_its_place(table: str, message: str) -> None:
@@ -136,15 +138,15 @@ def _table(rounds: int = 3) -> str:
 
 
 def test_grade_and_score_report_it_for_jurors_with_repeated_answers() -> None:
-    grades = jurors.grade_numbers(io.StringIO(_table()), repeat="round")
+    grades = grade_numbers(io.StringIO(_table()), repeat="round")
     assert grades.repeats is not None
     assert grades.repeats.jurors == ("ann", "bob")
     assert grades.repeats.within == pytest.approx([2, 8], rel=0.2)
     assert np.isnan(grades.to_frame()["within"][2])
-    assert jurors.grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
+    assert grade_numbers(io.StringIO(_table(1)), repeat="round").repeats is None
     assert grades.to_dict()["repeats"]["bob"]["times"] == 3
-    assert "within an item" in grades.to_text()
-    scored = jurors.score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
+    assert "within an item" in grades.to_text(full=True)
+    scored = score_numbers(io.StringIO(_table()), {k: k for k in range(40)}, repeat="round")
     assert scored.to_dict()["repeats"]["ann"]["items"] == 40
 
 

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import jurors
-from jurors import Numbers, Sketch, Votes, VotesError, score_numbers
+from jurors import Sketch, Votes, VotesError
 from jurors._numeric import Floats
-from jurors.numeric.score import against_truth
+from jurors.numeric.data import Numbers
+from jurors.numeric.grade import grade_numbers, value_items
+from jurors.numeric.score import NumberScores, against_truth, score_numbers
 
 SLOPE, OFFSET, NOISE = np.array([1.0, 0.5, -0.8, 1.2]), np.array([0.0, 20, 90, -5]), np.array([5.0, 8, 10, 20])
 
@@ -44,8 +46,8 @@ def test_measures_are_those_of_numpy() -> None:
             (number - slope * true - offset).std() * np.sqrt(known.sum() / (known.sum() - 2))
         )
     assert scores.grades is not None
-    np.testing.assert_array_equal(scores.grades.reliability, jurors.grade_numbers(values).reliability)
-    valued = jurors.value_items(values).value
+    np.testing.assert_array_equal(scores.grades.reliability, grade_numbers(values).reliability)
+    valued = value_items(values).value
     assert scores.values[0].rmse == pytest.approx(np.sqrt(((valued - truth) ** 2).mean()))
 
 
@@ -89,12 +91,12 @@ def test_every_way_in_is_scored_alike() -> None:
     for way in (Numbers.from_matrix(values, items=names), votes, votes.to_frame()):
         other: Any = jurors.score(way, key)
         np.testing.assert_allclose(other.by_key.rmse, scores.by_key.rmse)
-    assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), jurors.NumberScores)
+    assert isinstance(jurors.score(Sketch.from_votes(counts), truth.tolist()), NumberScores)
 
 
 def test_who_has_the_scale_upside_down_raises_one_alarm() -> None:
     values, truth = panel(60)
-    alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.kind == "reversed_scale"]
+    alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.reason == "reversed_scale"]
     assert [alarm.jurors for alarm in alarms] == [("3",)]
 
 
@@ -102,8 +104,8 @@ def test_one_juror_is_scored_with_the_reason_why_nothing_is_estimated() -> None:
     values, truth = panel(30)
     scores = score_numbers(values[:, 2:3], truth.tolist())
     assert scores.grades is None
-    assert [alarm.kind for alarm in scores.alarms] == ["reversed_scale"]
-    assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
+    assert [alarm.reason for alarm in scores.alarms] == ["reversed_scale"]
+    assert "no estimates without the key: grading without a key needs at least 3 jurors" in scores.remarks[-1]
     assert [one.by for one in scores.values] == ["mean", "median"]
     assert scores.to_dict()["jurors"][0]["estimated_slope"] is None
 
@@ -122,13 +124,13 @@ def test_a_key_in_another_unit_is_reported() -> None:
     values, truth = panel(30)
     for key, is_other in ((truth / 100, True), (truth, False)):
         remarks = score_numbers(values, key.tolist()).remarks
-        assert any("if these are two units, RMSE" in remark for remark in remarks) is is_other
+        assert any("if the units differ, use correlation" in remark for remark in remarks) is is_other
 
 
 @pytest.mark.parametrize(
     "key, message, code",
     [
-        pytest.param(["good"] * 30, "says 'good' of item 0, which is no number.*--threshold", "bad_row", id="words"),
+        pytest.param(["good"] * 30, "has 'good' for item 0, which is not a number.*threshold=", "bad_row", id="words"),
         pytest.param(["1,234"] * 30, "'1,234' may be a thousand or a decimal", "two_readings", id="thousands"),
         pytest.param([1.0] * 7, "the answer key has 7 labels, but the votes have 30 rows", "votes", id="length"),
         pytest.param({"x": 1.0}, "none of the 1 items of the answer key", "votes", id="others"),
@@ -153,9 +155,30 @@ def test_ratings_with_a_key_on_another_scale_learn_what_scores_them() -> None:
 def test_language_models_that_rate_texts(shared_data: Path) -> None:
     folder = shared_data / "kinds" / "care_asset_continuous"
     scores = jurors.score(folder / "votes.csv.gz", folder / "truth.csv.gz")
-    assert isinstance(scores, jurors.NumberScores)
+    assert isinstance(scores, NumberScores)
     assert scores.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
     assert scores.values[0].rmse == pytest.approx(22.7, abs=0.05)
     assert scores.grades is not None
-    ends = scores.grades.calibrated_reliability_ends
+    ends = scores.grades.reliability_ends
     assert ((ends[:, 0] <= scores.by_key.reliability) & (scores.by_key.reliability <= ends[:, 1])).all()
+
+
+def test_the_card_has_alarms_and_the_smallest_error_first() -> None:
+    values, truth = panel(60)
+    scores = score_numbers(values, truth.tolist())
+    lines = scores.to_text().splitlines()
+    assert lines[0] == "60 items with a true value, 4 jurors"
+    assert lines[2].startswith("!! 3 gives lower numbers")
+    assert "Best: 1 (RMSE " in scores.to_text()
+    assert max(map(len, lines)) <= 80
+    assert next(line.split()[:5] for line in lines if line.startswith("  juror")) == [
+        "juror", "RMSE", "95%", "bias", "reliability"
+    ]  # fmt: skip
+    document = scores.to_dict()
+    assert document["schema"] == "jurors.score/2"
+    assert scores.grades is not None
+    assert document["jurors"][0]["estimated_reliability"] == scores.grades.reliability[0]
+    assert document["independent"]["reliability"]["1"] == scores.grades.independent.reliability[0]
+    other = score_numbers(values, (truth / 100).tolist())
+    assert other.is_other_unit
+    assert "Best: 1 (correlation " in other.to_text()

@@ -11,7 +11,9 @@ import polars
 import pytest
 
 import jurors
-from jurors import Preferences, VotesError, read_pairs
+from jurors import VotesError
+from jurors.pairwise.data import Preferences, read_pairs
+from jurors.pairwise.grade import PairGrades, grade_pairs
 from jurors.votes.key import read_votes_with_key
 
 CASES = json.loads((Path(__file__).parent / "tables.json").read_text(encoding="utf-8"))
@@ -43,7 +45,7 @@ def test_both_orders_in_one_row_are_two_answers(tmp_path: Path) -> None:
     data = read_pairs(tmp_path / "pairs.jsonl")
     who = "gpt-4, v2"  # the first in both orders is the better one; the other way round it is the lean to the first
     assert _answers(data) == [(who, "x", "y", 1), (who, "x", "y", 1), (who, "y", "x", -1), (who, "y", "x", 1)]
-    assert jurors.grade_pairs(data).contradicts.tolist() == [0.5]
+    assert grade_pairs(data).contradicts.tolist() == [0.5]
 
 
 MANY = "juror,left,right,winner\n" + "".join(
@@ -55,13 +57,12 @@ MANY = "juror,left,right,winner\n" + "".join(
 def test_pairs_are_never_taken_for_votes(text: str, tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     for source in (tmp_path / "pairs.csv", polars.read_csv(io.StringIO(text))):
-        for read in (jurors.grade, jurors.label, jurors.agreement, jurors.bounds):
-            with pytest.raises(VotesError, match=r"which of two objects is better: .*grade_pairs") as raised:
+        for read in (jurors.label, jurors.agreement, jurors.bounds):
+            with pytest.raises(VotesError, match=r"preferences between two objects: .*grade_pairs") as raised:
                 read(source)
             assert raised.value.code == "pairs"
-        with pytest.raises(jurors.OptionError, match="grade_pairs"):
-            jurors.grade(source, scale="pairs")
-    with pytest.raises(VotesError, match="which of two objects is better"):
+        assert isinstance(jurors.grade(source, scale="pairs"), PairGrades)
+    with pytest.raises(VotesError, match="preferences between two objects"):
         read_votes_with_key(tmp_path / "pairs.csv", "winner")
     assert jurors.read_votes(tmp_path / "pairs.csv", ignore=["winner"], layout="wide").jurors
 
@@ -105,8 +106,8 @@ def test_inspect_knows_pairs_in_files_and_in_memory(tmp_path: Path) -> None:
 
 def test_texts_of_one_pair_each_are_recommended_as_labels() -> None:
     rows = [f"{who},one {k},two {k},left" for who in ("u", "v") for k in range(5)]
-    alarms = jurors.grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
-    assert "`jurors convert` makes labels of it" in next(a.message for a in alarms if a.kind == "objects_apart")
+    alarms = grade_pairs(io.StringIO("\n".join(["juror,left,right,winner", *rows]))).alarms
+    assert "use `jurors convert`" in next(a.message for a in alarms if a.reason == "objects_apart")
 
 
 _BATTLES = [("x", "y"), ("y", "x"), ("x", "z"), ("z", "y"), ("y", "z"), ("z", "x")] * 3
@@ -122,7 +123,7 @@ def _flagged(column: str, cells: list[object], objects: str = "model_a,model_b")
 def test_a_column_of_0_and_1_is_read_as_its_name_says(column: str, objects: str, words: str, side: int) -> None:
     text = _flagged(column, [words[won] for won in _WON], objects)
     assert _read(text).outcome.tolist() == [side if won else -side for won in _WON]
-    with pytest.raises(VotesError, match="this table says which of two objects is better") as refused:
+    with pytest.raises(VotesError, match="this table holds preferences between two objects") as refused:
         jurors.read_votes(io.StringIO(text))
     assert refused.value.code == "pairs"
 
@@ -177,7 +178,7 @@ def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
     heads = ("question_id", "id")
     rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
     by_question, numbered = (
-        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
+        grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
     )
     assert by_question["swapped"].tolist() == [0, 0, 0]
     assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things

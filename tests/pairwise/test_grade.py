@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from simulated_pairs import preferences, simulated_pairs
 
-from jurors import OptionError, Preferences, SketchError, grade_pairs, rank
-from jurors.pairwise.grade import MOST_OBJECTS
+from jurors import OptionError, SketchError, rank
+from jurors.pairwise.data import Preferences
+from jurors.pairwise.grade import MOST_OBJECTS, grade_pairs
 from jurors.pairwise.model import fit_strengths
 
 FAIR = np.array([[1.0, 0.1, -0.5], [1.1, -0.2, 0.0], [0.9, 0.2, -1.0], [1.0, 0.0, -0.3]])
 
 
 def _kinds(data: Preferences) -> dict[str, tuple[str, ...]]:
-    return {alarm.kind: alarm.jurors for alarm in grade_pairs(data).alarms}
+    return {alarm.reason: alarm.jurors for alarm in grade_pairs(data).alarms}
 
 
 def test_a_juror_who_compares_in_both_orders_is_held_to_it() -> None:
@@ -67,7 +68,7 @@ def test_a_copy_is_named_with_its_original() -> None:
 
 def test_objects_that_nothing_connects_are_an_alarm() -> None:
     (alarm,) = rank(io.StringIO("left,right,winner\na1,a2,a1\na2,a1,a1\nb1,b2,b1\nb2,b3,b2\n")).alarms
-    assert (alarm.kind, alarm.value) == ("objects_apart", 2)
+    assert (alarm.reason, alarm.value) == ("objects_apart", 2)
     assert "a1, a2" in alarm.message
 
 
@@ -100,7 +101,7 @@ def test_where_judges_contradict_each_other_intervals_are_open_and_reported() ->
     habits = np.array([[1.2, 0.0, -0.5], [-1.0, 0.0, -0.5], [0.1, 0.0, -0.5]])
     grades = grade_pairs(simulated_pairs(8, habits, 30, seed=2).data)
     assert np.isinf(grades.discrimination_ends).all()
-    assert "the average juror may not tell objects apart at all" in grades.to_text()
+    assert "The average juror may be no better than chance" in grades.to_text()
     assert grades.to_dict()["jurors"][0]["discrimination_low"] is None
 
 
@@ -110,3 +111,22 @@ def test_strengths_do_not_move_where_jurors_are_taken_to_differ_more() -> None:
     assert fit.state.tau == 1
     assert np.abs(fit.sharpness.value - 1).sum() > np.abs(fit.state.habits[:, 0] - 1).sum()
     assert fit.sharpness.value.mean() == pytest.approx(1)
+
+
+def test_cards_fit_80_columns_with_alarms_first_and_say_what_intervals_assume() -> None:
+    habits = np.vstack([np.tile(FAIR, (8, 1)), (0.05, 3.0, -2.0)])
+    data = simulated_pairs(40, habits, 120, seed=1, spread=1.5).data
+    grades, ranking = grade_pairs(data), rank(data)
+    for result, kind in ((grades, "grade"), (ranking, "rank")):
+        lines = result.to_text().splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) <= 60
+        assert "Intervals hold if jurors err independently" in result.to_text()
+        assert result.to_dict()["schema"] == f"jurors.{kind}/2"
+        assert result.to_dict()["leaders"] == list(result.leaders)
+    assert grades.to_text().splitlines()[2].startswith("!! j32 prefers the first")
+    assert sum(line.startswith("  j") for line in grades.to_text(top=4).splitlines()) == 1 + 8
+    assert "with others" in grades.to_text(full=True)
+    assert sum(line.startswith("  o") for line in ranking.to_text().splitlines()) == 1 + 20
+    assert sum(line.startswith("  o") for line in ranking.to_text(full=True).splitlines()) == 1 + 40
+    assert ranking.objects[0] in ranking.leaders

@@ -13,9 +13,9 @@ from scipy.optimize import minimize
 from simulated_pairs import preferences, simulated_pairs
 from strategies import examples
 
-from jurors import Preferences, rank
+from jurors import rank
 from jurors._numeric import Floats
-from jurors.pairwise.data import CountedPairs
+from jurors.pairwise.data import CountedPairs, Preferences
 from jurors.pairwise.model import PRIOR_MEAN, PRIOR_SPREAD, Answering, Curvature, State, fit_strengths
 
 HABITS = np.array([[1.3, 0.4, -0.5], [0.9, -0.6, 0.2], [0.8, 0.0, -1.0]])

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import jurors
+from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.evaluate.trio import trio_invariants
+from jurors.jury.compare import score_labels
 
 ORDER = ("AAA", "AAB", "ABA", "BAA", "BBA", "BAB", "ABB", "BBB")
 OBSERVED = dict(zip(ORDER, (568, 553, 649, 1813, 3534, 3607, 1068, 8208), strict=True))
@@ -30,8 +32,8 @@ def graded(votes: jurors.Votes) -> jurors.Evaluation:
 
 
 @pytest.fixture(scope="module")
-def truth() -> jurors.KeyedEvaluation:
-    return jurors.score_labels(*jurors.load_example("census"))
+def truth() -> KeyedEvaluation:
+    return score_labels(*jurors.load_example("census"))
 
 
 def by_tuple(partition: jurors.evaluate.Partition) -> dict[str, list[float]]:
@@ -39,7 +41,7 @@ def by_tuple(partition: jurors.evaluate.Partition) -> dict[str, list[float]]:
     return dict(zip(keys, partition.by_true_label.tolist(), strict=True))
 
 
-def test_the_example_is_the_table_of_the_paper(votes: jurors.Votes, truth: jurors.KeyedEvaluation) -> None:
+def test_the_example_is_the_table_of_the_paper(votes: jurors.Votes, truth: KeyedEvaluation) -> None:
     counts = {"".join(map(str, t)): n for t, n in jurors.Sketch.from_votes(votes).to_counts().items()}
     assert counts == OBSERVED
     assert truth.items == 20_000
@@ -47,21 +49,23 @@ def test_the_example_is_the_table_of_the_paper(votes: jurors.Votes, truth: juror
     assert actual == ACTUAL_A
 
 
-def test_prevalence_of_a_by_algebra_by_key_and_by_majority(
-    graded: jurors.Evaluation, truth: jurors.KeyedEvaluation
-) -> None:
-    assert graded.prevalence["A"] == pytest.approx(0.0887453, abs=5e-8)
+def test_prevalence_of_a_by_algebra_by_key_and_by_majority(graded: jurors.Evaluation, truth: KeyedEvaluation) -> None:
+    assert graded.independent.prevalence["A"] == pytest.approx(0.0887453, abs=5e-8)
     assert truth.prevalence["A"] == Fraction(1, 10)
     assert graded.majority is not None
     assert graded.majority.prevalence["A"] == Fraction("0.17915")
 
 
 def test_accuracies_by_algebra(graded: jurors.Evaluation) -> None:
-    assert [graded.accuracy[j]["A"] for j in "ijk"] == pytest.approx([0.489311, 0.612021, 0.750219], abs=5e-7)
-    assert [graded.accuracy[j]["B"] for j in "ijk"] == pytest.approx([0.891934, 0.700703, 0.712900], abs=5e-7)
+    assert [graded.independent.accuracy[j]["A"] for j in "ijk"] == pytest.approx(
+        [0.489311, 0.612021, 0.750219], abs=5e-7
+    )
+    assert [graded.independent.accuracy[j]["B"] for j in "ijk"] == pytest.approx(
+        [0.891934, 0.700703, 0.712900], abs=5e-7
+    )
 
 
-def test_accuracies_by_the_key(truth: jurors.KeyedEvaluation) -> None:
+def test_accuracies_by_the_key(truth: KeyedEvaluation) -> None:
     assert [truth.accuracy[j]["A"] for j in "ijk"] == [Fraction("0.502"), Fraction("0.6005"), Fraction("0.687")]
     on_b = [float(truth.accuracy[j]["B"]) for j in "ijk"]
     assert on_b == pytest.approx([0.898111, 0.703333, 0.711667], abs=5e-7)
@@ -81,7 +85,7 @@ def test_accuracies_by_the_key(truth: jurors.KeyedEvaluation) -> None:
         ("B", "ijk", "0.000176909"),
     ],
 )
-def test_error_correlations_by_the_key(truth: jurors.KeyedEvaluation, label: str, group: str, printed: str) -> None:
+def test_error_correlations_by_the_key(truth: KeyedEvaluation, label: str, group: str, printed: str) -> None:
     found = truth.correlation(label, list(group))
     assert found == _correlation(label, group)
     places = len(printed.split(".")[1])
@@ -89,7 +93,7 @@ def test_error_correlations_by_the_key(truth: jurors.KeyedEvaluation, label: str
 
 
 def test_the_paper_s_caution_the_correlations_are_what_chance_gives_to_unrelated_draws(
-    truth: jurors.KeyedEvaluation,
+    truth: KeyedEvaluation,
 ) -> None:
     """Under independence a pair's Γ has the variance P_i(1 - P_i) P_j(1 - P_j) / Q_l; all six lie within 1.6 of it."""
     spreads: dict[str, list[float]] = {}
@@ -108,38 +112,40 @@ def test_the_paper_s_caution_the_correlations_are_what_chance_gives_to_unrelated
 
 
 def test_partition_by_algebra_to_the_integer(graded: jurors.Evaluation) -> None:
-    assert graded.partition is not None
-    found = by_tuple(graded.partition)
+    assert graded.independent.partition is not None
+    found = by_tuple(graded.independent.partition)
     assert {t: round(split[0]) for t, split in found.items()} == PRINTED_AE_A
     assert {t: round(split[1]) for t, split in found.items()} == PRINTED_AE_B
 
 
 def test_partition_by_majority(votes: jurors.Votes) -> None:
-    partition = jurors.grade(votes, method="majority").partition
+    partition = jurors.grade(votes, method="majority").independent.partition
     assert partition is not None
     assert {t: split[0] for t, split in by_tuple(partition).items()} == PRINTED_MV_A
 
 
 def test_labelling_errors_of_algebra_of_the_best_rule_and_of_majority(
-    graded: jurors.Evaluation, truth: jurors.KeyedEvaluation
+    graded: jurors.Evaluation, truth: KeyedEvaluation
 ) -> None:
-    assert graded.partition is not None
-    assert truth.errors_of(graded.partition.chosen) == 1_720
+    assert graded.independent.partition is not None
+    assert truth.errors_of(graded.independent.partition.chosen) == 1_720
     assert truth.best_errors == 1_720
     assert truth.majority_errors == 3_003
 
 
 def test_algebra_s_own_estimate_of_its_labelling_errors(graded: jurors.Evaluation) -> None:
     """1,546 when the printed whole-number partition is added up; 1,545.38 before it is rounded."""
-    assert graded.partition is not None
-    assert graded.partition.expected_errors == pytest.approx(1545.3803, abs=5e-5)
-    lost = [min(round(a), round(b)) for a, b in by_tuple(graded.partition).values()]
+    assert graded.independent.partition is not None
+    assert graded.independent.partition.expected_errors == pytest.approx(1545.3803, abs=5e-5)
+    lost = [min(round(a), round(b)) for a, b in by_tuple(graded.independent.partition).values()]
     assert sum(lost) == 1_546
 
 
 def test_three_tuples_are_labelled_against_their_majority(graded: jurors.Evaluation) -> None:
-    assert graded.partition is not None
-    chosen = dict(zip(by_tuple(graded.partition), graded.partition.chosen.tolist(), strict=True))
+    assert graded.independent.partition is not None
+    chosen = dict(
+        zip(by_tuple(graded.independent.partition), graded.independent.partition.chosen.tolist(), strict=True)
+    )
     against = {t for t, label in chosen.items() if "AB"[label] != max("AB", key=t.count)}
     assert against == {"AAB", "ABA", "BAA"}
 
@@ -150,12 +156,12 @@ def test_the_discriminant_is_no_rational_square_so_the_note_sounds(
     h = trio_invariants(jurors.Sketch.from_votes(votes)).hyperdeterminant
     assert h == 3190087950361
     assert math.isqrt(h) ** 2 != h
-    assert not graded.exact.is_rational  # type: ignore[union-attr]
-    assert [(alarm.kind, alarm.level) for alarm in graded.alarms] == [("irrational", "note")]
+    assert not graded.independent.exact.is_rational  # type: ignore[union-attr]
+    assert [(alarm.reason, alarm.level) for alarm in graded.alarms] == [("irrational", "note")]
 
 
 def test_leading_coefficient_of_the_prevalence_quadratic(votes: jurors.Votes) -> None:
-    m = jurors.moments(jurors.Sketch.from_votes(votes))
+    m = jurors.theory.moments(jurors.Sketch.from_votes(votes))
     product = math.prod(m.pair.values(), start=Fraction(1))
     assert m.trio["i", "j", "k"] ** 2 + 4 * product == Fraction(3190087950361, 160000000000000000)
     assert product == Fraction(1612380721606215379, 10**24)
@@ -163,8 +169,8 @@ def test_leading_coefficient_of_the_prevalence_quadratic(votes: jurors.Votes) ->
 
 
 def test_both_solutions_and_the_evaluation_give_the_counts_back(graded: jurors.Evaluation) -> None:
-    for solution in (*graded.solutions, graded):
-        again = jurors.encode(solution, items=20_000).to_counts()
+    for solution in (*graded.independent.solutions, graded.independent):
+        again = jurors.theory.encode(solution, items=20_000).to_counts()
         assert {"".join(map(str, t)): n for t, n in again.items()} == OBSERVED
 
 

@@ -14,12 +14,12 @@ from jurors.serve.store import batch_of, open_store
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, list(arguments))
+    return CliRunner().invoke(main, ["store", *arguments])
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> str:
-    """A store with two projects, one of which has votes that are not folded yet."""
+    """A store with two projects, one of which has votes that are not counted yet."""
     place = str(tmp_path / "source.db")
     store = open_store(place)
     for name in ("one", "two"):
@@ -49,7 +49,7 @@ def test_everything_comes_back(source: str, place: str, tmp_path: Path) -> None:
         assert state(place, name) == state(source, name)
     again = run("import", backup, "--store", place)
     assert again.exit_code == 2
-    assert "there is a project 'one' already" in again.stderr
+    assert "project 'one' already exists" in again.stderr
 
 
 def test_one_project_goes_alone_also_by_standard_output(source: str, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_key_allows_what_it_is_for_and_nothing_else(keys: StoredKeys) -> None:
     token = _token(keys, "write", "shop")
     assert check_key(keys.key, f"Bearer {token}", "read", "shop").project == "shop"
     assert check_key(keys.key, f"bearer  {token}", "write", "shop").scope == "write"
-    with pytest.raises(ApiError, match="may not read all projects"):
+    with pytest.raises(ApiError, match="cannot read all projects"):
         check_key(keys.key, f"Bearer {token}", "read", None)
 
 

@@ -65,7 +65,7 @@ def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -
     _, first = store.put_project("p", {"labels": ["yes", "no"]})
     again, second = store.put_project("p", {"labels": ["yes", "no", "maybe"]})
     assert (first, second, again.labels) == (True, False, ("yes", "no", "maybe"))
-    with pytest.raises(ApiError, match="label 'no' of this project cannot be taken away"):
+    with pytest.raises(ApiError, match="label 'no' cannot be removed from this project"):
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
     store.aggregate_all(again.id)
@@ -110,7 +110,7 @@ def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: st
         assert session.rows("SELECT version FROM schema_version") == [(len(MIGRATIONS),)]
         session.run("UPDATE schema_version SET version = 999")
     store.close()
-    with pytest.raises(ApiError, match="written by a newer jurors"):
+    with pytest.raises(ApiError, match="written by a newer version of jurors"):
         open_store(place)
 
 
@@ -160,7 +160,7 @@ def test_a_restarted_postgresql_is_used_again_at_once_and_its_absence_says_why()
         with ThreadPoolExecutor(8) as threads:  # so that the pool holds several connections
             list(threads.map(lambda number: store.put_project(f"p{number}", {}), range(40)))
         server.stop()
-        with pytest.raises(StoreUnavailable, match=r"does not answer \(No such file or directory\)"):
+        with pytest.raises(StoreUnavailable, match=r"is unavailable \(No such file or directory\)"):
             store.projects()
         server.start()
         assert len(store.projects()) == 40

@@ -332,7 +332,7 @@ def test_a_column_called_read_does_not_make_a_frame_a_file_but_a_temporary_file_
 
 @pytest.mark.parametrize(
     "thing",
-    [pl.Series([1, 2]), pd.Series([1, 2]), pa.array([1, 2]), {"a": [1]}, 5, None],
+    [pl.Series([1, 2]), pd.Series([1, 2]), pa.array([1, 2]), 5, None],
     ids=lambda t: type(t).__name__,
 )
 def test_what_is_no_frame_is_refused_in_one_line(thing: Any) -> None:

@@ -102,7 +102,7 @@ def test_a_copy_of_a_sketch_is_not_counted_twice(tmp_path: Path) -> None:
     for name in ("a.sketch.json", "copy.sketch.json"):
         SMALL.to_file(tmp_path / name)
     for source in ([tmp_path / "a.sketch.json", tmp_path / "copy.sketch.json"], tmp_path):
-        with pytest.raises(VotesError, match=r"copy.sketch.json: the very same counts are in a.sketch.json"):
+        with pytest.raises(VotesError, match=r"copy.sketch.json: the same counts are in a.sketch.json"):
             read_votes(source)
 
 
@@ -110,12 +110,12 @@ def test_a_sketch_beside_votes_points_to_merge(tmp_path: Path) -> None:
     SMALL.to_file(tmp_path / "a.sketch.json")
     (tmp_path / "b.csv").write_text("item,juror,label\n1,ann,x\n")
     (tmp_path / "README.md").write_text("Sketches of one week.")
-    with pytest.raises(VotesError, match=r"b.csv: this is no sketch file, but others are; .*`jurors merge`"):
+    with pytest.raises(VotesError, match=r"b.csv: this is .*sketch file, but others are; .*`jurors convert`"):
         read_votes(tmp_path)
     (tmp_path / "b.csv").unlink()
     assert Sketch.from_votes(read_votes(tmp_path)) == SMALL
     (tmp_path / "b.json").write_text('{"jurors": 1}')
-    with pytest.raises(VotesError, match=r"b.json: this is no sketch file"):
+    with pytest.raises(VotesError, match=r"b.json: this is .*sketch file"):
         read_votes([tmp_path / "a.sketch.json", tmp_path / "b.json"])
 
 
@@ -152,7 +152,7 @@ def test_a_document_that_makes_no_sense_is_refused_in_one_line(changes: dict[str
 def test_a_part_that_is_missing_or_changed_is_named() -> None:
     whole = SMALL.to_dict()
     for part in ("items", "jurors", "labels", "decisions", "counts", "checksum"):
-        with pytest.raises(VotesError, match=f'no "{part}"'):
+        with pytest.raises(VotesError, match=f'"{part}" is missing'):
             Sketch.from_dict({name: value for name, value in whole.items() if name != part})
     for changed in ({"counts": [2, 3, 4]}, {"note": "an extra part"}):
         with pytest.raises(VotesError, match="checksum does not match"):
@@ -162,7 +162,7 @@ def test_a_part_that_is_missing_or_changed_is_named() -> None:
 @pytest.mark.parametrize("label", [float("nan"), float("inf"), None])
 def test_a_label_that_json_cannot_hold_is_not_written(label: Any) -> None:
     votes = Votes(jurors=("ann",), labels=("A", label), rows=1, _dense=np.array([[0]]))
-    with pytest.raises(VotesError, match="cannot stand in a sketch file"):
+    with pytest.raises(VotesError, match="cannot be stored in a sketch file"):
         to_document(votes)
 
 
@@ -213,7 +213,7 @@ def test_a_label_that_was_never_voted_in_one_shard_is_merged_only_on_request() -
     assert (merged["A", "B"], merged["A", "C"]) == (1, 2)
     with pytest.raises(SketchError, match="different jurors"):
         Sketch.merge([left, right.rename({"bob": "cy"})], union_labels=True)
-    with pytest.raises(SketchError, match="no sketch to merge"):
+    with pytest.raises(SketchError, match="needs at least one sketch"):
         Sketch.merge([])
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from strategies import sketches
 
-from jurors import Sketch, SketchError, Votes, VotesError, moments
+from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.sketch.sketch import count_votes
+from jurors.theory import moments
 
 
 @given(sketches(jurors=4, missing=True))
@@ -69,7 +70,7 @@ def test_merging_finds_jurors_by_name_and_refuses_others() -> None:
         ({"AB": -1}, "must not be negative"),
         ({"AB": 1.5}, "whole numbers"),
         ({"AB": "many"}, "whole numbers"),
-        ({}, "needs the jurors and labels named"),
+        ({}, "needs jurors= and labels="),
     ],
 )
 def test_bad_counts_are_refused(counts: dict[str, int], message: str) -> None:

@@ -184,7 +184,7 @@ SUMS: dict[str, Callable[[Sketch], tuple[Any, ...]]] = {
     "third moments": lambda s: (fit_factor(Pairs(s)).prevalence, fit_factor(Pairs(s)).accuracy),
     "joint counts": lambda s: (joint_counts(s, POSTERIOR * s.counts[:, None]),),
     "whole joint counts": lambda s: (joint_counts(s, np.stack([s.counts, s.counts], axis=1)),),
-    "heard by others": lambda s: tuple(compare_with_peers(s, POSTERIOR, CONFUSION)),
+    "compared with peers": lambda s: compare_with_peers(s, POSTERIOR, CONFUSION),
     "habits": lambda s: tuple(vars(default_answers(s)).values()),
     "groups": lambda s: (juror_groups(s),),
     "copies merged": lambda s: (merge_copies(s.tuples, {5: 2, 7: 2}).codes,),

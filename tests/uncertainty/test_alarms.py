@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import jurors
-from jurors import Sketch, Solution
+from jurors import Sketch
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.partition import Partition, majority_partition
+from jurors.theory import Solution
 from jurors.uncertainty import alarms as standing
 from jurors.uncertainty.alarms import (
     binomial_error,
@@ -91,7 +92,7 @@ def alarms_of(cast: dict[str, tuple[int, int, float]]) -> list[Alarm]:
 
 
 def named_of(cast: dict[str, tuple[int, int, float]]) -> dict[str, tuple[str, ...]]:
-    return {alarm.kind: alarm.jurors for alarm in alarms_of(cast)}
+    return {alarm.reason: alarm.jurors for alarm in alarms_of(cast)}
 
 
 def test_a_liar_is_four_standard_errors_below_chance_and_has_twenty_votes() -> None:
@@ -132,9 +133,9 @@ def test_a_panel_of_one_answer_is_a_shared_default() -> None:
     assert abs(habits.kappa) < 0.02
     assert habits.default_share == 1
     (alarm,) = default_alarms(sketch(said))
-    assert (alarm.kind, alarm.level, len(alarm.jurors)) == ("shared_default", "alarm", 10)
+    assert (alarm.reason, alarm.level, len(alarm.jurors)) == ("shared_default", "alarm", 10)
     assert "'no'" in alarm.message
-    assert "shared_default" in {a.kind for a in jurors.grade(sketch(said)).alarms}
+    assert "shared_default" in {a.reason for a in jurors.grade(sketch(said)).alarms}
 
 
 def test_finders_of_a_rare_label_are_no_default() -> None:
@@ -162,7 +163,7 @@ def _votes(accuracies: list[float], items: int = 4_000) -> tuple[Any, Any]:
 
 
 def _named(result: Any) -> dict[str, tuple[str, ...]]:
-    return {alarm["kind"]: tuple(alarm["jurors"]) for alarm in result.to_dict()["alarms"]}
+    return {alarm["reason"] or alarm["kind"]: tuple(alarm["jurors"]) for alarm in result.to_dict()["alarms"]}
 
 
 def test_a_clearly_weak_juror_is_a_note_of_the_grades_and_of_the_score() -> None:
@@ -192,9 +193,11 @@ def graded(scores: list[float], error: Any, **fields: Any) -> Any:
     names = tuple(ascii_letters[: len(scores)])
     reach = NormalDist().inv_cdf(0.95) * np.broadcast_to(error, len(scores))
     ends = {j: (x - r, x + r) for j, x, r in zip(names, scores, reach, strict=True)}
-    given = {"target": "population", "level": 0.9, "items": 96, "sketch": None, "as_real": None, "solution": "some"}
+    solution = fields.pop("solution", "some")
     score = dict(zip(names, scores, strict=True))
-    return SimpleNamespace(jurors=names, score=score, interval_of=lambda _, j: ends[j], **{**given, **fields})
+    model = SimpleNamespace(score=score, solution=solution, interval_of=lambda _, j: ends[j])
+    given = {"target": "population", "level": 0.9, "items": 96, "votes": {}, "is_calibrated": False, "calibrated": None}
+    return SimpleNamespace(jurors=names, independent=model, solution=solution, **{**given, **fields})
 
 
 def test_intervals_for_the_test_lack_the_luck_of_its_items() -> None:
@@ -225,7 +228,7 @@ def with_alarms(*alarms: tuple[str, str, str]) -> Any:
     scores = [0.3, 0.7, 0.71, 0.72, *[0.9] * 4]
     accuracy = {j: {"A": x, "B": x} for j, x in zip("abcdefgh", scores, strict=True)}
     solution = SimpleNamespace(to_float=lambda: SimpleNamespace(accuracy=accuracy))
-    told = tuple(SimpleNamespace(kind=kind, level=level, jurors=(who,)) for kind, level, who in alarms)
+    told = tuple(SimpleNamespace(reason=reason, level=level, jurors=(who,)) for reason, level, who in alarms)
     return graded(scores, 0.001, labels=("A", "B"), exam=None, solution=solution, alarms=told)
 
 
@@ -246,7 +249,7 @@ def test_nobody_is_named_twice_or_by_grades_in_doubt(
 ) -> None:
     monkeypatch.setattr(standing, "Evaluation", SimpleNamespace)
     notes = standing.outlier_alarms(with_alarms(*alarms))
-    assert {note.kind: note.jurors for note in notes} == named
+    assert {note.reason: note.jurors for note in notes} == named
     assert all(note.level == "note" and note.value == len(note.jurors) for note in notes)
 
 
@@ -264,6 +267,46 @@ def test_clearly_weak_is_what_all_pairs_say(size: int) -> None:
         assert set(clearly_weak(graded(score.tolist(), error))) == weak
 
 
+def dependent_panel(width: int, shared: float, apart: bool = False, items: int = 4_000) -> Any:
+    """Jurors who are right four times in five; the last two do the same, or the opposite, on a share of the items."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, items)
+    right = rng.random((items, width)) < 0.8
+    together = rng.random(items) < shared
+    right[together, -1] = right[together, -2] ^ apart
+    return np.where(right, truth[:, None], 1 - truth[:, None])
+
+
+@pytest.mark.parametrize(
+    ("width", "shared", "level"),
+    [(4, 0.15, "note"), (4, 0.4, "alarm"), (6, 0.2, "note"), (6, 0.6, "warning"), (14, 0.6, "note")],
+    ids=["four, little", "four, much", "six, little", "six, much", "a pair of fourteen"],
+)
+def test_correlated_errors_are_a_note_unless_the_effect_is_large(width: int, shared: float, level: str) -> None:
+    result = jurors.grade(dependent_panel(width, shared))
+    (alarm,) = [alarm for alarm in result.alarms if alarm.reason == "correlated_errors"]
+    assert alarm.level == level
+    strength = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}[level]
+    assert alarm.message.startswith(f"{strength} correlated: ")
+    assert "agree more often than the estimated truth explains" in alarm.message
+    assert ("do not show which two share errors" in alarm.message) == (width == 4)
+
+
+def test_jurors_who_disagree_too_often_are_not_said_to_share_errors() -> None:
+    votes = dependent_panel(14, 0.3, apart=True)
+    (alarm,) = [alarm for alarm in jurors.grade(votes).alarms if alarm.reason == "correlated_errors"]
+    assert alarm.message == (
+        "errors are slightly negatively correlated: 13 and 14 disagree more often than the estimated truth explains"
+    )
+
+
+def test_grades_of_most_items_need_no_alarm_of_a_small_group() -> None:
+    votes = np.full((1_600, 7), -1)
+    votes[:1_000, :5], votes[1_000:, 5:] = dependent_panel(5, 0.0, items=1_000), dependent_panel(2, 1.0, items=600)
+    assert {a.level for a in jurors.grade(votes).alarms if a.reason == "too_few_voices"} == {"warning"}
+    assert {a.level for a in jurors.grade(votes[600:]).alarms if a.reason == "too_few_voices"} == {"alarm"}
+
+
 SKETCH = Sketch.from_counts({"AAABB": 30, "AAAAA": 70}, jurors="ijklm", labels="AB")
 
 
@@ -275,7 +318,7 @@ def partition(sure: float) -> Partition:
 
 def test_a_fit_that_doubts_nothing_is_noticed_and_one_that_doubts_or_promises_nothing_is_not() -> None:
     (alarm,) = degenerate_alarms(partition(1.0))
-    assert (alarm.kind, alarm.level, alarm.value) == ("degenerate_fit", "warning", 0.0)
+    assert (alarm.reason, alarm.level, alarm.value) == ("degenerate_fit", "warning", 0.0)
     assert contested(partition(0.9)) == pytest.approx((30, 3))
     assert degenerate_alarms(partition(0.95)) == degenerate_alarms(majority_partition(SKETCH)) == []
 
@@ -298,7 +341,7 @@ def test_three_standard_errors_below_the_promise_ring(right: int) -> None:
     assert test.expected == pytest.approx(89)
     assert len(alarms) == (right == 79)
     for alarm in alarms:
-        assert (alarm.kind, alarm.level) == ("gold_contradicts", "alarm")
+        assert (alarm.reason, alarm.level) == ("gold_contradicts", "alarm")
         assert alarm.value == pytest.approx(-10)
 
 

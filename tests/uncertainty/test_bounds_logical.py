@@ -232,7 +232,7 @@ def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
     assert logical_bounds(sketch, asked).is_possible
     bounds = logical_bounds(sketch, asked, exact=True)
     assert not bounds.is_possible
-    assert "every item has one label" in bounds.alarms[0].message
+    assert "split items between labels" in bounds.alarms[0].message
 
 
 # -- the highest floor --------------------------------------------------------------------------------------

@@ -15,13 +15,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
-from jurors import Sketch, Solution, encode
+from jurors import Sketch
 from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
+from jurors.theory import Solution, encode
 from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
 from jurors.uncertainty.bounds_search import Separated
 from jurors.uncertainty.bounds_trio import (
@@ -147,7 +148,7 @@ def is_within(inner: Bounds, outer: Bounds, slack: float = 1e-12) -> bool:
 
 
 def outcomes(bounds: Bounds) -> list[str]:
-    return [alarm.kind for alarm in bounds.alarms]
+    return [alarm.reason for alarm in bounds.alarms]
 
 
 # -- the guarantee -----------------------------------------------------------------------------------------

@@ -166,15 +166,15 @@ def test_a_tempered_posterior_by_hand_however_many_rows_are_worked_out_at_a_time
 ) -> None:
     jury, _ = random_jury(tuples=50)
     odds, log_rho = log_odds(jury.posterior, jury.distinct), np.array([-2.0, -9.0])
-    slant = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
+    label_bias = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
     monkeypatch.setattr(scenarios, "MANY", many)  # in single and in double precision
     monkeypatch.setattr(scenarios, "_IN_CACHE", 42)  # seven rows
-    found = scenarios.temper_posteriors(odds, jury.distinct, log_rho, slant)
+    found = scenarios.temper_posteriors(odds, jury.distinct, log_rho, label_bias)
     tau = 1 / (1 + np.maximum(jury.distinct - 1, 0)[:, None] * np.exp(log_rho))
-    z = np.exp(odds[:, :, None] * tau[:, None] + slant.T)
+    z = np.exp(odds[:, :, None] * tau[:, None] + label_bias.T)
     assert found == pytest.approx(z / z.sum(axis=1, keepdims=True), abs=1e-6 if many == 0 else 1e-14)
-    assert scenarios.temper_posteriors(odds, jury.distinct, log_rho[:0], slant[:0]).shape == (50, 3, 0)
-    mean = scenarios.mean_tempered_posterior(odds, jury.distinct, log_rho, slant)
+    assert scenarios.temper_posteriors(odds, jury.distinct, log_rho[:0], label_bias[:0]).shape == (50, 3, 0)
+    mean = scenarios.mean_tempered_posterior(odds, jury.distinct, log_rho, label_bias)
     assert mean == pytest.approx(found.mean(axis=2), abs=1e-6 if many == 0 else 1e-14)
 
 

@@ -1,4 +1,4 @@
-"""Labelling errors, information gain, paired changes, and grades against a key: by hand and by plain loops."""
+"""Labelling errors, paired changes, and grades against a key: by hand and by plain loops."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import pytest
 
 from jurors._numeric import Floats, Integers
 from jurors.uncertainty import gold as gold_module
-from jurors.uncertainty.calibrate import FitNoise, calibrate, drawn_scenarios
+from jurors.uncertainty.calibrate import FitNoise, calibrate
 from jurors.uncertainty.gold import (
     KeyCheck,
     Labels,
     PairedRuns,
     intervals_held,
-    label_information,
     labelling_errors,
     paired_change,
 )
 from jurors.uncertainty.reference import shipped_population
-from jurors.uncertainty.scenarios import DRAWS, JuryVotes, answer_spread, temper_posteriors
+from jurors.uncertainty.scenarios import JuryVotes, panel_traits
 
 TRUTH = np.array([0, 1, 2, 0, 1, 2])
 WEIGHTS = np.array([4.0, 1.0, 2.0, 3.0, 5.0, 1.0])
@@ -54,21 +53,9 @@ def test_a_labelling_is_judged_as_a_juror_who_says_the_same() -> None:
         votes, row=np.concatenate([votes.row, np.arange(6)]), juror=np.concatenate([votes.juror, np.full(6, 3)]),
         label=np.concatenate([votes.label, CHOSEN[1]]), jurors=4,
     )  # fmt: skip
-    graded = calibrate(more, shipped_population(), rho=None, spread=answer_spread(votes))
+    graded = calibrate(more, shipped_population(), rho=None, traits=panel_traits(votes))
     assert share == pytest.approx(1 - graded.score[3])
     assert (1 - high, 1 - low) == pytest.approx(graded.interval(0.9)["score"][3])
-
-
-def test_what_a_label_teaches_of_others_is_the_sum_over_their_items() -> None:
-    votes = jury()
-    odds, drawn = drawn_scenarios(votes, shipped_population(), rho=None, gold=None, rivals=[])
-    q = temper_posteriors(odds[0], votes.distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
-    plain = []
-    for t in range(6):
-        best = [sum(max((q[t, y] * q[u, a]).mean() for a in range(3)) for y in range(3)) for u in range(6)]
-        gain = [max(best[u] - q[u].mean(axis=1).max(), 0.0) for u in range(6)]
-        plain.append(sum(gain[u] * (WEIGHTS[u] - (u == t)) for u in range(6)))
-    assert label_information(votes, shipped_population()).others == pytest.approx(plain)
 
 
 def runs(now: list[int], before: list[int]) -> PairedRuns:
@@ -141,15 +128,13 @@ def test_intervals_hold_where_both_are_known_ends_included() -> None:
     assert intervals_held(grades, keyed({"a": 0.5, "b": 0.7, "c": 0.71, "d": 0.5, "e": 0.09})) == (2, 4)
 
 
-def grades(ends: dict[str, tuple[float, float]], *, level: float = 0.9, items: int = 400, **fields: Any) -> Any:
-    """An evaluation that leads with these score intervals; each score is the middle of its interval."""
-    leading = SimpleNamespace(
-        score={j: (low + high) / 2 for j, (low, high) in ends.items()}, interval_of=lambda _, juror: ends[juror]
-    )
-    known: dict[str, Any] = {
-        "solution": leading, "as_real": None, "interval": None, "labelling_partition": None, "exam": None
-    }  # fmt: skip
-    return SimpleNamespace(jurors=tuple(ends), leading=leading, level=level, items=items, **(known | fields))
+def grades(ends: dict[str, tuple[float, float]], *, has_grades: bool = True) -> Any:
+    """An evaluation with these score intervals; each score is the middle of its interval."""
+    score = {j: (low + high) / 2 for j, (low, high) in ends.items()}
+    return SimpleNamespace(
+        jurors=tuple(ends), score=score, interval_of=lambda _, juror: ends[juror], has_grades=has_grades, level=0.9,
+        items=400,
+    )  # fmt: skip
 
 
 def key_of(actual: dict[str, float], items: int = 400) -> Any:
@@ -158,15 +143,14 @@ def key_of(actual: dict[str, float], items: int = 400) -> Any:
 
 
 @pytest.fixture
-def known_votes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gold_module, "votes_of", lambda key: key.votes)
+def known_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gold_module, "labels_beside_truth", lambda *_: NEAR)
 
 
 FIVE = dict.fromkeys("abcde", (0.7, 0.8))
 
 
-@pytest.mark.usefixtures("known_votes")
+@pytest.mark.usefixtures("known_labels")
 @pytest.mark.parametrize(
     ("missed", "contradicted"),
     [(0, False), (2, False), (3, False), (4, True), (5, True)],  # P(2 or fewer of 5 at 90%) = 0.0086, P(1) = 0.00046
@@ -180,13 +164,13 @@ def test_a_key_contradicts_where_too_few_intervals_hold(missed: int, contradicte
     assert check.is_contradicted is contradicted
     assert (check.items, check.held, check.known, check.level) == (400, 5 - missed, 5, 0.9)
     assert check.worst == ("a", 0.75, actual if missed else 0.75)
-    assert (check.labels, check.independent) == (NEAR, None)
+    assert check.labels == NEAR
 
 
-@pytest.mark.usefixtures("known_votes")
+@pytest.mark.usefixtures("known_labels")
 def test_there_is_nothing_to_check_without_a_key_a_solution_or_a_score_of_both() -> None:
     key = key_of(dict.fromkeys("abcde", 0.5))
     assert gold_module.check_with_key(grades(FIVE), None) is None
-    assert gold_module.check_with_key(grades(FIVE, solution=None), key) is None
+    assert gold_module.check_with_key(grades(FIVE, has_grades=False), key) is None
     assert gold_module.check_with_key(grades(FIVE), key_of({"z": 0.5})) is None
     assert gold_module.check_with_key(grades({"a": (np.nan, np.nan)}), key) is None

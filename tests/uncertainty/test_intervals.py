@@ -13,11 +13,12 @@ import pytest
 from panels import simulate
 from scipy.sparse import csr_array
 
-from jurors import Sketch, Solution, encode, evaluate_trios, grade
+from jurors import Sketch, grade
 from jurors.evaluate.latent.models import drop_abstentions
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.options import Target
 from jurors.sketch.pairs import Incidence
+from jurors.theory import Solution, encode, evaluate_trios
 from jurors.uncertainty import intervals as panel_intervals
 from jurors.uncertainty.intervals import (
     _draw,
@@ -216,7 +217,7 @@ def test_with_hardly_any_evidence_nothing_is_ruled_out() -> None:
     jury = Solution.of_two_labels("ijk", "AB", Fraction(3, 10), WEAK)
     small = (encode(jury).table() * 500 / encode(jury).items).round().astype(int)
     result = grade(Sketch.from_table(small, labels=("A", "B")))
-    assert result.interval_of("prevalence", "A") == (0, 1)
+    assert result.independent.interval_of("prevalence", "A") == (0, 1)
 
 
 def test_an_interval_always_holds_its_estimate_even_outside() -> None:

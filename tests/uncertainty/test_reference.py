@@ -9,13 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import jurors
 from jurors import Sketch, SketchError, Votes, VotesError
+from jurors.jury.calibration import jury_votes
 from jurors.jury.reference import _likeliest
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs
 from jurors.uncertainty.reference import (
+    SMALL_KAPPA,
+    SMALL_SD,
+    SMALL_SHIFT,
+    PanelTraits,
     ReferenceJuries,
     ReferenceJury,
     fit_population,
@@ -24,7 +31,7 @@ from jurors.uncertainty.reference import (
     shipped_juries,
     shipped_population,
 )
-from jurors.uncertainty.scenarios import GoldTuples, laplace
+from jurors.uncertainty.scenarios import GoldTuples, answer_spread, fleiss_kappa, laplace, panel_traits
 
 DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -39,9 +46,9 @@ def jury_with_key(shared: float, seed: int = 0, items: int = 1500, width: int = 
     return jurors.Votes.from_matrix(np.where(right, truth[:, None], 1 - truth[:, None])), truth.tolist()
 
 
-def test_the_shipped_table_holds_45_juries_and_tells_of_a_population() -> None:
+def test_the_shipped_table_describes_a_population() -> None:
     juries = shipped_juries()
-    assert len(juries) == len({jury.name for jury in juries}) == 45
+    assert len(juries) == len({jury.name for jury in juries}) == 86
     population = fit_population(juries)
     assert np.isfinite(list(asdict(population).values())).all()
     assert population == shipped_population()
@@ -51,23 +58,23 @@ def test_the_shipped_table_holds_45_juries_and_tells_of_a_population() -> None:
 
 
 def test_the_table_in_csv_is_one_that_can_be_read(tmp_path: Path) -> None:
-    (tmp_path / "juries.csv").write_text(jurors.reference_juries().to_csv(), encoding="utf-8")
-    assert jurors.reference_juries(tmp_path / "juries.csv") == jurors.reference_juries()
+    (tmp_path / "juries.csv").write_text(jurors.theory.reference_juries().to_csv(), encoding="utf-8")
+    assert jurors.theory.reference_juries(tmp_path / "juries.csv") == jurors.theory.reference_juries()
 
 
 @pytest.mark.parametrize(
     "content, message",
     [
-        (b"", "has no column 'name', 'kind', 'source', 'items' …; `jurors reference --fit` makes"),
+        (b"", "has no column 'name', 'kind', 'source', 'items' …; to make a table of reference juries"),
         (b"item,juror,label\n1,ann,yes\n", "has no column 'name'"),
-        (b"\xff\xfe\x00", "is no table of text"),
+        (b"\xff\xfe\x00", "is not a CSV table"),
         ("HEADER\n", "holds no jury"),
-        ("HEADER\na,b,c,9,3,2,3,0.1,much,0.5,0.002,0.003\n", "row 1: rho is 'much', which it cannot be"),
-        ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: rho is '-1', which it cannot be"),
-        ("HEADER\na,b,c,9,3,2\n", "row 1: votes_per_item is '', which it cannot be"),
-        ("HEADER\na,b,c,9,1" + "0" * 21 + ",2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: jurors is '1" + "0" * 21),
-        ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: rho is 'inf', which it cannot be"),
-        ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: items is '0', which it cannot be"),
+        ("HEADER\na,b,c,9,3,2,3,0.1,much,0.5,0.002,0.003\n", "row 1: 'much' is not a valid value of rho"),
+        ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: '-1' is not a valid value of rho"),
+        ("HEADER\na,b,c,9,3,2\n", "row 1: '' is not a valid value of votes_per_item"),
+        ("HEADER\na,b,c,9,1" + "0" * 21 + ",2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: '1" + "0" * 21),
+        ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: 'inf' is not a valid value of rho"),
+        ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: '0' is not a valid value of items"),
     ],
 )
 def test_what_is_no_table_of_reference_juries_is_refused_in_a_line(
@@ -89,7 +96,7 @@ def test_a_file_that_is_not_there_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_the_more_errors_are_shared_the_larger_is_the_shared_error_that_the_key_shows() -> None:
-    measured = [jurors.fit_reference(*jury_with_key(shared), name="simulated").rho for shared in (0.0, 0.2, 0.6)]
+    measured = [jurors.theory.fit_reference(*jury_with_key(shared), name="simulated").rho for shared in (0.0, 0.2, 0.6)]
     assert measured == sorted(measured)
     assert measured[0] < 0.1 < measured[2]
 
@@ -97,7 +104,7 @@ def test_the_more_errors_are_shared_the_larger_is_the_shared_error_that_the_key_
 def test_a_measured_jury_counts_its_items_jurors_and_labels() -> None:
     votes, truth = jury_with_key(0.3)
     some = {item: label for item, label in enumerate(truth) if item % 2}
-    jury = jurors.fit_reference(votes, some, name="half", kind="programs", source="simulated")
+    jury = jurors.theory.fit_reference(votes, some, name="half", kind="programs", source="simulated")
     assert (jury.name, jury.kind, jury.source) == ("half", "programs", "simulated")
     assert (jury.items, jury.jurors, jury.labels, jury.votes_per_item) == (750, 8, 2, 8.0)
 
@@ -105,10 +112,10 @@ def test_a_measured_jury_counts_its_items_jurors_and_labels() -> None:
 def test_a_jury_without_a_key_or_of_copies_cannot_be_measured() -> None:
     votes, truth = jury_with_key(0.3, items=100)
     with pytest.raises(VotesError, match="none of the 1 items of the answer key"):
-        jurors.fit_reference(votes, {"elsewhere": 1}, name="unknown")
+        jurors.theory.fit_reference(votes, {"elsewhere": 1}, name="unknown")
     copies = np.repeat(np.asarray(votes.codes)[:, :1], 4, axis=1)
-    with pytest.raises(SketchError, match="fewer than three voices"):
-        jurors.fit_reference(copies, truth, name="copies")
+    with pytest.raises(SketchError, match="fewer than three of these jurors are distinct"):
+        jurors.theory.fit_reference(copies, truth, name="copies")
 
 
 def test_many_juries_of_one_s_own_outweigh_the_shipped_ones() -> None:
@@ -122,7 +129,7 @@ def test_many_juries_of_one_s_own_outweigh_the_shipped_ones() -> None:
 def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> None:
     shipped = next(jury for jury in shipped_juries() if jury.name == name)
     folder = DATA / name
-    measured = jurors.fit_reference(
+    measured = jurors.theory.fit_reference(
         folder / "votes.csv.gz", folder / "truth.csv.gz", name=name, kind=shipped.kind, source=shipped.source
     )
     for field in fields(ReferenceJury):
@@ -131,8 +138,8 @@ def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> Non
         assert value == (wanted if isinstance(value, str) else pytest.approx(wanted, rel=1e-3, abs=1e-7)), field.name
 
 
-def jury_row(name: str, spread: float, rho: float, slant: float = 0.5, deviation: float = 0.002) -> ReferenceJury:
-    return ReferenceJury(name, "programs", "here", 1200, 3, 2, 2.75, spread, rho, slant, deviation, 2 * deviation)
+def jury_row(name: str, spread: float, rho: float, label_bias: float = 0.5, deviation: float = 0.002) -> ReferenceJury:
+    return ReferenceJury(name, "programs", "here", 1200, 3, 2, 2.75, spread, rho, label_bias, deviation, 2 * deviation)
 
 
 def test_a_population_is_a_weighted_line_of_shared_error_on_spread() -> None:
@@ -152,13 +159,57 @@ def test_a_population_is_a_weighted_line_of_shared_error_on_spread() -> None:
     assert population.center == pytest.approx(start + slope * (share @ x))
     assert population.sd == pytest.approx(np.sqrt(weights @ (y - start - slope * x) ** 2 / (11.5 - 2)))
     assert population.independent == pytest.approx((2 + 3 + 0.5) / (11.5 + 1))
-    assert population.slant == pytest.approx(np.sqrt(share @ np.square(spreads)))
+    assert population.label_bias == pytest.approx(np.sqrt(share @ np.square(spreads)))
     roots = np.sqrt(np.maximum(deviations, 0))
     assert population.deviation == pytest.approx(share @ roots)
     assert population.label_deviation == pytest.approx(share @ roots * 2**0.5)
     assert population.unevenness == pytest.approx(share @ deviations / (share @ roots) ** 2)
     assert population.juries == 8
-    assert population.shared_error(0.5) == pytest.approx((start + slope * np.log(0.52), population.sd))
+    assert population.shared_error(PanelTraits(0.5)) == pytest.approx((start + slope * np.log(0.52), population.sd))
+
+
+@pytest.mark.parametrize(
+    ("jurors", "shift", "wider"),
+    [(1, 1, 1), (3, 1, 1), (5, np.log(12 / 5) / np.log(4), 0), (6, 0.5, 0), (12, 0, 0), (300, 0, 0)],
+)
+def test_fewer_than_twelve_jurors_share_more_and_fewer_than_five_vary_more(
+    jurors: int, shift: float, wider: float
+) -> None:
+    population = shipped_population()
+    large, (mean, sd) = population.shared_error(PanelTraits(0.2)), population.shared_error(PanelTraits(0.2, jurors))
+    assert mean - large[0] == pytest.approx(SMALL_SHIFT * shift)
+    assert sd - large[1] == pytest.approx(SMALL_SD * wider)
+    assert population.shared_error(PanelTraits(0.2, jurors, kappa=0.5))[0] == pytest.approx(
+        mean - 0.5 * SMALL_KAPPA * shift
+    )
+    assert (
+        population.shared_error(PanelTraits(0.2, jurors, kappa=-0.5))[0] == mean
+    )  # agreement below chance lowers nothing
+
+
+@pytest.mark.parametrize(("labels", "jurors", "counts"), [(2, 5, False), (3, 5, True), (3, 12, False)])
+def test_agreement_is_a_trait_of_small_panels_with_more_than_two_labels(labels: int, jurors: int, counts: bool) -> None:
+    rng = np.random.default_rng(labels)
+    truth = rng.integers(labels, size=(400, 1))
+    codes = np.where(rng.random((400, jurors)) < 0.8, truth, rng.integers(labels, size=(400, jurors)))
+    sketch = Sketch.from_votes(Votes.from_matrix(codes, labels=list(range(labels))))
+    jury = jury_votes(sketch, np.full((sketch.tuples.rows, labels), 1 / labels), ())
+    traits = panel_traits(jury)
+    assert traits == PanelTraits(answer_spread(jury), jurors, fleiss_kappa(jury) if counts else 0.0)
+    assert fleiss_kappa(jury) == pytest.approx(0.64, abs=0.05)  # both right by knowing: 0.8²
+
+
+@given(st.integers(0, 10_000), st.integers(3, 6))
+@settings(max_examples=10, deadline=None)
+def test_no_calibrated_score_ends_below_its_interval_if_errors_were_independent(seed: int, width: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((300, 1)) < 0.4
+    votes = np.where(rng.random((300, width)) < rng.uniform(0.6, 0.95, width), truth, ~truth)
+    result = jurors.grade(votes.astype(int))
+    model = result.independent
+    assume(result.is_calibrated and model.solution is not None and model.solution.is_in_range)
+    for juror in result.jurors:
+        assert result.interval_of("score", juror)[1] >= min(model.interval_of("score", juror)[1], 1.0) - 1e-12
 
 
 def test_seven_juries_draw_no_line_and_two_leave_no_freedom() -> None:
@@ -177,7 +228,7 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert (len(juries), list(juries)) == (2, [other, new])
     assert juries.to_dict()["juries"] == [asdict(other), asdict(new)]
     assert juries.to_dict()["population"] == asdict(juries.population)
-    assert "count as 4 more beside these 2." in str(juries)
+    assert "together count as 4 juries." in str(juries)
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
 
 

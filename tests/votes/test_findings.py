@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 import jurors
-from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
+from jurors import Sketch, Votes, VotesError, read_votes
 from jurors.cli import main
+from jurors.sketch.count import read_sketch
 from jurors.votes.findings import _share_with_majority, find_findings
 
 ROWS = [
@@ -52,7 +53,7 @@ def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(WIDE)
     result = CliRunner().invoke(main, ["grade", str(path), "--abstain", "pass", "--format", "json"])
-    alarms = {alarm["kind"]: alarm for alarm in json.loads(result.stdout)["alarms"]}
+    alarms = {alarm["reason"] or alarm["kind"]: alarm for alarm in json.loads(result.stdout)["alarms"]}
     assert alarms["abstentions"]["jurors"] == ["bob", "cy"]
     assert alarms["missing_words"]["level"] == "note"
     assert {"abstentions", "missing_words"} <= {f.kind for f in jurors.inspect(path, abstain=["pass"]).findings}
@@ -60,7 +61,7 @@ def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
 
 def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> None:
     text = WIDE.replace("pass", "undecided")
-    (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.kind == "ambiguous_words")
+    (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.reason == "ambiguous_words")
     assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("undecided",), 2.0)
     for flag in ("--missing undecided", "--abstain undecided", "--labels no,undecided,yes"):
         assert flag in alarm.message
@@ -71,6 +72,19 @@ def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> No
     ):
         votes = read_votes(io.StringIO(text), **chosen)  # type: ignore[arg-type]
         assert "ambiguous_words" not in said(find_findings(votes))
+
+
+@pytest.mark.parametrize("word", ["(blank)", "(Blank)", "[empty]", "<NA>", "(no answer)"])
+def test_a_word_in_brackets_is_no_answer(word: str) -> None:
+    votes = read_votes(io.StringIO(WIDE.replace("pass", word)))
+    assert votes.labels == ("no", "yes")
+    assert word in said(votes.findings)["missing_words"][0]
+
+
+def test_pass_beside_yes_and_no_may_be_no_answer() -> None:
+    assert "'pass' (2)" in said(find_findings(read_votes(io.StringIO(WIDE))))["ambiguous_words"][0]
+    verdicts = WIDE.replace("yes", "fail").replace("no", "pass")
+    assert "ambiguous_words" not in said(find_findings(read_votes(io.StringIO(verdicts))))
 
 
 def test_a_key_that_may_say_nothing_is_refused_with_the_way_out() -> None:
@@ -104,10 +118,10 @@ def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:
 def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(WIDE.replace("pass", "undecided"))
-    for command in ("agreement", "sketch", "convert", "bounds"):
+    for command in ("agreement", "convert", "bounds"):
         result = CliRunner().invoke(main, [command, str(path)])
         assert result.exit_code == 0, (command, result.output)
-        assert "ambiguous_words" in result.stderr
+        assert "ambiguous_answers" in result.stderr
 
 
 @pytest.mark.parametrize("labels", [2, 3, 6])

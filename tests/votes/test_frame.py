@@ -23,6 +23,7 @@ import jurors
 from jurors import Sketch
 from jurors.errors import VotesError
 from jurors.jury.groups import votes_and_groups
+from jurors.sketch.count import read_sketch
 from jurors.votes.frame import votes_from_frame
 from jurors.votes.key import read_key, read_votes_with_key
 from jurors.votes.read import read_votes
@@ -155,7 +156,7 @@ def test_several_columns_name_an_item_in_files_and_frames() -> None:
     item: Any = ["question_id", "model"]
     votes = read_votes(io.StringIO(LONG), item=item)
     assert (votes.item_names().tolist(), votes.jurors) == (ITEMS, ("ann", "bob"))
-    sketch = jurors.read_sketch(io.StringIO(LONG), item="question_id,model")
+    sketch = read_sketch(io.StringIO(LONG), item="question_id,model")
     assert sketch == Sketch.from_votes(votes)
     frame = pd.read_csv(io.StringIO(LONG)).astype({"question_id": float})  # as a gap makes them
     polars = pl.from_pandas(frame)
@@ -178,7 +179,7 @@ def test_fields_of_records_are_columns(tmp_path: Path) -> None:
     told: Any = {"item": "sample.id", "juror": "by.0.name", "label": "verdict"}
     votes = read_votes(io.StringIO(LINES), **told)
     assert (votes.item_names().tolist(), votes.jurors) == ([f"q{k}" for k in range(5)], ("ann", "bob"))
-    assert jurors.read_sketch(io.StringIO(LINES), **told) == jurors.Sketch.from_votes(votes)
+    assert read_sketch(io.StringIO(LINES), **told) == jurors.Sketch.from_votes(votes)
     pl.DataFrame(RECORDS).write_parquet(tmp_path / "votes.parquet")
     assert np.array_equal(read_votes(tmp_path / "votes.parquet", **told).codes, votes.codes)
     samples = [json.dumps(r["sample"]) for r in RECORDS]

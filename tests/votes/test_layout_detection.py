@@ -16,6 +16,8 @@ from votes.panels import said
 
 import jurors
 from jurors import VotesError, read_votes
+from jurors.jury.groups import grade_by
+from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch
 from jurors.votes.layout import profile_columns
 
@@ -60,7 +62,7 @@ def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
     with pytest.raises(VotesError, match=r"column 'mood' holds words .*--ignore mood.*--by mood.*--layout wide"):
         jurors.read_votes(_table("id;mood;ann;bob;cy", moods))
     assert jurors.read_votes(_table("id;mood;ann;bob;cy", moods), ignore=["mood"]).jurors == ("ann", "bob", "cy")
-    grouped = jurors.grade_by(_table("id;mood;ann;bob;cy", moods), "mood")
+    grouped = grade_by(_table("id;mood;ann;bob;cy", moods), "mood")
     assert list(grouped.groups) == ["glad", "sad"]
 
 
@@ -82,7 +84,7 @@ def test_a_file_is_turned() -> None:
     votes = jurors.read_votes(io.StringIO(FORM), transpose=True)
     assert said(votes) == SAID
     assert [finding.about for finding in votes.findings if finding.kind == "columns_left"] == [("when",)]
-    assert jurors.read_sketch(io.StringIO(FORM), transpose=True).items == 3
+    assert read_sketch(io.StringIO(FORM), transpose=True).items == 3
 
 
 @pytest.mark.parametrize("made", [lambda frame: frame, pl.from_pandas, lambda frame: pl.from_pandas(frame).lazy()])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch, Votes, read_votes
 from jurors.errors import VotesError
+from jurors.jury.compare import score_labels
 from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch.count import read_sketch
@@ -79,21 +80,21 @@ def test_boundaries_belong_above_and_nothing_is_rounded() -> None:
 
 
 def test_a_key_is_read_as_its_votes_are() -> None:
-    truth = jurors.score_labels([["Yes", "no"], ["YES", "yes"], ["no", "NO"]], ["yes", "YES", "No"], ignore_case=True)
+    truth = score_labels([["Yes", "no"], ["YES", "yes"], ["no", "NO"]], ["yes", "YES", "No"], ignore_case=True)
     assert [float(x) for x in truth.score.values()] == [1.0, 2 / 3]
-    scored = jurors.score_labels([[0.2, 0.9], [0.5, 0.4]], [0.1, 0.5], threshold=0.5)
+    scored = score_labels([[0.2, 0.9], [0.5, 0.4]], [0.1, 0.5], threshold=0.5)
     assert [float(x) for x in scored.score.values()] == [1.0, 0.0]
-    named = jurors.score_labels([[0.2, 0.9], [0.5, 0.4]], ["fail", "pass"], threshold=0.5)
+    named = score_labels([[0.2, 0.9], [0.5, 0.4]], ["fail", "pass"], threshold=0.5)
     assert named.score == scored.score
-    levels = jurors.score_labels([[0, 9], [5, 4], [10, 2]], [1, 5, 8], bins=2)
+    levels = score_labels([[0, 9], [5, 4], [10, 2]], [1, 5, 8], bins=2)
     assert [float(x) for x in levels.score.values()] == [1.0, 0.0]
-    mapped = jurors.score_labels([["Y", "n"], ["n", "n"]], ["Y", "n"], map={"Y": "yes", "n": "no"})
+    mapped = score_labels([["Y", "n"], ["n", "n"]], ["Y", "n"], map={"Y": "yes", "n": "no"})
     assert [float(x) for x in mapped.score.values()] == [1.0, 0.5]
 
 
 def test_what_became_of_numbers_is_said() -> None:
     alarms = jurors.grade([[0.2, 0.9, 0.7], [0.5, 0.4, 0.6], [0.1, 0.2, 0.3]] * 9, threshold=0.5).alarms
-    (note,) = (alarm.message for alarm in alarms if alarm.kind == "scale")
+    (note,) = (alarm.message for alarm in alarms if alarm.reason == "scale")
     assert note == "as you say (--threshold 0.5): numbers from 0.5 on are pass, smaller ones fail"
 
 

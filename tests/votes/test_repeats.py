@@ -17,12 +17,14 @@ from strategies import examples
 from votes.panels import said
 
 import jurors
-from jurors import Sketch, Votes, read_sketch, read_votes
+from jurors import Sketch, Votes, read_votes
 from jurors.errors import VotesError
 from jurors.jury.groups import split_votes
 from jurors.jury.inputs import as_sketch, read_input
 from jurors.numeric.data import read_numbers
+from jurors.sketch.count import read_sketch
 from jurors.votes.repeats import families, merge_numbered_jurors
+from jurors.votes.write import write_votes
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from(["no", "perhaps", "yes"])), min_size=1, max_size=30
@@ -127,7 +129,7 @@ def test_a_column_numbers_the_repeats(table: Any) -> None:
 def test_names_are_joined_where_files_are_counted_too(layout: Any, tmp_path: Path) -> None:
     codes = np.random.default_rng(0).integers(0, 2, (40, 4))
     votes = Votes.from_matrix(codes, items=list(range(40)), jurors=("gpt#1", "gpt#2", "gpt#3", "ann"))
-    jurors.write_votes(votes, tmp_path / "votes.csv", layout=layout)
+    write_votes(votes, tmp_path / "votes.csv", layout=layout)
     counted = read_sketch(tmp_path / "votes.csv", join="gpt")
     assert counted.take(["gpt", "ann"]) == Sketch.from_votes(
         merge_numbered_jurors(votes.relabel({0: "0", 1: "1"}), ["gpt"])
@@ -154,7 +156,7 @@ def test_numbers_come_to_their_mean() -> None:
     text = "item,juror,time,value\nq1,ann,0,1.5\nq1,ann,1,2\nq1,ann,2,4\nq1,bob,0,3\nq2,ann,0,7\nq2,bob,0,2.5\n"
     numbers = read_numbers(io.StringIO(text), repeat="time")
     assert numbers.values.tolist() == [[2.5, 3.0], [7.0, 2.5]]
-    assert numbers.remarks == ("of numbers that a juror gave an item several times the mean is taken",)
+    assert numbers.remarks == ("where a juror answered an item several times, the mean counts",)
 
 
 def test_repeats_stay_with_their_rows_jurors_and_labels() -> None:

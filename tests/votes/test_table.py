@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors import Sketch, Votes, read_sketch, read_votes, write_votes
+from jurors import Sketch, Votes, read_votes
 from jurors.errors import VotesError
+from jurors.sketch.count import read_sketch
 from jurors.votes.codes import checked_counts, factorize, ordered_labels
 from jurors.votes.table import abstentions_as_label, label_as_abstentions, with_abstentions
+from jurors.votes.write import write_votes
 
 # -- The Votes table: what goes in is what is there ------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from votes.panels import cells
 
-from jurors import JurorsError, read_key, read_sketch, read_votes
+from jurors import JurorsError, read_key, read_votes
+from jurors.sketch.count import read_sketch
 from jurors.votes.item_texts import read_item_texts
 from jurors.votes.key import read_votes_with_key
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from strategies import examples
 from votes.panels import said
 
-from jurors import Sketch, Votes, VotesError, read_votes, write_votes
+from jurors import Sketch, Votes, VotesError, read_votes
 from jurors.errors import JurorsError
-from jurors.votes.write import layout_losses, select_layout, votes_text
+from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
 ENDINGS = [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz"]
 TRICKY = ["yes", "no", "a,b", 'say "hi"', "two\nlines", "tab\there", "é✓ العربية 😀", "1", "01", "1.0", "true", "null",

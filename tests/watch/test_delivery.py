@@ -95,7 +95,7 @@ def test_what_fails_is_sent_again_kept_in_a_snapshot_and_given_up_in_the_end(
     post.add([EVENT])
     post.deliver()
     assert len(post.pending) == 1
-    assert "status 500; will be tried again" in post.notices[0]
+    assert "status 500; retrying" in post.notices[0]
     post.deliver()  # not due yet
     assert len(handler.bodies) == 1
     later = NotificationQueue({"webhook": Webhook.of(url)})
@@ -111,7 +111,7 @@ def test_what_fails_is_sent_again_kept_in_a_snapshot_and_given_up_in_the_end(
         later.deliver()
         clock[0] += 1000
     assert not later.pending
-    assert [line.rpartition("; ")[2] for line in later.notices] == ["will be tried again"] * 2 + ["given up"]
+    assert [line.rpartition("; ")[2] for line in later.notices] == ["retrying"] * 2 + ["giving up"]
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_file_that_was_written_anew_is_told(path: Path, followed: Tail) -> Non
     path.write_text("7\n8\n9\n")  # longer than what was read
     lines, (notice,) = restarted(followed)
     assert lines == ["7", "8", "9"]
-    assert "not there any more" in notice
+    assert "was truncated or replaced" in notice
 
 
 def test_a_restart_goes_on_where_it_was(path: Path, tail: Tail) -> None:
@@ -164,10 +164,10 @@ def test_spans_are_read_line_by_line() -> None:
     "lines, message",
     [
         (["ann,bob", "yes,no"], "names the item"),
-        (["item,ann,bob,count", "q1,yes,no,3"], "counts have no items"),
-        (["item,ann", "q1,yes,no"], "3 cells where the first line has 2"),
+        (["item,ann,bob,count", "q1,yes,no,3"], "which have no items"),
+        (["item,ann", "q1,yes,no"], "the row has 3 cells, but the header has 2"),
         (['{"item": 1', "x"], "broken or cut short"),
-        (["item,ann", 'q1,"yes"no'], "no row of a table"),
+        (["item,ann", 'q1,"yes"no'], "not a valid row of CSV"),
         (['{"item": [1], "juror": "a", "label": "x"}'], "expected a single value"),
         (["item,ann", "q1,\udcff"], "not valid UTF-8"),
     ],
@@ -186,5 +186,5 @@ def test_a_log_with_repeats_gives_one_vote_for_each_juror_and_item() -> None:
 
 @pytest.mark.parametrize("option", [{"repeat": "epoch"}, {"join": ["judge"]}, {"duplicates": "join"}])
 def test_repeats_are_refused_in_a_stream_where_a_later_vote_corrects(option: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="a juror's later vote corrects the earlier"):
+    with pytest.raises(OptionError, match="a later vote replaces the earlier one"):
         source_of(["-"], Reading(**option))

@@ -124,7 +124,7 @@ def test_a_limit_that_fails_is_notified_once_whatever_fails_meanwhile_and_again_
         current = watch(path, state, **fails, receivers={"exec": told.append})
         current.poll()
         current.poll()
-        assert [event["kind"] for event in told] == ["gate_failed"] * 5
+        assert [(event["kind"], event["reason"]) for event in told] == [("limit_failed", "gate_failed")] * 5
     events = watch(path, state, limits={"min_score": ("0.1",)}, receivers={"exec": told.append}).poll().events
     assert [event["event"] for event in events] == ["cleared"] * 5
     assert len(told) == 10
@@ -146,15 +146,15 @@ def test_a_line_that_is_no_vote_is_told_and_passed_over_unless_it_is_the_first(t
 def test_a_snapshot_of_something_else_is_refused(path: Path, tmp_path: Path, watch: Watch) -> None:
     state = tmp_path / "state.json"
     watch(path, state).poll()
-    with pytest.raises(JurorsError, match=r"kept with --window '1000', not '1h'"):
+    with pytest.raises(JurorsError, match=r"written with --window '1000', not '1h'"):
         watch(path, state, window="1h")
-    with pytest.raises(JurorsError, match="of its own"):
+    with pytest.raises(JurorsError, match="one --state for each source"):
         watch(tmp_path / "other.jsonl", state)
     state.write_text(state.read_text()[:-40])
     with pytest.raises(JurorsError, match="broken or cut short"):
         watch(path, state)
     Monitor(1000).save(state)
-    with pytest.raises(JurorsError, match="does not fit together"):
+    with pytest.raises(JurorsError, match="is inconsistent"):
         watch(path, state)
 
 
@@ -203,10 +203,10 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(folder: Pa
 
 def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path, watch: Watch) -> None:
     current = watch(tmp_path / "votes.jsonl")
-    assert current.poll().reason == "no vote has come yet"
+    assert current.poll().reason == "no votes yet"
     append(tmp_path / "votes.jsonl", "".join(rows(3)))
     assert current.poll().new == 15
-    with pytest.raises(VotesError, match="no such file"):
+    with pytest.raises(VotesError, match="does not exist"):
         watch(tmp_path / "never.jsonl").poll(ended=True)
 
 
@@ -217,7 +217,7 @@ def test_a_juror_who_gets_worse_is_named_and_only_once(tmp_path: Path, watch: Wa
     for part in (good, bad):
         append(path, "".join(part))
         watch(path, state, window="100", receivers={"exec": told.append}).poll()
-    (drifted,) = [event for event in told if event["kind"] == "juror_drift"]
+    (drifted,) = [event for event in told if event["reason"] == "juror_drift"]
     assert drifted["jurors"] == ["5"]
     assert 1100 <= drifted["since"] <= 1300
     assert drifted["advice"]

@@ -75,7 +75,7 @@ def score_statistic(juror: str, votes: Integers) -> Statistic:
 
 def accuracy_statistic(juror: str, label: Any, code: int, votes: Integers) -> Statistic:
     """How often a juror votes a label where it is the true one."""
-    return Statistic(("accuracy", juror, label), votes >= 0, np.full(len(votes), code), numerator=votes == code)
+    return Statistic(("accuracy", juror, label), votes >= 0, np.broadcast_to(code, len(votes)), numerator=votes == code)
 
 
 def prevalence_statistic(label: Any, code: int, tuples: int) -> Statistic:
@@ -230,15 +230,22 @@ class StatisticTotals:
 
 def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
     """One statistic's totals, by the names of `StatisticTotals`."""
-    posteriors, mix = cells.predictors.posteriors, cells.predictors.weights
-    values = statistic.values(posteriors.shape[2])
-    sizes = np.where(statistic.member, cells.sizes, 0).astype(np.float64)
+    posteriors, mix, sizes = cells.predictors.posteriors, cells.predictors.weights, cells.sizes
+    if not statistic.member.all():  # of hundreds of jurors, each votes on few items
+        members = np.flatnonzero(statistic.member)
+        statistic, focus, sizes, posteriors = (
+            statistic.at(members),
+            focus[members],
+            sizes[members],
+            posteriors[:, members],
+        )
+    values, sizes = statistic.values(posteriors.shape[2]), sizes.astype(np.float64)
     control = np.einsum("kgl,gl->kg", posteriors, values)
     numerator = np.ones(len(sizes), dtype=bool) if statistic.numerator is None else statistic.numerator
     mixed = mix @ control
     variance = np.einsum("k,kgl,gl->g", mix, posteriors, values**2) - mixed**2
     total = max(sizes.sum(), 1.0)
-    halves = [statistic.member & half for half in (numerator, ~numerator)]
+    halves = (numerator, ~numerator)
 
     def extremes(control: Floats) -> list[Floats]:
         """Predictors: how far an event can be below the control and above, in the numerator and outside."""
@@ -259,7 +266,7 @@ def _sums(statistic: Statistic, cells: Cells, focus: Floats) -> dict[str, Any]:
         "control": control @ sizes,
         "extremes": extremes(control),
         "reach": [end[0] for end in extremes(np.zeros((1, len(sizes))))],
-        "noise": [(sizes * variance)[half].sum() / total for half in (numerator, ~numerator)],
+        "noise": [(sizes * variance)[half].sum() / total for half in halves],
         "control_variance": sizes @ (mixed - sizes @ mixed / total) ** 2 / total,
     }
 
@@ -318,9 +325,12 @@ class Steps:
     size: Floats  #: statistics: items
     size_numerator: Floats  #: statistics: items of the numerator
 
-    def repeated(self, times: int) -> Steps:
-        """The statistics again and again, to test several shares of each at once."""
-        return Steps(**{name: np.concatenate([part] * times, axis=-1) for name, part in vars(self).items()})
+    def at(self, t: int, statistics: Integers) -> Steps:
+        """One draw, and some of the statistics."""
+        parts = vars(self).items()
+        return Steps(
+            **{name: (part if part.ndim == 1 else part[..., t : t + 1, :])[..., statistics] for name, part in parts}
+        )
 
 
 def trace(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions) -> Steps:
@@ -449,30 +459,40 @@ _ROOT_TWO_PI = 2.5066282746310002
 def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:
     """Whether the wealth of a bettor that the share is above (side 1) or below (-1) theta ever reached 2 / alpha.
 
+    Parameters
+    ----------
+    theta
+        A share per statistic, or several: those of all statistics, and again of all.
+
     Returns
     -------
     ndarray
-        A flag per statistic.
+        A flag per theta.
     """
-    goal = 2.0 / alpha
+    goal, size = 2.0 / alpha, len(steps.size)
+    times = len(theta) // max(size, 1)
     shares = np.array([share for _, share in HORIZONS])[:, None]
     wealth = np.repeat(shares, len(theta), axis=1)  # horizons x statistics
     extra_time = np.zeros_like(wealth)  # how long after the batch each part of the wealth may take
     won = np.zeros(len(theta), dtype=bool)
     worst = 1 - steps.numerator if side > 0 else steps.numerator  # what an item without a label may have been
-    null = NullHypothesis(replace(steps, event=np.where(np.isnan(steps.event), worst, steps.event)), theta)
+    steps = replace(steps, event=np.where(np.isnan(steps.event), worst, steps.event))
+    events, events_numerator = np.zeros(len(theta)), np.zeros(len(theta))
     for t in range(len(steps.event)):
-        if (is_first := steps.is_first[t]).any():  # the wealth is divided anew over the ends of the batch
-            ends = np.array([end - 1 for end, _ in HORIZONS])[:, None] * steps.horizon[t]
+        if (is_first := np.tile(steps.is_first[t], times)).any():  # wealth is divided anew over the ends of the batch
+            ends = np.array([end - 1 for end, _ in HORIZONS])[:, None] * np.tile(steps.horizon[t], times)
             wealth = np.where(is_first, shares * wealth.sum(axis=0), wealth)
             extra_time = np.where(is_first, ends, extra_time)
-        gain, max_loss, max_gain, variance = null.payoff(t, null.mean(t), side)
-        bet = _bet(wealth / goal, max_loss, max_gain, variance, extra_time + steps.horizon[t])
-        bet = np.where(steps.counts[t] & ~won, bet, 0.0)
+        at = np.flatnonzero(np.tile(steps.counts[t], times) & ~won)  # of hundreds of jurors, few voted on the item
+        step = steps.at(t, at % size)
+        null = NullHypothesis(step, theta[at], events[at], events_numerator[at])
+        gain, max_loss, max_gain, variance = null.payoff(0, null.mean(0), side)
+        bet = _bet(wealth[:, at] / goal, max_loss, max_gain, variance, extra_time[:, at] + step.horizon[0])
         # a theta that labels have ruled out can lose more than `max_loss`; no true one is ever cut here
-        wealth = np.clip(wealth * (1 + bet * gain), 0.0, goal)
-        won |= wealth.sum(axis=0) >= goal * (1 - _TINY)
-        null.take(t)
+        wealth[:, at] = np.clip(wealth[:, at] * (1 + bet * gain), 0.0, goal)
+        won[at] = wealth[:, at].sum(axis=0) >= goal * (1 - _TINY)
+        null.take(0)
+        events[at], events_numerator[at] = null.events, null.events_numerator
     return won
 
 
@@ -596,7 +616,7 @@ def _end(steps: Steps, level: float, outer: Floats, inner: Floats) -> Floats:
     side = 1 if (outer <= inner).all() else -1
     size, step = len(steps.size), (inner - outer) / _GRID
     grid = outer + step * np.arange(_GRID)[:, None]
-    is_refuted = refuted(steps.repeated(_GRID), grid.ravel(), side, 1 - level).reshape(_GRID, size)
+    is_refuted = refuted(steps, grid.ravel(), side, 1 - level).reshape(_GRID, size)
     first_open = np.where(is_refuted.all(axis=0), _GRID, (~is_refuted).argmax(axis=0))
     closed = outer + step * np.maximum(first_open - 1, 0)
     open_ = np.where(first_open == 0, outer, closed + step)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from jurors.audit.sheet import COLUMNS, Sheet
+from jurors.audit.sheet import COLUMNS, SEED, Sheet
 from jurors.errors import VotesError
 from jurors.jury.label import VOTE_OF
 from jurors.results import COLOURS, compact_json, digest, inert, json_text, policy, without_formula
@@ -77,6 +78,7 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
             "of": sheet.of[k],
             "item": str(sheet.items[k]),
             "chance": repr(sheet.chance[k]),
+            "seed": sheet.seeds[k],
             "cell": without_formula(str(sheet.items[k])),
             "texts": [column[k] or "" for column in texts.values()],
             "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in by_juror.items()],
@@ -85,6 +87,7 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
     ]
     rows_hash = hashlib.sha256(compact_json([[row["draw"], row["item"]] for row in rows]).encode()).hexdigest()[:16]
     return {
+        "keys": label_keys([str(label) for label in sheet.choices]),
         "key": f"jurors audit {sheet.checksum} {rows_hash}",
         "checksum": sheet.checksum,
         "file": file,
@@ -95,13 +98,29 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
     }
 
 
+_DIGITS, _LETTERS = "1234567890", "abcdefghijklmnopqrstuvwxyz"
+
+
+def label_keys(labels: Sequence[str]) -> list[str]:
+    """The key that chooses each label: a digit chooses itself; empty where keys run out.
+
+    Examples
+    --------
+    >>> label_keys(["no", "yes"]), label_keys(["0", "1"]), label_keys(["0", "1", "unsure"])
+    (['1', '2'], ['0', '1'], ['0', '1', 'a'])
+    """
+    own = {label for label in labels if len(label) == 1 and label in _DIGITS}
+    others = iter(_LETTERS if own else _DIGITS + _LETTERS)
+    return [label if label in own else next(others, "") for label in labels]
+
+
 def label_studio_tasks(sheet: Sheet) -> str:
     """The JSON that Label Studio imports: a task per item, in the order of the draw."""
     tasks = []
     for record in sheet.records:
         del record["label"]  # JSON-MIN puts the answer under the name of its tag, beside the data
         shown = {_field(name): "" if value is None else str(value) for name, value in record.items()}
-        columns = {name: record[name] for name in COLUMNS if name != "label"}
+        columns = {name: record[name] for name in (*COLUMNS, SEED) if name != "label"}
         tasks.append({"data": {**shown, **columns, "item": str(record["item"])}})
     return json_text(tasks) + "\n"
 

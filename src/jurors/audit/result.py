@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from textwrap import wrap
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -45,10 +46,11 @@ from jurors.audit.sheet import (
     as_sheet,
     auditable_votes,
     check_same_votes,
+    check_seeds,
     replay_draws,
 )
 from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
-from jurors.evaluate.card import CALIBRATED, percent, percent_range
+from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.compare import compare_counted, default_methods
@@ -83,6 +85,7 @@ class AuditedVotes:
     design: Design
     rows: Integers  #: the row of each draw, in order
     codes: Integers  #: the label of each draw as a position in the votes' labels, -1 where there is none
+    is_random: bool  #: whether the sheet records the seed of its draw, which gives these items again
 
     @classmethod
     def of(cls, votes: Votes, sheet: Sheet) -> AuditedVotes:
@@ -90,7 +93,7 @@ class AuditedVotes:
         check_same_votes(sheet, votes)
         design = Design.of(votes)
         rows = replay_draws(sheet, votes, SequentialDraw(design))
-        return cls(votes, sheet, design, rows, answer_codes(sheet, votes))
+        return cls(votes, sheet, design, rows, answer_codes(sheet, votes), check_seeds(sheet, design, rows))
 
     @property
     def labelled(self) -> int:
@@ -125,7 +128,7 @@ class AuditedVotes:
         counted, default = self.graded_blind
         others = [name for name in default_methods(counted.sketch) if name != default.method]
         evaluations = [default, *compare_counted(counted, others).evaluations]
-        partitions = {evaluation.method: evaluation.labelling_partition for evaluation in evaluations}
+        partitions = {evaluation.method: evaluation.partition for evaluation in evaluations}
         return {name: partition.chosen for name, partition in partitions.items() if partition is not None}
 
     @property
@@ -160,6 +163,11 @@ class AuditedVotes:
         votes = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
         votes[juror[is_first], place[row[is_first]]] = code[is_first]
         return votes
+
+    @cached_property
+    def statistics(self) -> list[Statistic]:
+        """Every statistic of an audit."""
+        return audit_statistics(self)
 
     @cached_property
     def label_predictors(self) -> Predictors:
@@ -238,9 +246,9 @@ class People:
         """What their disagreement means."""
         low, high = self.agreement.interval
         return (
-            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.estimate)} of all "
-            f"(between {percent(low)} and {percent(high)}). What is guaranteed is about the first one's labels; by the "
-            f"other's, scores, prevalences and wrong labels can differ by up to {percent(1 - low)} (JSON: `either`)."
+            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.estimate)} "
+            f"({percent(low)} – {percent(high)}). The intervals use the first person's labels. With the second "
+            f"person's labels, a share can differ by up to {percent(1 - low)} (JSON: `either`)."
         )
 
 
@@ -384,25 +392,30 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _GUARANTEE = (
-    "Guaranteed: by the random draw alone, whatever the jurors have in common, after every label: one may look and "
-    "stop at any. Each interval holds by itself, not all of them at once."
+    "The random draw alone guarantees these intervals, however correlated the errors are, and after every label: you "
+    "can stop at any time. The confidence level applies to each interval, not to all of them at once."
+)
+_NO_SEED = (
+    "The sheet does not record the seed of its draw. The intervals hold only if `jurors audit plan` drew these items "
+    "at random; to get a guarantee, draw again."
 )
 _WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}"}
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """What the labels of a person prove, beside what they suggest as real juries go."""
+    """What a person's labels prove, beside the calibrated grades with these labels as gold."""
 
     labelled: int  #: how many items a person labelled
     drawn: int  #: how many were drawn
     items: int  #: of how many
     gaps: int  #: draws that were passed over: they are taken at their worst
     guaranteed: Shares  #: by the draw alone
-    calibrated: Shares | None  #: as real juries go, with the answers as gold; None where jurors cannot be graded
+    calibrated: Shares | None  #: with the answers as gold; None where jurors cannot be graded
     level: float  #: confidence of each interval
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
     people: People | None = None  #: where a second person labelled the same items
+    is_random: bool = True  #: whether the sheet records the seed of its draw: else nothing shows that it was random
 
     @property
     def passed(self) -> bool:
@@ -421,6 +434,7 @@ class Audit(Result):
         }
         return {
             "labelled": self.labelled, "drawn": self.drawn, "items": self.items, "gaps": self.gaps,
+            "is_random": self.is_random,
             "guaranteed": nested(self.guaranteed),
             "calibrated": None if self.calibrated is None else nested(self.calibrated), "level": self.level,
             "until": self.goals, "passed": self.passed if self.goals else None, "people": people,
@@ -436,23 +450,36 @@ class Audit(Result):
         share = self.guaranteed[name]
         return (shown_name(name), share.estimate, *share.interval, *real)
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, *, full: bool = False, top: int = 10, **_: Any) -> list[Block]:
+        """What a person's labels prove; of many jurors the best and the worst, and no accuracies by label."""
         sure = f"{self.level * 100:g}%"
-        headings = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
+        headings = ("", "guaranteed" if self.is_random else "if random", sure, "calibrated", f"{sure} ")
+        first = [name for name in self.guaranteed if name[0] in ("wrong_labels", "prevalence")]
+        scores = [name for name in self.guaranteed if name[0] == "score"]
+        scores.sort(key=lambda name: -self.guaranteed[name].interval[0])
+        others = [name for name in self.guaranteed if name not in {*first, *scores}]
+        shown = [*first, *scores, *others]
+        if not full:
+            cut = scores if len(scores) <= 2 * top else [*scores[:top], *scores[-top:]]
+            shown = [*first[: 2 * top], *cut, *(others if len(others) <= 2 * top else ())]
         rows = [
             (name, percent(x), percent_range((low, high)), percent(real), "" if a is None else percent_range((a, b)))
-            for name, x, low, high, real, a, b in map(self._row, self.guaranteed)
+            for name, x, low, high, real, a, b in map(self._row, shown)
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
-        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
+        left = len(self.guaranteed) - len(shown)
+        more = [f"{left:,} more statistics: --full shows all."] if left else []
+        notes = Notes([line for text in self.notes for line in wrap(text, 80)])
+        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80), *more, notes]
 
     @property
     def notes(self) -> list[str]:
         """Sentences about the guarantee."""
-        gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
+        skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
+        gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
-        return [_GUARANTEE, *([gaps] if self.gaps else []), *people]
+        return [_GUARANTEE if self.is_random else _NO_SEED, *([gaps] if self.gaps else []), *people]
 
 
 def result(
@@ -504,7 +531,7 @@ def result(
     Grading(level=level)  # a level of 95 is refused at once
     votes = auditable_votes(as_votes(source, **reading))
     audited = AuditedVotes.of(votes, as_sheet(answers))
-    statistics = audit_statistics(audited)
+    statistics = audited.statistics
     goals = [parse_goal(text, {statistic.name: statistic for statistic in statistics}) for text in text_columns(until)]
     audit = evaluate_audit(audited, audited.graded(level), level)
     shares, people = audit.guaranteed, None
@@ -516,7 +543,7 @@ def result(
 
 def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
     """What the draw proves, and the same votes graded with the answers as gold (`evaluation`): an `Audit`."""
-    statistics = audit_statistics(audited)
+    statistics = audited.statistics
     names = (statistic.name for statistic in statistics)
     return Audit(
         labelled=audited.labelled,
@@ -526,6 +553,7 @@ def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: 
         guaranteed=dict(zip(names, audited.prove(statistics, level), strict=True)),
         calibrated=_calibrated(audited, evaluation),
         level=level,
+        is_random=audited.is_random,
     )
 
 
@@ -543,7 +571,7 @@ def audit_statistics(audited: AuditedVotes) -> list[Statistic]:
 
 
 def _calibrated(audited: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
-    """The grades as real juries go, with the answers as gold."""
+    """The calibrated grades with the answers as gold."""
     real = None if evaluation is None else evaluation.calibrated
     if real is None:
         return None
@@ -582,7 +610,6 @@ def shown_name(name: tuple[Any, ...]) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 _MOST_JURORS = 12  # above, pairs are to be named
-_NOTE = "Guaranteed by the random draw alone, after every label; each interval by itself, not all of them at once."
 
 
 @dataclass(frozen=True, eq=False)
@@ -593,6 +620,7 @@ class PairedDifferences(Result):
     leads: Shares  #: (first, second) or (first, second, label) -> the lead of the first
     labelled: int
     level: float
+    is_random: bool = True  #: whether the sheet records the seed of its draw
 
     def verdict(self, *name: Any) -> str:
         """Who is ahead: "first", "second", or "not known"."""
@@ -630,7 +658,8 @@ class PairedDifferences(Result):
         headings = ("lead of the first", *label, "points", sure, "better")
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
-        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes([_NOTE])]
+        note = _GUARANTEE if self.is_random else _NO_SEED
+        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes(wrap(note, 80))]
 
 
 def _points(share: float | None) -> str | None:
@@ -676,7 +705,7 @@ def compare(
         both = sizes[(votes[a] >= 0) & (votes[b] >= 0)].sum()
         part = float(sizes[statistic.member].sum() / both) if both else float("nan")  # of these, on which they differ
         leads[jurors[a], jurors[b]] = _lead(half, part)
-    return PairedDifferences({}, leads, audited.labelled, level)
+    return PairedDifferences({}, leads, audited.labelled, level, audited.is_random)
 
 
 def _lead(half: Share, part: float) -> Share:
@@ -726,4 +755,4 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
     shares = dict(zip(single, proved, strict=False))
     units = [1 / difference_unit(of[first], of[second], sizes) for first, second, _ in pairs]
     leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(single) :], units, strict=True)}
-    return PairedDifferences(shares, leads, audited.labelled, level)
+    return PairedDifferences(shares, leads, audited.labelled, level, audited.is_random)

@@ -2,9 +2,10 @@
 
 **The sheet.** As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of
 ann` …, left out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its
-draw, among the items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of
-it). Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the
-sheet (`export`: a page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
+draw, among the items left), `seed` (of the random numbers of its draw) and `drawn_from` (a checksum of the votes: a
+word, so that no spreadsheet makes a number of it). Rows may be sorted, columns added: `read_sheet` goes by the names of
+columns and by `draw`. Other shapes of the sheet (`export`: a page to label on, another tool's import) are made from
+`Sheet.records`, and give back item and label.
 
 **The design** is sampling without replacement, stratified by decision tuple. Nine tenths of every draw are uniform over
 the items left, one tenth goes where jurors disagree; a large decision tuple that is overdue gets four tenths to itself.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
@@ -39,6 +41,8 @@ from jurors.votes.read import cells, clean_cells
 from jurors.votes.table import Votes
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
+SEED = "seed"  #: a column that sheets of earlier versions lack
+_SEED_BITS = 32  # so few digits that spreadsheets keep them all
 
 
 class _Row(NamedTuple):
@@ -48,6 +52,7 @@ class _Row(NamedTuple):
     label: Any
     chance: float
     checksum: str
+    seed: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,7 @@ class Sheet(Result):
     labels: tuple[Label | None, ...]
     chance: tuple[float, ...]  #: of having been drawn at its place, among the items left
     checksum: str  #: of the votes it was drawn from
+    seed: tuple[int | None, ...] = ()  #: of the random numbers of each draw; None where the sheet does not say
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items, for the analyst
     texts: Mapping[str, tuple[Any, ...]] | None = None  #: column -> what to show of the items
     blind: bool = True  #: whether the votes are hidden from whoever labels
@@ -86,6 +92,11 @@ class Sheet(Result):
     def __len__(self) -> int:
         return len(self.items)
 
+    @property
+    def seeds(self) -> tuple[int | None, ...]:
+        """The seed of each draw."""
+        return self.seed or (None,) * len(self)
+
     def _columns(self) -> Columns:
         votes = {} if self.blind or self.votes is None else {f"{VOTE_OF}{j}": v for j, v in self.votes.items()}
         return {
@@ -96,12 +107,13 @@ class Sheet(Result):
             **(self.texts or {}),
             "label": self.labels,
             "chance": self.chance,
+            SEED: self.seeds,
             "drawn_from": (self.checksum,) * len(self),
         }
 
     def _blocks(self) -> tuple[Table]:
         columns = dict(self._columns())
-        del columns["drawn_from"]
+        del columns["drawn_from"], columns[SEED]
         return (Table.of({**columns, "chance": [f"{p:.6f}" for p in self.chance]}),)
 
 
@@ -183,7 +195,8 @@ def _rows(source: Any) -> list[_Row]:
     """The rows of one sheet, as they are."""
     if isinstance(source, Sheet):
         columns = (source.draw, source.of, source.items, source.labels, source.chance)
-        return [_Row(*row, source.checksum) for row in zip(*columns, strict=True)]
+        rows = zip(*columns, (source.checksum,) * len(source), source.seeds, strict=True)
+        return [_Row(*row) for row in rows]
     if is_frame(source):
         table = collect_frame(source)
         return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
@@ -203,7 +216,7 @@ def _of_log(log: ToolLog) -> dict[str, list[Any]]:
     for item, label in zip(records.item, records.label, strict=True):
         if label is not None and labels.setdefault(item, label) != label:
             raise VotesError(f"task {item!r} has two labels, {labels[item]!r} and {label!r}; decide for one")
-    names = [name for name in COLUMNS if any(name in data for data in records.texts.values())]
+    names = [name for name in (*COLUMNS, SEED) if any(name in data for data in records.texts.values())]
     columns: dict[str, list[Any]] = {name: [data.get(name) for data in records.texts.values()] for name in names}
     return {**columns, "label": [labels.get(task) for task in records.texts]}
 
@@ -218,11 +231,20 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
             f"{quoted_names(names)} has no {absent[0]!r}"
         )
     draw, of, items, labels, chance, sums = (clean_cells(column(place[name]), column=name) for name in COLUMNS)
+    seeds = clean_cells(column(place[SEED]), column=SEED) if SEED in place else [None] * len(draw)
     filled = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
     if not filled:
         raise VotesError("the sheet is empty: it has no item")
     return [
-        _Row(_whole(draw, k, "draw"), _whole(of, k, "of"), items[k], labels[k], _share(chance[k], k), str(sums[k]))
+        _Row(
+            _whole(draw, k, "draw"),
+            _whole(of, k, "of"),
+            items[k],
+            labels[k],
+            _share(chance[k], k),
+            str(sums[k]),
+            None if seeds[k] is None else _whole(seeds, k, SEED),
+        )
         for k in filled
     ]
 
@@ -263,8 +285,10 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
             f"the row of draw {gone} is gone; keep every row of the sheet, also those without a label, or give the "
             "sheet as it was planned beside this one"
         )
-    draw, of, names, labels, chance, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
-    return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum)
+    draw, of, names, labels, chance, _, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
+    known_seeds = {row.draw: row.seed for row in rows if row.seed is not None}
+    seeds = tuple(known_seeds.get(k) for k in draw)
+    return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum, seed=seeds)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -373,6 +397,35 @@ def replay_draws(sheet: Sheet, votes: Votes, draw: SequentialDraw) -> Integers:
     return np.array(rows, dtype=np.int64)
 
 
+def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
+    """Draw again with the seeds that the sheet records.
+
+    Returns
+    -------
+    bool
+        Whether the sheet records them all: without, nothing shows that the items were drawn at random.
+
+    Raises
+    ------
+    VotesError
+        They give other items.
+    """
+    if None in sheet.seeds:
+        return False
+    draw, start = SequentialDraw(design), 0
+    while start < len(rows):
+        seed = sheet.seeds[start]
+        end = next((k for k in range(start, len(rows)) if sheet.seeds[k] != seed), len(rows))
+        again, _ = _draw(draw, rows[:start], end - start, int(seed or 0))
+        if again != rows[start:end].tolist():
+            raise VotesError(
+                f"the seed {seed} draws other items than those of the sheet; only items that `jurors audit plan` drew, "
+                "in its order, can be answered"
+            )
+        start = end
+    return True
+
+
 def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
     """Each label of the sheet as a position in the votes' labels, -1 where there is none yet.
 
@@ -386,7 +439,7 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
         if label is not None and str(label) not in place:
             known = ",".join(map(str, votes.labels))
             raise VotesError(
-                f"item {item!r} is labelled {str(label)!r}, which nobody voted; if it can be true, name every label: "
+                f"item {item!r} has the label {str(label)!r}, which no juror gives; to allow it, name every label: "
                 f"--labels {known},{label}",
                 code="unknown_name", name=label, what="label", known=votes.labels,
             )  # fmt: skip
@@ -408,7 +461,7 @@ def plan(
     after: Any = None,
     texts: ItemTexts | Mapping[Any, Any] | None = None,
     blind: bool = True,
-    seed: int = 0,
+    seed: int | None = None,
     **reading: Unpack[SourceOptions],
 ) -> Sheet:
     """Draw the next `n` items for a person to label.
@@ -426,7 +479,8 @@ def plan(
     blind
         Whether the sheet hides the votes from whoever labels.
     seed
-        The draw is the same for the same votes and seed, whatever the order of rows.
+        Of the random numbers, for a draw that you can repeat: it is the same for the same votes and seed, whatever the
+        order of rows. By default, the operating system supplies one, or `after` does. The sheet records it.
 
     Returns
     -------
@@ -444,27 +498,29 @@ def plan(
     --------
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10
     >>> sheet = plan(votes, 5)
-    >>> len(sheet), len(plan(votes, 5, after=sheet)), plan(votes, 10).items[:5] == sheet.items
+    >>> len(sheet), len(plan(votes, 5, after=sheet)), plan(votes, 10, seed=sheet.seed[0]).items[:5] == sheet.items
     (5, 5, True)
     """
     votes = auditable_votes(as_votes(source, **reading))
     if n < 1:
         raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
-    if seed < 0:
+    if seed is not None and seed < 0:
         raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
     draw, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
     if after is not None:
         earlier = as_sheet(after)
         check_same_votes(earlier, votes)
         drawn = replay_draws(earlier, votes, draw)
+        seed = earlier.seeds[-1] if seed is None else seed
+    seed = secrets.randbits(_SEED_BITS) if seed is None else seed
     rows, chances = _draw(draw, drawn, n, seed)
     items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
     if texts is not None:
         shown = texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts)
     return Sheet(
         draw=tuple(range(len(drawn) + 1, last + 1)), of=(last,) * len(rows), items=items, labels=(None,) * len(rows),
-        chance=tuple(chances), checksum=checksum(votes), votes=votes_on(votes, rows),
-        texts=None if texts is None else shown.of(items, taken=COLUMNS), blind=blind, choices=votes.labels,
+        chance=tuple(chances), checksum=checksum(votes), seed=(seed,) * len(rows), votes=votes_on(votes, rows),
+        texts=None if texts is None else shown.of(items, taken=(*COLUMNS, SEED)), blind=blind, choices=votes.labels,
     )  # fmt: skip
 
 

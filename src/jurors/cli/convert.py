@@ -1,36 +1,57 @@
-"""The commands that write votes and counts: convert, sketch and merge."""
+"""The command that writes votes and counts: convert."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from jurors._files import is_stream
 from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
 from jurors.cli.output import Output, target_options
+from jurors.errors import OutputError
 from jurors.jury.kinds import PREFERENCES
 from jurors.results import without_secrets
+
+if TYPE_CHECKING:
+    from jurors.sketch.sketch import Sketch
 
 
 @click.command()
 @votes_options
 @click.option("--to", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
+@click.option("--union-labels", is_flag=True, help="Where sketch files have different labels, take them all.")
 @sides_options
 @target_options
-def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> None:
+def convert(source: Source, to: Any, union_labels: bool, sides: dict[str, Any], target: Output) -> None:
     """Write the votes of FILE... in another layout or format.
 
-    Which of two objects is better (--scale pairs) becomes votes on pairs: first, second or tie.
+    A sketch holds counts and names no item; several sketch files of the same jurors become one. Preferences become
+    votes on pairs: first, second or tie.
 
-    OUT's name says the format: .csv, .tsv, .json, .jsonl, .parquet (text also .gz), .sketch.json; CSV without it.
+    The name of OUT selects the format: .csv, .tsv, .json, .jsonl, .parquet (text also .gz) or .sketch.json.
     """
+    from jurors.votes.io.sources import is_sketch_name
     from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
+    is_sketch = to == "sketch" or (to is None and target.path is not None and is_sketch_name(target.path))
+    if is_sketch and target.path is not None and not is_sketch_name(target.path) and not is_stream(Path(target.path)):
+        named = Path(target.path).name.split(".")[0]
+        raise OutputError(f"-o {target.path}: a sketch is JSON; call it {named}.sketch.json")
+    if is_sketch and source.options["scale"] != "pairs":
+        with target.working("counting"):
+            counted = _count(source, union_labels, target)
+            target.warn_of(counted)
+            if target.path is not None:
+                counted.to_file(target.path)
+                return
+        print_data((counted.to_json(),))
+        return
     with target.working("converting") as bar:
         duplicates, source = source.options["duplicates"], source.split_pairs(sides)
         is_pairs = source.kind is PREFERENCES
@@ -45,57 +66,37 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> N
     target.print_messages(layout_losses(votes, layout))
 
 
-@click.command()
-@votes_options
-@target_options
-def sketch(source: Source, target: Output) -> None:
-    """Count the votes of FILE... into a small sketch file, which names no item.
-
-    Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
-    """
+def _count(source: Source, union_labels: bool, target: Output) -> Sketch:
+    """Count the votes of FILE...; several sketch files of the same jurors and labels are merged."""
     from jurors.jury.inputs import check_labels
-
-    with target.working("counting") as bar:
-        counted = source.count(bar)
-        if not counted.tuples.scale_told:  # numbers are hardly ever the same twice
-            check_labels(counted.tuples)
-        target.warn_of(counted)
-        if target.path is not None:
-            counted.to_file(target.path)
-            return
-    print_data((counted.to_json(),))
-
-
-@click.command()
-@votes_options
-@click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
-@target_options
-def merge(source: Source, union_labels: bool, target: Output) -> None:
-    """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
-    from jurors._files import temporary_folder
     from jurors.sketch.sketch import Sketch
-    from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
+    from jurors.votes.io.sources import is_sketch_name
 
-    files: list[str] = []
-    for name in source.files:  # every file by itself, also where a pattern or a folder names several
-        is_single = name == "-" or Path(name).is_file() or TABLE_SEPARATOR in name or is_served(name)
-        tables = () if is_single else locate(name, temporary_folder()).tables
-        # some names cannot be shown as they are
-        files += [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]
-    with target.working("merging"):
+    files = [str(file) for name in source.files if name != "-" for file in _single_files(name)]
+    if len(files) > 1 and all(map(is_sketch_name, files)):
         sketches = [replace(source, files=(file,)).count() for file in files]
         names = list(map(without_secrets, files))
-        merged = Sketch.merge(sketches, names=names, union_labels=union_labels)
         checksums = [counted.to_dict()["checksum"] for counted in sketches]
         target.print_messages(
             [
-                f"{names[i]} and {names[j]} hold exactly the same counts; was one of them merged twice?"
+                f"{names[i]} and {names[j]} hold exactly the same counts; one may be a copy of the other"
                 for i, j in combinations(range(len(files)), 2)
                 if checksums[i] == checksums[j]
             ]
         )
-        target.warn_of(merged)
-        if target.path is not None:
-            merged.to_file(target.path)
-            return
-    print_data((merged.to_json(),))
+        return Sketch.merge(sketches, names=names, union_labels=union_labels)
+    counted: Sketch = source.count()
+    if not counted.tuples.scale_told:  # numbers are hardly ever the same twice
+        check_labels(counted.tuples)
+    return counted
+
+
+def _single_files(name: str) -> list[str]:
+    """The files that a name, a pattern or a folder stands for."""
+    from jurors._files import temporary_folder
+    from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
+
+    if Path(name).is_file() or TABLE_SEPARATOR in name or is_served(name):
+        return [name]
+    tables = locate(name, temporary_folder()).tables
+    return [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]

@@ -1,4 +1,4 @@
-"""`jurors demo`: two real juries, graded without their answer key, beside the truth."""
+"""`jurors demo`: a real panel of LLM judges, graded without its answer key, beside the truth."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ import click
 
 @click.command()
 def demo() -> None:
-    """Grade two real juries that come with the package, and show how far off the grades are."""
+    """Grade three LLM judges without an answer key, and compare the grades with the truth."""
     import jurors
-    from jurors.lab import EXAMPLES
 
-    for name, what in EXAMPLES.items():
-        votes, key = jurors.load_example(name)
-        click.secho(f"\n{name}: {what}\n", bold=True)
-        click.echo(str(jurors.grade(votes)))
-        comparison = jurors.compare(votes, key, methods=("algebraic", "majority"))
-        click.echo("Beside the truth, which none of this has seen:\n")
-        click.echo(str(comparison))
-        truth = comparison.truth
-        if truth is not None:
-            for evaluation in comparison.evaluations:
-                errors = comparison.errors(evaluation)
-                if errors is not None:
-                    click.echo(f"  {evaluation.method}: {1 - errors / truth.items:.1%} of {truth.items:,} labels right")
+    votes, key = jurors.load_example("llm_graders")
+    click.secho("Three LLM judges grade 281 solutions of arithmetic problems. No answer key is used.\n", bold=True)
+    click.echo(str(jurors.grade(votes)))
+    truth = jurors.score(votes, key)
+    right = {j: f"{float(x):.0%}" for j, x in truth.score.items()}
+    click.echo("The truth, for comparison: " + ", ".join(f"{j} {x}" for j, x in right.items()) + ".")
+    wrong, majority = truth.errors_of(jurors.label(votes).partition.chosen), truth.majority_errors
+    click.echo(f"Wrong labels: {wrong / truth.items:.0%}, by majority vote {majority / truth.items:.0%}.")
+    click.echo("\nYour own file: jurors grade votes.csv. The tutorial: docs/tutorial.md.")

@@ -27,7 +27,7 @@ from jurors.cli.options import (
 from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
-from jurors.results import Result
+from jurors.results import Result, without_secrets
 
 
 @click.command()
@@ -36,11 +36,13 @@ from jurors.results import Result
 @grading_option("exam")
 @by_option
 @sides_options
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
+    from jurors.jury.groups import grade_by
+
     source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
         if by is None or source.kind is PREFERENCES:
@@ -48,7 +50,7 @@ def grade(
             graded = kind.grade(data, **options)
         else:
             votes, groups = source.read_with_groups(by, bar)
-            graded = jurors.grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
+            graded = grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
     output.show(graded)
 
 
@@ -64,7 +66,10 @@ def check(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], junit: str | None, document: str | None,
     card: bool, output: Output,
 ) -> None:  # fmt: skip
-    """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
+    """Check limits and alarms in CI.
+
+    The exit status is 3 if an alarm is raised, or if a limit is not met or cannot be decided.
+    """
     from jurors.jury.gates import read_document
 
     limits["fail_on"] = output.fail_on
@@ -76,7 +81,7 @@ def check(
         evaluation = kind.grade(data, **options)
         if earlier is not None and kind is LABELS:
             limits |= {"baseline": earlier, "votes": data}
-        verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
+        verdict = replace(jurors.check(evaluation, ignore_alarms=output.ignored, **limits), shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
     output.show(verdict, in_log=True, beside=beside)
@@ -86,7 +91,7 @@ def check(
 @votes_options
 @grading_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
-              help="Only the N items where a person's label would teach most, and why.")  # fmt: skip
+              help="List only the N items whose label is least likely to be right.")  # fmt: skip
 @by_option
 @texts_options
 @output_options("text", "json", "csv", "md")
@@ -94,12 +99,14 @@ def label(
     source: Source, grading: dict[str, Any], review: int | None, by: str | None, items: str | None,
     text: tuple[str, ...], output: Output,
 ) -> None:  # fmt: skip
-    """One label per item of FILE, with the probability that it is right.
+    """Label every item of FILE, with the probability that the label is right.
 
-    Where votes are numbers (--scale interval), one value per item, with its interval.
+    Where votes are numbers (--scale interval), print one value per item, with its interval.
     """
+    from jurors.jury.groups import label_by
+
     if review is None and (items or text):
-        raise OptionError("--items and --text show the items of a review: say how many with --review N")
+        raise OptionError("--items and --text show the items of a review; add --review N")
     texts = None
     with output.working("labelling") as bar:
         if source.kind is LABELS:
@@ -110,7 +117,7 @@ def label(
         else:
             data, groups = source.read_with_groups(by, bar)
             options = applicable(kind_of(data), grading, review=review, by=by)
-            labelling, by_item, _ = jurors.label_by(data, groups, column=by, **options)
+            labelling, by_item, _ = label_by(data, groups, column=by, **options)
             shown = replace(labelling, groups=by_item)
         if review is not None:
             shown = shown.for_review(review, data, texts)
@@ -119,21 +126,43 @@ def label(
 
 @click.command()
 @votes_options
+@click.option("--system", required=True, metavar="COLUMN", help="The column that names the system of each item.")
+@click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
+@grading_option("gold")
+@grading_option("level")
+@output_options("text", "json", "csv", "md", card=True)
+def systems(source: Source, system: str, good: str | None, gold: str | None, level: float, output: Output) -> None:
+    """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
+    with output.working("comparing") as bar:
+        votes, groups = source.read_with_groups(system, bar)
+        compared = jurors.systems(votes, by=groups, good=good, gold=gold, level=level)
+    output.show(compared)
+
+
+@click.command()
+@votes_options
 @key_options(required=True)
 @by_option
-@output_options("text", "json", "csv", "md", alarms=False)
-def score(source: Source, key: KeySource, by: str | None, output: Output) -> None:
+@click.option("--reference", metavar="TABLE", type=OUTPUT_PATH,
+              help="Measure how far errors are shared, and add a row to TABLE, for `grade --reference`.")  # fmt: skip
+@output_options("text", "json", "csv", "md", alarms=False, card=True)
+def score(source: Source, key: KeySource, by: str | None, reference: str | None, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations.
 
-    Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
+    Numbers are compared with true values.
     """
+    import jurors
+    from jurors.jury.groups import score_by
+
+    if reference is not None:
+        _add_reference(source, key, Path(reference), output)
     with output.working("scoring") as bar:
         if by is not None:
             is_column = not Path(str(key.path)).exists()
             first, second = source.duplicate()
             votes, truth = first.without(by).read_with_key(key, bar)
             _, groups = (second.without(str(key.path)) if is_column else second).read_with_groups(by, bar)
-            scored: Any = jurors.score_by(votes, truth, groups, column=by)
+            scored: Any = score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
@@ -141,25 +170,41 @@ def score(source: Source, key: KeySource, by: str | None, output: Output) -> Non
     output.show(scored)
 
 
+def _add_reference(source: Source, key: KeySource, table: Path, output: Output) -> None:
+    """Measure a jury against its key, and add it to a table of reference juries."""
+    from jurors.jury.reference import fit_reference
+    from jurors.uncertainty.reference import ReferenceJuries, reference_juries
+
+    before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
+    first, _ = source.duplicate()
+    with output.working("measuring") as bar:
+        votes, truth = first.read_with_key(key, bar)
+        name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
+        before.with_jury(fit_reference(votes, truth, name=name)).write(table)
+
+
 @click.command()
 @votes_options
 @key_options(required=False)
-@click.option("--methods", metavar="A,B", help="Only these methods, in this order.")
+@click.option("--methods", metavar="A,B", help="Compare only these methods, in this order.")
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
-              help="A sheet of `jurors audit plan` with its labels: compare jurors by it; repeatable.")  # fmt: skip
-@click.option("--between", metavar="A,B", help="With --answers: only these jurors.")
+              help="Compare jurors by this labelled sheet of `jurors audit plan`; repeatable.")  # fmt: skip
+@click.option("--between", metavar="A,B", help="With --answers, compare only these jurors.")
 @click.option("--by", metavar="COLUMN",
-              help="With --answers: the systems under test, which this column of FILE names.")  # fmt: skip
+              help="With --answers, compare the systems that this column of FILE names.")  # fmt: skip
 @grading_option("seed")
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def compare(
     source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
     seed: int, output: Output,
 ) -> None:  # fmt: skip
-    """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
+    """Compare methods side by side, and with the truth if you give a key.
+
+    With --answers, compare jurors, or systems (--by), by the labels of an audit.
+    """
     if not answers and (between or by):
         name = "--between" if between else "--by"
-        raise OptionError(f"{name} goes with --answers: a sheet of `jurors audit plan`", code="does_not_apply")
+        raise OptionError(f"{name} needs --answers, a labelled sheet of `jurors audit plan`", code="does_not_apply")
     if answers and (key.path or methods):
         raise OptionError("--answers compares jurors; --key and --methods compare methods", code="does_not_apply")
     if between and by:
@@ -186,7 +231,10 @@ def _names(text: str | None) -> list[str] | None:
 @grading_option("level")
 @output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, level: float, output: Output) -> None:
-    """How much the jurors of FILE agree: Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC, Kendall's W."""
+    """Measure how much the jurors of FILE agree.
+
+    Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC and Kendall's W, with intervals.
+    """
     with output.working("counting") as bar:
         votes = source.read(bar)
         agreed = jurors.agreement(votes, level=level)
@@ -199,19 +247,19 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @click.command()
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
-              help="If no error correlation (a covariance, at most 0.25) exceeds E; else logic alone.")  # fmt: skip
-@click.option("--tight", is_flag=True, help="With --correlation: search for the narrowest intervals.")
-@click.option("--curve", is_flag=True, help="How the bounds widen with the correlation, as rows (two labels).")
-@click.option("--spec", metavar="SPEC", help='What is asked of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
-@click.option("--exact", is_flag=True, help="With --spec: whole items instead of shares of items.")
+              help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
+@click.option("--tight", is_flag=True, help="With --correlation, search for the narrowest intervals.")
+@click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
+@click.option("--spec", metavar="SPEC", help='What you require of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
+@click.option("--exact", is_flag=True, help="With --spec, count whole items instead of shares of items.")
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
-    """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
+    """Compute bounds on every prevalence and accuracy that hold for any answer key."""
     if curve and any(options.values()):
-        raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
+        raise OptionError("--curve tries every correlation; leave out the other options of bounds")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
+        bounded = jurors.theory.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
     output.warn_of(sketch)
     output.show(bounded)
 
@@ -220,12 +268,12 @@ def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
 @pairs_options
 @grading_option("level")
 @grading_option("seed")
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", card=True)
 def rank(source: Source, level: float, seed: int, output: Output) -> None:
-    """Rank the objects of FILE by who preferred which of two.
+    """Rank the objects of FILE by pairwise preferences.
 
-    FILE has a row per answer: two objects (left,right or model_a,model_b …) and the winner, or a tie; a column may name
-    the juror. Or a winner and a loser.
+    Each row of FILE holds two objects (left,right or model_a,model_b) and the winner or a tie, or a winner and a loser.
+    A column may name the juror.
     """
     with output.working("ranking") as bar:
         ranking = jurors.rank(source.files, level=level, seed=seed, progress=bar, **source.options)
@@ -236,7 +284,7 @@ def rank(source: Source, level: float, seed: int, output: Output) -> None:
 @votes_options
 @output_options("text", "json", "md", alarms=False)
 def inspect(source: Source, output: Output) -> None:
-    """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
+    """Show what FILE holds, what looks unusual, and which commands to run next."""
     with output.working("looking") as bar:
         inspection = jurors.inspect(source.files, progress=bar, **source.options)
     output.show(inspection)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -126,34 +126,85 @@ def stopped_status() -> int:
 
 # -- the group of commands --------------------------------------------------------------------------------------------
 
-#: Command -> its module, and one line of help.
-COMMANDS = {
-    "grade": ("grade", "The report card: grade the jurors of FILE without an answer key."),
-    "check": ("grade", "Only the alarms, for CI pipelines: exit status 3 when one rings."),
-    "label": ("grade", "One label per item of FILE, with the probability that it is right."),
-    "score": ("grade", "Grade the jurors of FILE against an answer key."),
-    "rank": ("grade", "Objects by strength, from who preferred which of two."),
-    "compare": ("grade", "All methods side by side, beside the truth where there is a key."),
-    "audit": ("plan", "A person labels a few items drawn at random, and the grades become guaranteed."),
-    "bounds": ("grade", "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit."),
-    "agreement": ("grade", "How much the jurors agree: alpha, kappas, AC1. Not how good they are."),
-    "report": ("report", "One self-contained HTML page with charts: who is good, and can I trust it."),
-    "plot": ("report", "One chart as PNG, SVG or HTML."),
-    "inspect": ("grade", "What FILE holds, and which commands would work next; grades nothing."),
-    "convert": ("convert", "Votes from one layout or format to another."),
-    "sketch": ("convert", "Count the votes of FILE into a small sketch file."),
-    "merge": ("convert", "Merge sketch files that were counted apart."),
-    "simulate": ("plan", "Votes of a jury with chosen accuracies and error correlations, truth beside."),
-    "plan": ("plan", "How many items and jurors until accuracies are known well enough."),
-    "reference": ("plan", "How far the errors of real juries are shared; measure your own with --fit."),
-    "serve": ("server", "Take votes over HTTP, keep them durably, grade them as they come in."),
-    "keys": ("server", "API keys of a server: who may read, write or administer which project."),
-    "watch": ("server", "Grade the jurors while their votes come in, and ring."),
-    "export": ("server", "Back up a server's store, or one project of it."),
-    "import": ("server", "Restore what `jurors export` wrote."),
-    "mcp": ("server", "Tools for an assistant: inspect, grade, check, label, audit."),
-    "demo": ("demo", "Grade two real juries that come with the package."),
+#: Group of commands -> command -> its module, and one line of help.
+GROUPS = {
+    "Grade": {
+        "grade": ("grade", "Grade the jurors of FILE without an answer key."),
+        "label": ("grade", "Label every item, with the probability that the label is right."),
+        "systems": ("grade", "Compare systems (models, prompts, releases) by the judges' votes."),
+        "check": ("grade", "Check limits and alarms in CI: exit status 3 if one fails."),
+        "score": ("grade", "Grade the jurors against an answer key."),
+        "compare": ("grade", "Compare methods, beside the truth where you have a key."),
+        "agreement": ("grade", "Measure how much the jurors agree: alpha, kappa, AC1."),
+        "bounds": ("grade", "Compute guaranteed bounds on accuracies and prevalences."),
+        "rank": ("grade", "Rank objects by pairwise preferences."),
+    },
+    "Look": {
+        "inspect": ("grade", "Show what FILE holds, and which commands to run next."),
+        "report": ("report", "Write an HTML report, or one chart of it."),
+        "convert": ("convert", "Write votes in another layout or format, or as counts."),
+        "demo": ("demo", "Grade a panel of LLM judges that comes with the package."),
+    },
+    "People and plans": {
+        "audit": ("plan", "Let a person label a few items drawn at random."),
+        "plan": ("plan", "Plan how many items and jurors you need."),
+        "simulate": ("plan", "Simulate the votes of a panel, with the truth."),
+    },
+    "Live": {
+        "watch": ("server", "Grade jurors while their votes come in, and raise alarms."),
+        "serve": ("server", "Collect votes over HTTP and grade them as they come in."),
+        "store": ("server", "Manage a server's API keys and backups."),
+        "mcp": ("server", "Serve inspect, grade, check, label and audit to an assistant."),
+    },
 }
+COMMANDS = {name: place for commands in GROUPS.values() for name, place in commands.items()}
+
+#: Options that `--help` leaves to `--help-all`: most users never need them.
+_RARE = """
+--layout --count --ignore --transpose --abstain --duplicates --repeat --join --map --ignore-case --threshold --bins
+--only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
+--key-item --key-label --quiet --sort --min-votes --ignore-alarm --items --text --max-correlation --min-effective
+--spec --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
+--drift-prevalence --drift-accuracy --pairs --votes-per-item --difficulty --truth --between --fail-on
+--min-reliability --min-prevalence --max-prevalence
+"""
+RARE_OPTIONS = frozenset(_RARE.split())
+_RARE_IN = {"watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"))}
+
+
+def help_all_option() -> click.Option:
+    """`--help-all`, which shows the options that `--help` leaves out.
+
+    Returns
+    -------
+    click.Option
+    """
+
+    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not ctx.resilient_parsing:
+            for param in ctx.command.params:
+                if isinstance(param, click.Option):
+                    param.hidden = False
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=show, help="Show all options."
+    )
+
+
+def hide_rare_options(command: click.Command) -> None:
+    """Leave rare options out of `--help`, and add `--help-all` where there are some; also in subcommands."""
+    if isinstance(command, click.Group):
+        for subcommand in command.commands.values():
+            hide_rare_options(subcommand)
+        return
+    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), frozenset())
+    rare = [p for p in command.params if isinstance(p, click.Option) and not p.required and p.opts[-1] in names]
+    if rare and not any("--help-all" in param.opts for param in command.params):
+        for param in rare:
+            param.hidden = True
+        command.params.append(help_all_option())
 
 
 class LazyGroup(click.Group):
@@ -168,7 +219,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"jurors.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
+        command: click.Command = getattr(module, cmd_name)
+        hide_rare_options(command)
         return command
 
     def resolve_command(
@@ -183,8 +235,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run with reliable streams, and with signals that end the command in order."""
@@ -223,9 +276,12 @@ def _errors_as_one_line() -> Iterator[None]:
         if _stopped_by != signal.SIGINT or (isinstance(error, RuntimeError) and is_interrupt(error)):
             _end(stopped_status(), "Aborted!")
         if isinstance(error, JurorsError):
-            _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
+            _end(2, f"jurors: {as_flags(' '.join(without_secrets(str(error)).split()))}")
         if isinstance(error, MemoryError):
             _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
+            click.echo(error.ctx.get_help() if error.ctx else error.message)
+            raise click.exceptions.Exit(2) from None
         if isinstance(error, click.ClickException):
             vars(error).update(message=escape_text(without_secrets(error.message)))
         if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
@@ -236,6 +292,36 @@ def _errors_as_one_line() -> Iterator[None]:
             reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
             _end(2, f"jurors: cannot write the output: {reason or error}")
         raise
+
+
+def as_flags(message: str) -> str:
+    """Write the arguments that a message names as flags of the command line.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> as_flags("min_score=80: a limit is a share; leave trust= out")
+    '--min-score 80: a limit is a share; leave --trust out'
+    >>> as_flags("use scale='nominal' (--scale nominal), or name it with item= (--item COLUMN)")
+    'use --scale nominal, or name it with --item COLUMN'
+    """
+    from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
+
+    groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
+    known = {name for options in groups for name in column_names(options)} | {"by", "review"}
+
+    def spell(match: re.Match[str]) -> str:
+        name, following = match[1], match[2]
+        if name not in known:
+            return match[0]
+        flag = "--from" if name == "tool" else f"--{name.replace('_', '-')}"
+        return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
+
+    once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
+    return re.sub(r"(--[a-z-]+) '([\w.-]+)'", r"\1 \2", re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once))
 
 
 def _end(status: int, line: str = "") -> NoReturn:
@@ -264,6 +350,6 @@ def _show_versions(ctx: click.Context, _: click.Parameter, is_given: bool) -> No
 def main() -> None:
     """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
 
-    FILE is CSV, TSV, JSONL or Parquet (also .gz), a folder or a pattern of them, another tool's log, or - for
-    standard input: one vote per row (item, juror, label), one juror per column, or one juror per column plus a count.
+    FILE is CSV, TSV, JSONL, Parquet or a workbook, a folder or pattern of such files, another tool's log, or - for
+    standard input. It has one vote per row (item, juror, label) or one juror per column.
     """

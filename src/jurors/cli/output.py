@@ -16,13 +16,15 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jurors._files import atomic_group, atomic_write, check_writable
+from jurors._lazy import replace_unread
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
 from jurors.progress import on_progress
@@ -178,6 +180,8 @@ class Output:
     path: str | None = None
     quiet: bool = False
     fail_on: str | None = None
+    ignored: tuple[str, ...] = ()  #: kinds of alarms that are switched off
+    options: Mapping[str, Any] = field(default_factory=dict)  #: what a card shows, as `Result.to_text` takes it
 
     def show(self, result: Result, *, in_log: bool = False, beside: Mapping[str, str | bytes] | None = None) -> None:
         """Write the result in its format, print its alarms, and exit by the same alarms.
@@ -189,16 +193,30 @@ class Output:
         beside
             Other files and their content, written together with the result or not at all.
         """
+        if self.ignored and hasattr(result, "alarms"):
+            alarms = tuple(alarm for alarm in result.alarms if alarm.kind not in self.ignored)
+            result = replace_unread(result, alarms=alarms)
         with atomic_group():
             for path, content in (beside or {}).items():
                 atomic_write(Path(path), content)
-            self.write(getattr(result, FORMATS_OF_RESULTS[self.format])())
+            if self.format == "parquet":
+                write_parquet(result, str(self.path))
+            else:
+                self.write(self._render(result))
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
-        alarms: Sequence[Any] = getattr(result, "alarms", ())
-        if self.format == "csv" or (result._is_bare and self.format != "json"):
-            self.warn(alarms)
-        self.exit(alarms)
+        found: Sequence[Any] = getattr(result, "alarms", ())
+        if self.format in ("csv", "parquet") or (result._is_bare and self.format != "json"):
+            self.warn(found)
+        self.exit(found)
+
+    def _render(self, result: Result) -> str:
+        """Render the result in its format; a page of HTML stands on its own."""
+        render = getattr(result, FORMATS_OF_RESULTS[self.format])
+        text: str = render(**self.options) if self.format in ("text", "md") and self.options else render()
+        if self.format == "html":
+            return f'<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n{text}'
+        return text
 
     def write(self, text: str) -> None:
         """Print the result, or write it to its file, whole or not at all."""
@@ -238,7 +256,7 @@ class Output:
         from jurors.jury.groups import group_alarms
 
         if not self.quiet:
-            shown = [alarm for alarm in alarms if alarm.level != "note" or alarm.kind in _SHOWN_NOTES]
+            shown = [alarm for alarm in alarms if alarm.level != "note" or alarm.reason in _SHOWN_NOTES]
             for line in alarm_lines(group_alarms(shown)):
                 print_error(line)
 
@@ -274,26 +292,101 @@ def fail_on_option(default: str | None = None) -> Callable[[Command], Command]:
     """`--fail-on LEVEL`; the command gets `fail_on: str | None`."""
     return click.option(
         "--fail-on", type=click.Choice(["warning", "alarm"]), default=default, show_default=default is not None,
-        help="Exit with status 3 if something this loud rang.",
+        help="Exit with status 3 on an alarm of this level.",
     )  # fmt: skip
 
 
-def output_options(*formats: str, fail_on: str | None = None, alarms: bool = True) -> Callable[[Command], Command]:
-    """Where the result goes; the command gets `output: Output`. Without alarms there is no option about them."""
+def output_options(
+    *formats: str, fail_on: str | None = None, alarms: bool = True, card: bool = False
+) -> Callable[[Command], Command]:
+    """Where the result goes; the command gets `output: Output`.
+
+    Parameters
+    ----------
+    formats
+        The default first. The ending of `-o FILE` selects one, unless `--format` is given.
+    fail_on
+        The default of `--fail-on`.
+    alarms
+        Whether the result has alarms; without, there is no option about them.
+    card
+        Whether the result is a card of many jurors, of which options select some.
+    """
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
-        def wrapped(format_: str, path: str | None, quiet: bool, fail_on: str | None = None, **rest: Any) -> Any:
-            return command(output=Output(format_, path, quiet, fail_on), **rest)
+        def wrapped(
+            format_: str | None, path: str | None, quiet: bool, fail_on: str | None = None,
+            ignore_alarm: tuple[str, ...] = (), **rest: Any,
+        ) -> Any:  # fmt: skip
+            shown = {name: rest.pop(name) for name in _CARD_OPTIONS} if card else {}
+            options = {name: value for name, value in shown.items() if value}
+            chosen = format_ or _format_by_name(path, formats)
+            return command(output=Output(chosen, path, quiet, fail_on, ignore_alarm, options), **rest)
 
-        flagged: Any = fail_on_option(fail_on)(wrapped) if alarms else wrapped
-        flagged = path_option("FILE", "Write here instead of printing.")(quiet_option(flagged))
-        formatted = click.option(
-            "--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True
+        flagged: Any = wrapped
+        if alarms:
+            ignore = click.option(
+                "--ignore-alarm", multiple=True, metavar="KIND", callback=_check_kinds,
+                help="Switch off alarms of this kind; repeatable.",
+            )  # fmt: skip
+            flagged = fail_on_option(fail_on)(ignore(flagged))
+        flagged = path_option("FILE", "Write here; the ending selects the format.")(quiet_option(flagged))
+        formatted: Any = click.option(
+            "--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"
         )
-        return formatted(flagged)  # type: ignore[no-any-return]
+        flagged = formatted(flagged)
+        for option in reversed(_card_options()) if card else ():
+            flagged = option(flagged)
+        return flagged  # type: ignore[no-any-return]
 
     return decorate
+
+
+_CARD_OPTIONS = ("full", "top", "sort", "min_votes")  # as `jurors.evaluate.card.CardOptions` calls them
+
+
+def _card_options() -> list[Callable[[Any], Any]]:
+    """Options that select what a card shows."""
+    return [
+        click.option("--full", is_flag=True, help="Show everything, in as many lines as that takes."),
+        click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N best and the N worst jurors."),
+        click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
+        click.option("--min-votes", type=click.IntRange(min=1), metavar="N", help="Leave out jurors with fewer votes."),
+    ]
+
+
+def _check_kinds(_: click.Context, __: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    from jurors.errors import check_choice
+    from jurors.evaluate.alarms import KINDS
+
+    known = list(dict.fromkeys(kind.name for kind in KINDS.values())) if kinds else []
+    for kind in kinds:
+        check_choice(kind, known, "kind of alarm")
+    return kinds
+
+
+_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet"}
+
+
+def _format_by_name(path: str | None, formats: Sequence[str]) -> str:
+    """The format that the name of the output file asks for, or the default."""
+    named = _ENDINGS.get(Path(path).suffix.lower()) if path else None
+    if named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats)):
+        return str(named)
+    return formats[0]
+
+
+def write_parquet(result: Result, path: str) -> None:
+    """Write the rows of a result's CSV as Parquet, whole or not at all."""
+    import duckdb
+
+    with TemporaryDirectory() as folder:
+        table, made = Path(folder, "rows.csv"), Path(folder, "rows.parquet")
+        table.write_text(result.to_csv(), encoding="utf-8")
+        source, target = (str(file).replace("'", "''") for file in (table, made))
+        duckdb.sql(f"COPY (FROM read_csv('{source}', header=true)) TO '{target}' (FORMAT parquet)")
+        atomic_write(Path(path), made.read_bytes())
 
 
 def chart_format(path: str, option: str) -> Any:
@@ -302,9 +395,9 @@ def chart_format(path: str, option: str) -> Any:
     Returns
     -------
     str
-        One of `jurors.report.charts.base.FORMATS`.
+        One of `jurors.reporting.charts.base.FORMATS`.
     """
-    from jurors.report.charts.base import FORMATS
+    from jurors.reporting.charts.base import FORMATS
 
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in FORMATS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,11 +14,8 @@ import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import (
-    KeySource,
     Source,
     grading_option,
-    key_options,
-    source_options,
     texts_options,
     votes_options,
 )
@@ -34,7 +30,7 @@ from jurors.cli.output import (
     register_output,
 )
 from jurors.errors import OptionError, OutputError, SketchError
-from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text, without_secrets
+from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
@@ -82,7 +78,7 @@ def _entries(accuracies: tuple[str, ...]) -> list[Any]:
 @click.option("--difficulty", default="0", metavar="E", help="Error correlation of all jurors: some items are harder.")
 @click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
 @click.option("--votes-per-item", type=int, metavar="N", help="Each item is seen by N jurors drawn at random.")
-@click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
+@click.option("--exact", is_flag=True, help="Write whole counts in exactly these shares, without random draws.")
 @click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
 @path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
@@ -94,14 +90,17 @@ def simulate(
     group: tuple[str, ...], missing: tuple[str, ...], layout: str | None, path: str | None, truth: str | None,
     quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
+    """Simulate the votes of a panel with chosen accuracies and error correlations, and write the truth beside them.
+
+    Error correlations are covariances, as in the paper.
+    """
     from jurors.lab.simulate import juror_names
     from jurors.lab.simulate import simulate as draw
     from jurors.votes.io.sources import is_sketch_name
     from jurors.votes.write import votes_text, write_votes
 
     if items is None and not options["exact"]:
-        raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
+        raise OptionError("give the number of items, such as --items 1000, or use --exact")
     truth_path = _truth_path(path, truth)
     digits = jurors.strip().lstrip("+-")
     names = juror_names(int(jurors) if digits.isascii() and digits.isdecimal() else jurors.split(","))
@@ -211,7 +210,7 @@ def _counts_text(votes: Any, codes: Any) -> str:
 
 
 @click.command()
-@click.option("--width", type=float, default=0.05, show_default=True, help="Accuracies are to be known to ± this.")
+@click.option("--width", type=float, default=0.05, show_default=True, help="The half width of intervals that you need.")
 @click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the jury to compare.")
 @jury_options
 @click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
@@ -223,7 +222,7 @@ def _counts_text(votes: Any, codes: Any) -> str:
 )
 @output_options("text", "json", "csv", "md", alarms=False)
 def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **options: Any) -> None:
-    """How many items and jurors until every accuracy is known to ± width.
+    """Compute how many items and jurors you need to know every accuracy to ± width.
 
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
     """
@@ -239,56 +238,15 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     if chart is None:
         output.show(planned)
         return
-    from jurors.report.charts.base import render
-    from jurors.report.charts.prevalence import plan as draw
+    from jurors.reporting.charts.base import render
+    from jurors.reporting.charts.prevalence import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
 
 
-@click.command()
-@click.option(
-    "--reference", "own", metavar="FILE", type=INPUT_PATH, help="Your own reference juries instead of the shipped ones."
-)
-@click.option("--fit", "files", multiple=True, metavar="FILE", type=INPUT_PATH,
-              help="Measure the jury of these votes against --key; with -o, add it to that table.")  # fmt: skip
-@source_options
-@key_options(required=False)
-@click.option("--name", help="What the measured jury is called; by default as its file.")
-@click.option("--kind", default="", help="Who its jurors are, in a word.")
-@click.option("--source", "origin", default="", help="Where it comes from.")
-@output_options("text", "json", "csv", "md", alarms=False)
-def reference(
-    own: str | None, source: Source, key: KeySource, name: str | None, kind: str, origin: str, output: Output
-) -> None:
-    """How far the errors of real juries are shared: the table that grades are calibrated by, in plain words.
-
-    With --fit, a jury whose key is known is measured and added to a table of your own, for --reference.
-    """
-    if not source.files:
-        for option, value in {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}.items():
-            if value:
-                raise OptionError(f"{option} goes with --fit: it is about the jury that is measured", name=option)
-        output.show(jurors.reference_juries(own))
-        return
-    if key.path is None:
-        raise OptionError("--fit needs --key: a jury is measured against its true labels", name="key")
-    if own is not None:
-        raise OptionError("--fit and --reference do not go together; -o names the table that the jury is added to")
-    table = Path(output.path) if output.path else None
-    # read before the work: raises if the table is none of reference juries
-    before = jurors.reference_juries(table) if table and table.exists() else jurors.ReferenceJuries(())
-    jury_name = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
-    with output.working("grading") as bar:
-        votes, truth = source.read_with_key(key, bar)
-        jury = jurors.fit_reference(votes, truth, name=jury_name, kind=kind, source=origin)
-    if table is not None:
-        before.with_jury(jury).write(table)
-    replace(output, path=None).show(jurors.ReferenceJuries((jury,)) if table is None else before.with_jury(jury))
-
-
 @click.group()
 def audit() -> None:
-    """A person labels a few items drawn at random, and the grades become guaranteed."""
+    """Draw items for a person to label, and compute guaranteed grades from the labels."""
 
 
 @audit.command("plan")
@@ -300,15 +258,15 @@ def audit() -> None:
 )
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw.")
+@click.option("--seed", type=click.IntRange(min=0), help="Repeat a draw; by default, each draw is new.")
 @texts_options
 @click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
 @output_options("csv", "html", "label-studio", "text", "json", alarms=False)
 def audit_plan(
-    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int, items: str | None, text: tuple[str, ...],
-    title: str | None, output: Output,
+    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int | None, items: str | None,
+    text: tuple[str, ...], title: str | None, output: Output,
 ) -> None:  # fmt: skip
-    """Draw items of FILE for a person to label, each with a known chance."""
+    """Draw items of FILE at random for a person to label."""
     if title is not None and output.format != "html":
         raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
     target = None if output.path is None or is_stream(Path(output.path)) else Path(output.path)
@@ -335,12 +293,12 @@ def audit_plan(
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
 @grading_option("level")
-@output_options("text", "json", "csv", "md", alarms=False)
+@output_options("text", "json", "csv", "md", alarms=False, card=True)
 def result(
     source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
     output: Output,
 ) -> None:  # fmt: skip
-    """What the labels of a person prove of the jurors of FILE.
+    """Compute what a person's labels prove about the jurors of FILE.
 
     With --until, exit status 3 unless every goal is reached.
     """

@@ -1,4 +1,4 @@
-"""The commands of services: serve, keys, export, import, watch and mcp."""
+"""The commands of services: serve, store, watch and mcp."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def store_option(command: Command) -> Command:
     """`--store`."""
     return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE_PATH,
-                        help="A file (SQLite), or postgresql://… when one machine is not enough.")(command)  # fmt: skip
+                        help="An SQLite file, or postgresql://… for several servers.")(command)  # fmt: skip
 
 
 @contextmanager
@@ -57,11 +57,13 @@ def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65_535),
-              help="0 picks one that is free; the address is printed.")  # fmt: skip
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes on this machine.")
-@click.option("--keep", metavar="90d", help="How long votes are kept; their counts stay. Without it, always.")
+              help="The port; 0 selects a free one. The address is printed.")  # fmt: skip
+@click.option(
+    "--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="The number of worker processes."
+)
+@click.option("--keep", metavar="90d", help="How long to keep votes. Their counts are kept without limit.")
 def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> None:
-    """Take votes over HTTP, keep them durably, and grade the jurors as they come in (needs jurors[serve])."""
+    """Accept votes over HTTP, store them, and grade the jurors continuously (needs jurors[serve])."""
     try:
         from jurors.serve.app import Settings, duration, run
     except ModuleNotFoundError as error:
@@ -80,18 +82,23 @@ def _stored_keys(store: str) -> Iterator[StoredKeys]:
 
 
 @click.group()
+def store() -> None:
+    """Manage a server's store: API keys and backups."""
+
+
+@store.group()
 def keys() -> None:
-    """API keys of a server: who may read, write or administer which project."""
+    """Create, list and revoke API keys."""
 
 
 @keys.command()
 @store_option
 @click.option("--scope", type=click.Choice(("read", "write", "admin")), default="write", show_default=True,
-              help="What it is good for; each may all that those before it may.")  # fmt: skip
-@click.option("--project", metavar="NAME", help="Only for this project; without it, for all.")
-@click.option("--note", default="", metavar="TEXT", help="What you will know it by.")
+              help="What the key allows; each scope includes those before it.")  # fmt: skip
+@click.option("--project", metavar="NAME", help="Limit the key to this project.")
+@click.option("--note", default="", metavar="TEXT", help="A note that `list` shows.")
 def create(store: str, scope: Any, project: str | None, note: str) -> None:
-    """Make a key, and print it: this once, for only its hash is kept."""
+    """Create an API key and print it. It is printed once: only its hash is stored."""
     from jurors.serve.auth import ServerLimits, check_project, make_key
 
     if project is not None:
@@ -100,14 +107,14 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
         token, key = make_key(scope, project, note)
         stored.add_key(key)
     print_output(f"{token}\n")
-    print_error(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
+    print_error(f"Save this key: it is not shown again. To revoke it, run `jurors store keys revoke {key.id}`.")
 
 
 @keys.command("list")
 @store_option
 @output_options("text", "json", "csv", "md", alarms=False)
 def list_(store: str, output: Output) -> None:
-    """The keys there are; none of them can be read from it."""
+    """List the API keys, without their secrets."""
     from jurors.serve.auth import KeyList
 
     with _stored_keys(store) as stored:
@@ -118,21 +125,21 @@ def list_(store: str, output: Output) -> None:
 @click.argument("name", metavar="KEY")
 @store_option
 def revoke(name: str, store: str) -> None:
-    """End the key of this name: from now on it opens nothing."""
+    """Revoke an API key."""
     from jurors.serve.auth import key_name
 
     with _stored_keys(store) as stored:
         if not stored.revoke_key(key_name(name), clock.time()):
-            raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors keys list`", name="key")
-    print_error(f"{key_name(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+            raise OptionError(f"no active key is named {key_name(name)!r}; see `jurors store keys list`", name="key")
+    print_error(f"revoked {key_name(name)} at {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
 
 
-@click.command()
+@store.command()
 @store_option
 @click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
 @target_options
 def export(store: str, project: str | None, target: Output) -> None:
-    """Back up a server's store, or one project, as lines of JSON; a server may go on meanwhile."""
+    """Back up a store, or one project, as lines of JSON. The server can keep running."""
     with with_store(store, must_be_there=True) as opened, target.working("writing"):
         from jurors._files import atomic_write
         from jurors.serve.backup import export_lines
@@ -144,13 +151,13 @@ def export(store: str, project: str | None, target: Output) -> None:
         print_data(lines)
 
 
-@click.command("import")
+@store.command("import")
 @click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
-@click.option("--project", metavar="NAME", help="One project of FILE alone; without it, all that it holds.")
-@click.option("--quiet", is_flag=True, help="Nothing on stderr.")
+@click.option("--project", metavar="NAME", help="Restore only this project.")
+@click.option("--quiet", is_flag=True, help="Print nothing on stderr.")
 def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
-    """Restore what `jurors export` wrote, all of it or nothing; no project is ever overwritten."""
+    """Restore a backup from `jurors store export`. If a project already exists, nothing is restored."""
     with with_store(store) as opened:
         from jurors.serve.backup import import_backup
 
@@ -161,34 +168,36 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 
 @click.command()
 @votes_options
-@click.option("--time", metavar="COLUMN", help="The column that holds the time of a vote.")
+@click.option("--time", metavar="COLUMN", help="The column with the time of each vote.")
 @click.option("--window", default="1000", show_default=True, metavar="SIZE[/STEP]",
-              help="What is graded: so many items, or so much time; 1h/5m slides, 'half-life 1d' forgets.")  # fmt: skip
+              help="The window to grade: items (1000) or time (1h); 1h/5m slides, 'half-life 1d' decays.")  # fmt: skip
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
-              help="How often to look.")  # fmt: skip
+              help="Seconds between two polls.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
+              metavar="X", help="False-alarm rate of drift over the whole stream, for independent items.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
-              help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
-@click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Keep a snapshot here, and go on from it.")
-@click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
+              help="Leave the newest N items out of drift detection, for jurors that vote late.")  # fmt: skip
+@click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Save the state here, and resume from it.")
+@click.option("--once", is_flag=True, help="Read what is there, then exit; for cron.")
 @grading_options
 @limit_options
 @click.option("--exec", "program", metavar="COMMAND",
-              help="Run this on every alarm: JSON on its standard input, no shell.")  # fmt: skip
-@click.option("--webhook", metavar="URL", help="Post every alarm here as JSON: https, or http on this machine.")
-@click.option("--webhook-private", is_flag=True, help="URL may lead into a private network.")
+              help="Run this command on each alarm, with JSON on standard input and without a shell.")  # fmt: skip
+@click.option(
+    "--webhook", metavar="URL", help="Post each alarm as JSON to this https address, or http on this machine."
+)
+@click.option("--webhook-private", is_flag=True, help="Allow a webhook in a private network.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True,
-              help="A card (lines where the output is no terminal), or a JSON document per look.")  # fmt: skip
-@click.option("-q", "--quiet", is_flag=True, help="Tell alarms only.")
+              help="A card (lines if the output is not a terminal), or a JSON document per poll.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Print alarms only.")
 def watch(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
     alpha: float, settle: int, state: str | None, once: bool, program: str | None, webhook: str | None,
     webhook_private: bool, format_: str, quiet: bool,
 ) -> None:  # fmt: skip
-    """Grade the jurors of FILE while it grows: a file of votes, a folder of logs, or - for standard input.
+    """Grade the jurors of a growing FILE: a file of votes, a folder of logs, or - for standard input.
 
-    Ends when standard input does, or with --once; exit status 3 if an alarm rings then.
+    Ends at the end of standard input, or with --once. The exit status is 3 if an alarm is active.
     """
     from jurors.monitor import Monitor
     from jurors.options import Reading
@@ -198,7 +207,7 @@ def watch(
     from jurors.watch.watcher import Watcher, make_display, watch_source
 
     if grading["gold"] is not None:
-        raise OptionError("--gold needs to know which item is which; a monitor keeps counts: grade the file itself")
+        raise OptionError("--gold does not apply to watch, which stores counts instead of items; use `jurors grade`")
     receivers: dict[str, Any] = {}
     if program is not None:
         receivers["exec"] = NotifyProgram.of(program)
@@ -206,9 +215,7 @@ def watch(
         receivers["webhook"] = Webhook.of(webhook, private=webhook_private)
     reading = Reading.of(source.options)
     if reading.scale not in ("auto", "nominal"):
-        message = (
-            f"--scale {reading.scale} does not apply to watch, which takes votes for labels: `jurors grade` the file"
-        )
+        message = f"--scale {reading.scale} does not apply to watch, which reads votes as labels; use `jurors grade`"
         raise OptionError(message, code="does_not_apply", name="scale")
     Recoding.of(reading).check_streams()
     watcher = Watcher(
@@ -230,9 +237,9 @@ def watch(
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
 def mcp(files: tuple[str, ...]) -> None:
-    """Tools for an assistant over standard input and output: inspect, grade, check, label, audit (needs jurors[mcp]).
+    """Serve inspect, grade, check, label and audit as MCP tools over standard input and output (needs jurors[mcp]).
 
-    Only FILE... is read, files or folders, and nothing is written.
+    The tools read only FILE... (files or folders) and write nothing.
     """
     from jurors.integrations.mcp import server
 

@@ -1,4 +1,4 @@
-"""The other end of `jurors serve`: `Client`, and `AsyncClient` for programs that wait for many things at once."""
+"""Clients of `jurors serve`: `Client`, and `AsyncClient` for programs that use asyncio."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class _BaseClient:
         self, url: str, key: str | None = None, *, timeout: float = 30.0, retries: int = 5, transport: Any = None
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            message = f"{url!r} is no address of a server: begin with http:// or https://"
+            message = f"{url!r} is not the address of a server; it must start with http:// or https://"
             raise OptionError(message, name="url", value=url)
         self.url = url.rstrip("/")
         self.retries = retries
         try:
             import httpx
         except ImportError:
-            raise JurorsError("a client needs httpx: pip install 'jurors[serve]'") from None
+            raise JurorsError("Client needs httpx: pip install 'jurors[serve]'") from None
         if key is not None and not (key.isascii() and key.isprintable()):
-            problem = "this is no API key: `jurors keys create` prints one, jk_ and letters and digits"
+            problem = "this is not an API key, which starts with jk_; create one with `jurors store keys create`"
             raise OptionError(problem, name="key")
         headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
         self._httpx: Any = httpx
@@ -46,21 +46,21 @@ class _BaseClient:
 
 
 class Client(_BaseClient):
-    """A server of `jurors serve`.
+    """A client of `jurors serve`.
 
-    Every call is tried again, up to `retries` times with exponential backoff, when the network fails or the server is
-    busy; a repeat changes nothing there. A refusal is a `ServerError` with the server's own line.
+    When the network fails or the server is busy, a call is retried up to `retries` times with exponential backoff;
+    sending the same data again is safe. If the server refuses a request, `ServerError` has its message.
 
     Parameters
     ----------
     url
-        Where the server is, as it prints it: "http://127.0.0.1:8000".
+        The address that the server prints: "http://127.0.0.1:8000".
     key
-        The API key, where the server asks for one.
+        The API key, if the server requires one.
     timeout, retries
-        Seconds to wait for an answer, and how often to try again.
+        Seconds to wait for a response, and how often to retry.
     transport
-        How httpx is to reach the server, where not by the network (tests).
+        The httpx transport, for tests.
     """
 
     _kind = "Client"
@@ -78,23 +78,23 @@ class Client(_BaseClient):
     # -- projects and votes ---------------------------------------------------------------------------------------
 
     def projects(self) -> list[Document]:
-        """The projects there are, and how much each holds."""
+        """List the projects: items, votes, jurors, labels and active alarms of each."""
         return self._send(protocol.get_projects())
 
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
         thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
     ) -> Document:  # fmt: skip
-        """Make a project, or get it as it is."""
+        """Create a project, or change the settings of an existing one."""
         settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
         return self._send(protocol.put_project(project, settings))
 
     def delete_project(self, project: str) -> None:
-        """Delete a project, votes and all."""
+        """Delete a project and all its votes."""
         self._send(protocol.delete_project(project))
 
     def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
-        """Send votes in batches; how many the server has stored durably.
+        """Send votes in batches; returns the number of votes that the server has stored.
 
         `votes` are `Votes`, a dataframe, mappings with `item`, `juror`, `label` (and `time`), or tuples in that order.
         """
@@ -102,41 +102,41 @@ class Client(_BaseClient):
         return sum(self._send(protocol.post_votes(project, part)) for part in parts)
 
     def post_log(self, project: str, log: Any) -> int:
-        """Send a log of another tool (Inspect AI, OTLP spans with annotations), as parsed from its JSON."""
+        """Send a log of another tool (Inspect AI, OTLP spans with annotations), parsed from JSON."""
         return self._send(protocol.post_log(project, log))
 
     def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> int:
-        """Send a person's labels of some items: item -> label."""
+        """Send gold labels, the labels that a person gave: item -> label."""
         return self._send(protocol.post_gold(project, gold))
 
     # -- results --------------------------------------------------------------------------------------------------
 
     def grade(self, project: str, *, window: str | None = None, max_age: float | None = None) -> Document:
-        """The report card, as `jurors grade --format json` prints it."""
+        """Get the grades, as `jurors grade --format json` prints them."""
         return self._send(protocol.get_document(project, "grade", window=window, max_age=max_age))
 
     def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> Document:
-        """The best label of each item, a page of them."""
+        """Get the best label of each item and its probability, one page."""
         return self._send(protocol.get_document(project, "labels", after=after, limit=limit))
 
     def alarms(self, project: str) -> Document:
-        """The alarms that are active, and those that were."""
+        """Get the active and past alarms of the stream."""
         return self._send(protocol.get_document(project, "alarms"))
 
     def history(self, project: str) -> Document:
-        """The grades over time."""
+        """Get the grades of each window."""
         return self._send(protocol.get_document(project, "history"))
 
     def review(self, project: str, *, limit: int | None = None) -> Document:
-        """The items where a person's label would have the greatest information gain."""
+        """Get the items whose labels are least likely to be right."""
         return self._send(protocol.get_document(project, "review", limit=limit))
 
     def report(self, project: str) -> str:
-        """The page, as HTML."""
+        """Get the report as HTML."""
         return self._send(protocol.get_report(project))
 
     def events(self, project: str) -> Iterator[Event]:
-        """What happens, as it happens; until the server or the caller ends it."""
+        """Iterate over events as they happen: votes counted, grades changed, alarms raised or cleared."""
         reader = EventReader()
         with self._http.stream("GET", protocol.project_path(project, "events"), timeout=None) as answer:
             if answer.status_code != 200:
@@ -176,64 +176,64 @@ class AsyncClient(_BaseClient):
     # -- projects and votes ---------------------------------------------------------------------------------------
 
     async def projects(self) -> list[Document]:
-        """The projects there are, and how much each holds."""
+        """List the projects: items, votes, jurors, labels and active alarms of each."""
         return await self._send(protocol.get_projects())
 
     async def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
         thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
     ) -> Document:  # fmt: skip
-        """Make a project, or get it as it is."""
+        """Create a project, or change the settings of an existing one."""
         settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
         return await self._send(protocol.put_project(project, settings))
 
     async def delete_project(self, project: str) -> None:
-        """Delete a project, votes and all."""
+        """Delete a project and all its votes."""
         await self._send(protocol.delete_project(project))
 
     async def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
-        """Send votes in batches, one after the other; how many the server has stored durably."""
+        """Send votes in batches, one after the other; returns the number of votes that the server has stored."""
         accepted = 0
         for part in protocol.batches(protocol.vote_documents(votes), batch):
             accepted += await self._send(protocol.post_votes(project, part))
         return accepted
 
     async def post_log(self, project: str, log: Any) -> int:
-        """Send a log of another tool (Inspect AI, OTLP spans with annotations), as parsed from its JSON."""
+        """Send a log of another tool (Inspect AI, OTLP spans with annotations), parsed from JSON."""
         return await self._send(protocol.post_log(project, log))
 
     async def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> int:
-        """Send a person's labels of some items: item -> label."""
+        """Send gold labels, the labels that a person gave: item -> label."""
         return await self._send(protocol.post_gold(project, gold))
 
     # -- results --------------------------------------------------------------------------------------------------
 
     async def grade(self, project: str, *, window: str | None = None, max_age: float | None = None) -> Document:
-        """The report card, as `jurors grade --format json` prints it."""
+        """Get the grades, as `jurors grade --format json` prints them."""
         return await self._send(protocol.get_document(project, "grade", window=window, max_age=max_age))
 
     async def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> Document:
-        """The best label of each item, a page of them."""
+        """Get the best label of each item and its probability, one page."""
         return await self._send(protocol.get_document(project, "labels", after=after, limit=limit))
 
     async def alarms(self, project: str) -> Document:
-        """The alarms that are active, and those that were."""
+        """Get the active and past alarms of the stream."""
         return await self._send(protocol.get_document(project, "alarms"))
 
     async def history(self, project: str) -> Document:
-        """The grades over time."""
+        """Get the grades of each window."""
         return await self._send(protocol.get_document(project, "history"))
 
     async def review(self, project: str, *, limit: int | None = None) -> Document:
-        """The items where a person's label would have the greatest information gain."""
+        """Get the items whose labels are least likely to be right."""
         return await self._send(protocol.get_document(project, "review", limit=limit))
 
     async def report(self, project: str) -> str:
-        """The page, as HTML."""
+        """Get the report as HTML."""
         return await self._send(protocol.get_report(project))
 
     async def events(self, project: str) -> AsyncIterator[Event]:
-        """What happens, as it happens; until the server or the caller ends it."""
+        """Iterate over events as they happen: votes counted, grades changed, alarms raised or cleared."""
         reader = EventReader()
         async with self._http.stream("GET", protocol.project_path(project, "events"), timeout=None) as answer:
             if answer.status_code != 200:

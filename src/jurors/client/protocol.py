@@ -55,9 +55,9 @@ def document(text: str) -> Document:
     try:
         answer = json.loads(text)
     except ValueError:
-        raise ServerError("the answer is no JSON; is this the address of `jurors serve`?") from None
+        raise ServerError("the response is not JSON; check that the address is that of `jurors serve`") from None
     if not isinstance(answer, dict):
-        raise ServerError("the answer is no JSON document; is this the address of `jurors serve`?")
+        raise ServerError("the response is not a JSON object; check that the address is that of `jurors serve`")
     return answer
 
 
@@ -87,14 +87,14 @@ def error_from_response(status: int, text: str) -> ServerError:
 
     Examples
     --------
-    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "there is no project"}}'))
-    there is no project
+    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "the project does not exist"}}'))
+    the project does not exist
     """
     try:
         error = json.loads(text)["error"]
         message, reason = str(error["message"]), str(error["code"])
     except (ValueError, KeyError, TypeError):
-        message, reason = f"the server answered {status} and did not say why", ""
+        message, reason = f"the server responded with status {status} and no message", ""
     return ServerError(message, status=status, reason=reason)
 
 
@@ -143,7 +143,7 @@ def read_answer(call: Call[T], answer: Any, url: str) -> T:
         What the call is for; ServerError where the server refused or could not be reached.
     """
     if isinstance(answer, Exception):
-        raise ServerError(f"{url} cannot be reached: {answer}") from None
+        raise ServerError(f"cannot connect to {url}: {answer}") from None
     if not answer.is_success:
         raise error_from_response(answer.status_code, answer.text)
     return call.read(answer.text)
@@ -171,7 +171,7 @@ def vote_documents(votes: Any) -> Iterator[Document]:
     rows: Iterable[Any] = votes
     if isinstance(votes, Votes):
         if votes.counts is not None:
-            raise JurorsError("counts name no items; send the votes themselves")
+            raise JurorsError("counts have no items; send the votes instead")
         items = votes.item_names().tolist()
         triples = zip(*(column.tolist() for column in votes.triples()), strict=True)
         rows = ((items[i], votes.jurors[j], votes.labels[k]) for i, j, k in triples)
@@ -218,7 +218,7 @@ class EventReader:
     Examples
     --------
     >>> reader = EventReader()
-    >>> [reader.take(line) for line in ("id: 7", "event: votes", 'data: {"votes": 2}', "", ": still here", "")]
+    >>> [reader.take(line) for line in ("id: 7", "event: votes", 'data: {"votes": 2}', "", ": keep-alive", "")]
     [None, None, None, Event(kind='votes', data={'votes': 2}, id='7'), None, None]
     """
 
@@ -253,7 +253,7 @@ def get_projects() -> Call[list[Document]]:
 
 
 def put_project(project: str, settings: Mapping[str, Any]) -> Call[Document]:
-    """Make a project, or get it as it is.
+    """Create a project, or change its settings.
 
     Returns
     -------
@@ -265,7 +265,7 @@ def put_project(project: str, settings: Mapping[str, Any]) -> Call[Document]:
 
 
 def delete_project(project: str) -> Call[None]:
-    """Delete a project, votes and all.
+    """Delete a project and all its votes.
 
     Returns
     -------

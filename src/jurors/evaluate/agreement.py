@@ -39,6 +39,7 @@ from jurors.evaluate.agreement_coefficients import (
     pair_kappas,
     two_way,
 )
+from jurors.evaluate.card import shorten_names
 from jurors.evaluate.partition import vote_counts
 from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
@@ -46,7 +47,8 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
 
-_SHOWN_PAIRS = 30
+_SHOWN_PAIRS = 10  # that agree most, and that agree least
+_LONGEST_NAME = 14
 _MOST_VOTES = 20_000_000  # beyond so many, pairs have no intervals: each vote is paired with each other one
 _KAPPAS: dict[Weights, str] = {"nominal": "cohen_kappa", "linear": "linear_kappa", "quadratic": "quadratic_kappa"}
 _HEADS = {"cohen_kappa": "Cohen's kappa"}
@@ -82,7 +84,9 @@ class AgreementStatistics(Drawable):
             if name in (coefficient.name, f"{coefficient.name} {coefficient.weights}"):
                 return coefficient
         known = ", ".join(f"{c.name} {c.weights or ''}".strip() for c in self.coefficients)
-        raise KeyError(f"there is no {name!r}; there are: {known}" + f". {self.about_left_out}" * bool(self.left_out))
+        raise KeyError(
+            f"there is no coefficient {name!r}; available: {known}" + f". {self.about_left_out}" * bool(self.left_out)
+        )
 
     @property
     def about_left_out(self) -> str:
@@ -91,7 +95,7 @@ class AgreementStatistics(Drawable):
             return ""
         names = ", ".join(name.replace("_", " ") for name in self.left_out)
         most = f"beyond {_MOST_VOTES:,} votes (those of equal decision tuples counted once)"
-        return f"Left out {most}: {names}. For these take some of the items, or of the jurors."
+        return f"Not computed {most}: {names}. To compute them, select fewer items or jurors."
 
     def pairs(self) -> list[tuple[str, str, int, float, float | None]]:
         """Each pair's names, common items, agreement and Cohen's kappa."""
@@ -134,26 +138,36 @@ class AgreementStatistics(Drawable):
         return columns
 
     def _blocks(self) -> tuple[Table, Notes, Table]:
-        """The whole jury's coefficients, and the pairs' (the first thirty), to read."""
+        """The whole jury's coefficients, and those of the pairs that agree most and least, to read."""
         cells = []
         for c in self.coefficients:
             name = c.name.replace("_", " ") + ("" if c.weights in (None, "nominal") else f", {c.weights}")
             cells.append((name, _shown(c.value), _shown(c.low), _shown(c.high), f"{c.items:,}"))
-        about = f"Agreement of {len(self.jurors)} jurors on {self.items:,} items (it is not accuracy)"
+        about = f"Agreement of {len(self.jurors)} jurors on {self.items:,} items (agreement is not accuracy)"
         whole = Table(("statistic", "value", "low", "high", "items"), tuple(cells), title=about, right=(1, 2, 3, 4))
-        ratios = ", those of icc by F ratios" if self.scale != "nominal" else ""
-        note = f"{self.level:.0%} intervals: where other such items would put it (jackknife over items){ratios}."
-        columns = {name: values[:_SHOWN_PAIRS].tolist() for name, values in self._columns().items()}
+        ratios = "; F ratios for ICC" if self.scale != "nominal" else ""
+        note = f"{self.level:.0%} intervals are for items of the same kind (jackknife over items{ratios})."
         last = _KAPPAS[self.kappas[-1].weights] if self.kappas else ""
+        every = self._columns()
+        order = np.argsort(-np.nan_to_num(np.asarray(every[last or "agreement"], dtype=float), nan=-2.0), kind="stable")
+        more = len(order) > 2 * _SHOWN_PAIRS
+        at = np.concatenate([order[:_SHOWN_PAIRS], order[-_SHOWN_PAIRS:]]) if more else order
+        columns = {name: values[at].tolist() for name, values in every.items()}
         ends = {f"{last}_low": "low", f"{last}_high": "high"}  # of the kappa that suits the scale best
-        names = [name for name in columns if name in ends or not name.endswith(("_low", "_high"))]
+        others = {f"{name}{end}" for name in _KAPPAS.values() for end in ("", "_low", "_high")} - {last, *ends}
+        names = [name for name in columns if name not in others]
         headers = tuple(ends.get(name, _HEADS.get(name, name.replace("_", " "))) for name in names)
-        shown: dict[str, Callable[[Any], Any]] = {"first": str, "second": str, "items": "{:,}".format}
+        short = shorten_names(self.jurors, _LONGEST_NAME)
+        shown: dict[str, Callable[[Any], Any]] = {
+            "first": short.__getitem__,
+            "second": short.__getitem__,
+            "items": "{:,}".format,
+        }
         rows = zip(*([shown.get(name, _shown)(x) for x in columns[name]] for name in names), strict=True)
-        more = len(self.first) > _SHOWN_PAIRS
-        title = "Pairs" + (f" (the first {_SHOWN_PAIRS} of {len(self.first):,})" if more else "")
-        pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))))
-        return whole, Notes(tuple(filter(None, (note, self.about_left_out)))), pairs
+        ends_shown = f"the {_SHOWN_PAIRS} that agree most and the {_SHOWN_PAIRS} that agree least, of {len(order):,}"
+        title = "Pairs" + (f" ({ends_shown})" if more else "")
+        pairs = Table(headers, tuple(rows), title=title, right=tuple(range(2, len(names))), width=80)
+        return whole, Notes(tuple(filter(None, (note, self.about_left_out))), width=80), pairs
 
 
 def agreement_statistics(sketch: Sketch, *, level: float = 0.95) -> AgreementStatistics:
@@ -260,7 +274,7 @@ def _numbers(labels: tuple[Label, ...]) -> Floats:
         raise SketchError(read.doubt, code="two_readings")
     if None in read.sizes:
         odd = labels[read.sizes.index(None)]
-        message = f"{odd!r} is no number: leave it out (--missing VALUE), or say --scale nominal"
+        message = f"{odd!r} is not a number. Exclude it (--missing VALUE), or use --scale nominal"
         raise SketchError(message, code="bad_vote")
     return np.array(read.sizes, dtype=np.float64)
 

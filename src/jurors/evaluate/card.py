@@ -1,54 +1,83 @@
 """The report card: how an `Evaluation` and a `KeyedEvaluation` print, as blocks of text and as columns of a table.
 
-`card_blocks` and `score_tables` are what `print(result)` shows; `card_columns` is what `to_frame` and CSV hold.
+The short card has the answer in 80 columns: alarms first, who leads, how many labels are wrong, one row per juror.
+`CardOptions(full=True)` adds what the independent-errors model says, intervals of every number, dependence and notes.
+`card_columns` is what `to_frame` and CSV hold: one row per juror.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from jurors.errors import format_names
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
+from jurors.evaluate.leaders import enough_votes
+from jurors.options import Label
 from jurors.results import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
     from jurors.evaluate.consistency import SelfAgreement
-    from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+    from jurors.evaluate.evaluation import Evaluation, IndependentGrades, KeyedEvaluation
 
-
-_MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
-_MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
-_MOST_PAIRS = 60
+WIDTH = 80  #: columns of a terminal
+_MOST_ROWS = 20  # jurors of a card; of a larger panel, the best and the worst known
+_MOST_ALARM_LINES = 5
+_LINES = 24  # of a terminal: a card of ten jurors fits, if need be with fewer lines of alarms
+_LONGEST_NAME = 30  # characters of a juror's name,
+_SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
+_LONGEST_LABEL = 20
+_MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
+_DEPENDENT = 0.7  # of the jurors: a panel that is worth less than this says so
+_MOST_PREVALENCES = 4  # in the line of a short card
+_MOST_PAIRS = 20
 FEW_GOLD = 20  #: gold labels that every user can afford
+_FEW_NAMES = 3  # in a sentence
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
-CALIBRATED = "as real juries go"
+_NARROW = 0.04  # intervals narrower than this need a decimal
+_PASS_FAIL = {"pass": "fail", "passed": "failed"}
 _SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
-_COLUMNS = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
-_REAL_COLUMNS = (
-    "calibrated_score", "calibrated_score_low", "calibrated_score_high", "calibrated_accuracy",
-    "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
-)  # fmt: skip
-_ABSTENTION_COLUMNS = ("abstention", "abstention_low", "abstention_high")
-_LEVEL_COLUMNS = ("mean_error", "bias", "weighted_agreement")
-_REPEAT_COLUMNS = ("self_agreement", "self_agreement_low", "self_agreement_high")
+_MARKS = {"alarm": "!!", "warning": "!"}
 
 
-def percent(value: Any) -> str:
-    """A share as a percentage with one decimal; a dash where there is none.
+@dataclass(frozen=True, kw_only=True)
+class CardOptions:
+    """What a card shows."""
+
+    full: bool = False  #: everything, in as many lines as that takes
+    top: int | None = None  #: so many of the best known and of the worst; None: all up to 20 jurors, else ten of each
+    sort: str = "accuracy"  #: "accuracy" (by the lower end of the interval), "votes" or "name"
+    min_votes: int = 0  #: leave out jurors with fewer votes
+
+
+SHORT = CardOptions()
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------
+
+
+def percent(value: Any, decimals: int = 1) -> str:
+    """A share as a percentage; a dash where there is none.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> percent(0.873), percent(0.873, 0), percent(None)
+    ('87.3%', '87%', '–')
     """
     if value is None or value != value:
         return "–"
     if isinstance(value, complex):
         return f"{value.real * 100:z.1f}{value.imag * 100:+z.1f}i%"
-    return f"{value * 100:z.1f}%"
+    return f"{value * 100:z.{decimals}f}%"
 
 
-def percent_range(ends: tuple[float, float]) -> str:
+def percent_range(ends: tuple[float, float], decimals: int = 1) -> str:
     """An interval in percent; empty where there is none.
 
     Returns
@@ -56,53 +85,473 @@ def percent_range(ends: tuple[float, float]) -> str:
     str
     """
     low, high = ends
-    return "" if low != low else f"{low * 100:z.1f} – {high * 100:z.1f}"
+    return "" if low != low or high != high else f"{low * 100:z.{decimals}f} – {high * 100:z.{decimals}f}"
 
 
-def card_tables(evaluation: Evaluation) -> list[Table]:
-    """Jurors and prevalences as real juries go, then if errors were independent.
+def _decimals(e: Evaluation) -> int:
+    """Decimals that the intervals of scores deserve: none, unless they are very narrow."""
+    widths = sorted(high - low for low, high in (e.interval_of("score", j) for j in e.jurors) if low == low)
+    return 1 if widths and widths[len(widths) // 2] < _NARROW else 0
+
+
+# -- names ------------------------------------------------------------------------------------------------------
+
+
+def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
+    """Names that fit a column: without the beginning that all share, then without their middle.
 
     Returns
     -------
-    list of Table
+    dict
+        Name -> what to print. Names that become equal are numbered.
+
+    Examples
+    --------
+    >>> shorten_names(["openrouter/meta/llama-4", "openrouter/openai/gpt-5"], 16)
+    {'openrouter/meta/llama-4': '…meta/llama-4', 'openrouter/openai/gpt-5': '…openai/gpt-5'}
+    >>> shorten_names(["a-very-long-name-of-one-juror"], 16)
+    {'a-very-long-name-of-one-juror': 'a-very-l…e-juror'}
     """
-    e, real = evaluation, evaluation.as_real
-    if real is None and e.solution is None:
-        return repeat_tables(e.repeats)
-    shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, real)])]
-    if real is None:
-        return [*shown, _juror_table(e), *abstention_tables(e), *repeat_tables(e.repeats)]
-    labels, level = _shown_labels(e), _level(e)
-    headers = ("juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level))
-    rows = []
-    for j in e.jurors[:_MOST_ROWS]:
-        score = percent(real.score[j]), percent_range(real.interval_of("score", j))
-        rows.append((j, *score, *_accuracy_cells(real, j, labels)))
-    calibrated = Table(headers, tuple(rows), right=tuple(range(1, len(headers))))
-    tables = [calibrated, *shown, *abstention_tables(e), *repeat_tables(e.repeats)]
-    return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
+    shown = {name: str(name) for name in names}
+    if max(map(len, shown.values()), default=0) <= width:
+        return shown
+    longest, first = max(map(len, shown.values())), min(shown.values())
+    letters = enumerate(zip(first, max(shown.values()), strict=False))
+    shared = 0 if len(shown) == 1 else next((k for k, (a, b) in letters if a != b), len(first) - 1)
+    starts = [k + 1 for k in range(1, shared) if first[k] in "/:_- |"]
+    if starts:  # the first that is enough, else the last
+        start = next((k for k in starts if longest - k + 1 <= width), starts[-1])
+        shown = {name: f"…{text[start:]}" for name, text in shown.items()}
+    cut = {name: _shorten(text, width) for name, text in shown.items()}
+    if len(set(cut.values())) == len(cut):
+        return cut
+    marks = [f"#{k + 1}" for k in range(len(shown))]
+    return {j: _shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
 
 
-def _level(e: Evaluation) -> str:
-    return f"{e.level * 100:g}%"
+def _shorten(text: str, width: int) -> str:
+    """The text without its middle."""
+    tail = (width - 1) // 2
+    return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
-    majority = e.majority.to_float().prevalence if e.majority else {}
-    headers: tuple[str, ...] = ("label", "how common", f"{_level(e)} interval", "majority vote says")
-    rows = [
-        (percent(e.prevalence.get(a)), percent_range(e.interval_of("prevalence", a)), percent(majority.get(a)))
-        for a in e.labels
+def _list_labels(labels: Sequence[Label], between: str, room: int) -> str:
+    """As many labels as have room, and how many more there are."""
+    shown: list[str] = []
+    for k, label in enumerate(labels):
+        text = between.join([*shown, _label_text(label)])
+        more = f" and {len(labels) - k - 1} more" if k + 1 < len(labels) else ""
+        if shown and len(text) + len(more) > room:
+            return f"{between.join(shown)} and {len(labels) - k} more"
+        shown.append(_label_text(label))
+    return between.join(shown)
+
+
+def _label_text(label: Label) -> str:
+    return _shorten(str(_level(label)), _LONGEST_LABEL)
+
+
+# -- the short card ---------------------------------------------------------------------------------------------
+
+
+def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
+    """The report card, to read.
+
+    Returns
+    -------
+    list of blocks
+        Lines, tables and notes.
+    """
+    shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
+    answers = answer_lines(e)
+    last = selection_lines(e, shown, left, options) + ([] if options.full else next_steps(e))
+    folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
+    room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
+    alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, _LONGEST_NAME))
+    blocks: list[Block] = [
+        heading(e),
+        Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
+        Notes(answers, width=WIDTH),
+        *([juror_table(e, shown)] if e.has_grades else []),
+        Notes(last, width=WIDTH),
+        *(_full_blocks(e) if options.full else []),
     ]
-    if real is not None:
-        headers = ("label", f"how common, {CALIBRATED}", _level(e), "if independent", _level(e), "majority vote says")
-        first = [(percent(real.prevalence[a]), percent_range(real.interval_of("prevalence", a))) for a in e.labels]
-        rows = [(*front, *row) for front, row in zip(first, rows, strict=True)]  # type: ignore[misc]
-    shown = tuple((str(a), *row) for a, row in zip(e.labels, rows, strict=True))
-    return Table(headers, shown, right=tuple(range(1, len(headers))))
+    return [block for block in blocks if not isinstance(block, Notes) or block.lines]
 
 
-def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS) -> list[Table]:
+def heading(e: Evaluation) -> str:
+    """One line: how many jurors and items, and which labels.
+
+    Returns
+    -------
+    str
+    """
+    what, between = ("labels", ", ") if e.ordered is None else ("levels", " < ")
+    counts = f"{len(e.jurors):,} jurors, {e.items:,} items, {what} "
+    return counts + _list_labels(e.labels, between, WIDTH - len(counts))
+
+
+def _level(label: Label) -> Label:
+    """A level as people write it: 1, not 1.0."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def answer_lines(e: Evaluation) -> list[str]:
+    """The answer in a few sentences: who leads, how many labels are wrong, how common each label is.
+
+    Returns
+    -------
+    list of str
+    """
+    if not e.has_grades:
+        is_single = any(alarm.reason == "single_label" for alarm in e.alarms)
+        return [
+            "No grades: every vote is for the same label."
+            if is_single
+            else "No grades: the votes contradict each other."
+        ]
+    digits = _decimals(e)
+    lines = [leader_sentence(e, digits)]
+    if e.wrong_labels is not None and not e.exam:
+        ends = percent_range(e.interval_of("wrong_labels"), digits)
+        about = f" ({ends}%)" if ends else ""
+        lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+    if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
+        lines.append(f"These {len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones.")
+    if not e.exam and len(e.labels) <= _MOST_PREVALENCES:
+        shares = []
+        for a in e.labels:
+            ends = percent_range(e.interval_of("prevalence", a), digits)
+            shares.append(f"{_label_text(a)} {percent(e.prevalence.get(a), digits)}" + (f" ({ends})" if ends else ""))
+        lines.append(f"Prevalence: {', '.join(shares)}.")
+    return lines
+
+
+def leader_sentence(e: Evaluation, digits: int = 0) -> str:
+    """Who is the best, or who may be.
+
+    Returns
+    -------
+    str
+    """
+    ranking, names = e.ranking, card_names(e)
+
+    def graded(juror: str) -> str:
+        ends = percent_range(e.interval_of("score", juror), digits)
+        return f"{names[juror]} {percent(e.score[juror], digits)}" + (f" ({ends})" if ends else "")
+
+    if not ranking.ranked:
+        return "No clear best: no juror is known to beat one that always gives the same answer."
+    if ranking.best is not None:
+        return f"Best: {graded(ranking.best)}."
+    first, more = ranking.leaders[:2], len(ranking.leaders) - 2
+    if len(first) == 1:  # a single juror that can be ranked
+        return f"No clear best: only {graded(first[0])} can be ranked."
+    if more > 0:
+        return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
+    return f"No clear best: {' and '.join(map(graded, first))} lead."
+
+
+def selection_lines(e: Evaluation, shown: Sequence[str], left: int, options: CardOptions) -> list[str]:
+    """Which jurors the table leaves out, and which of its jurors are not ranked and why.
+
+    Returns
+    -------
+    list of str
+    """
+    lines = []
+    if left and shown:
+        which = ", the best and the worst known" if options.sort == "accuracy" and not options.min_votes else ""
+        lines.append(f"Shown: {len(shown)} of {len(e.jurors):,} jurors{which}. See --full, --sort.")
+    ranking, names = e.ranking, card_names(e)
+    apart = [j for j in shown if j not in set(ranking.ranked)]
+    constant = [j for j in apart if j in set(ranking.uninformative)]
+    few = [j for j in apart if j not in set(constant)]
+    reasons = [
+        f"{_list_names([names[j] for j in who])} ({why})"
+        for who, why in ((constant, "answers hardly depend on the item"), (few, "too few votes"))
+        if who
+    ]
+    return [*lines, f"Not ranked: {'; '.join(reasons)}."] if reasons and ranking.ranked else lines
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} jurors"
+
+
+def card_names(e: Evaluation) -> dict[str, str]:
+    """What a card calls each juror: short enough for the table to have all its columns, where that is possible.
+
+    Returns
+    -------
+    dict
+    """
+    return _fitting_names(e.jurors, *_card_columns(e, e.jurors))
+
+
+def next_steps(e: Evaluation) -> list[str]:
+    """What a few gold labels would gain.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none where gold would not help.
+    """
+    leaders = e.leaders or e.ranking.order[:1]
+    if not leaders or e.calibrated is None or e.items < 2 * FEW_GOLD:
+        return []
+    (low, high), forecast = e.interval_of("score", leaders[0]), e.calibrated.with_gold(FEW_GOLD)
+    then = float("nan") if forecast is None else forecast[leaders[0]]
+    if not then < _WORTH * (high - low) / 2:
+        return []
+    now, then = (high - low) * 50, max(then * 100, 1)
+    command = f"jurors audit plan FILE -n {FEW_GOLD}"
+    return [f"Next: label {FEW_GOLD} items ({command}): ± {now:.0f} becomes about ± {then:.0f}."]
+
+
+def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
+    """The jurors of a card in their order, and how many are left out.
+
+    Jurors that are not ranked come last. Of a large panel the best and the worst known are shown.
+
+    Returns
+    -------
+    (list of str, int)
+    """
+    votes, ranking = e.votes, e.ranking
+    known = list(dict.fromkeys([*ranking.ranked, *ranking.order, *e.jurors]))
+    if options.sort == "votes":
+        known.sort(key=lambda j: -votes.get(j, 0))
+    elif options.sort == "name":
+        known.sort()
+    known = [j for j in known if votes.get(j, 0) >= options.min_votes]
+    if options.full or (options.top is None and len(known) <= _MOST_ROWS):
+        return known, len(e.jurors) - len(known)
+    top = _MOST_ROWS // 2 if options.top is None else options.top
+    if options.sort == "accuracy" and ranking.ranked:
+        ranked = set(ranking.ranked)
+        known = [j for j in known if j in ranked]
+    shown = known if len(known) <= 2 * top else [*known[:top], *known[len(known) - top :]]
+    return shown, len(e.jurors) - len(shown)
+
+
+def juror_table(e: Evaluation, jurors: Sequence[str]) -> Table:
+    """One row per juror: accuracy with its interval, accuracy by label as far as 80 columns allow, votes.
+
+    Of labels pass and fail, false passes and false fails; of ordered levels, mean error and bias lead.
+
+    Returns
+    -------
+    Table
+    """
+    names = card_names(e)
+    return _fitting_table({j: names[j] for j in jurors}, *_card_columns(e, jurors))
+
+
+_Column: TypeAlias = tuple[str, list[str]]  # its name and cells
+
+
+def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that every card has, and those by label."""
+    digits = _decimals(e)
+    ends = {j: e.interval_of("score", j) for j in jurors}
+    columns = [*_level_columns(e, jurors), *_score_columns(e.score, ends, e.level, e.votes, jurors, digits)]
+    return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
+
+
+def _score_columns(
+    score: Mapping[str, Any],
+    ends: Mapping[str, tuple[float, float]],
+    level: float,
+    votes: Mapping[str, int],
+    jurors: Sequence[str],
+    digits: int,
+) -> list[_Column]:
+    return [
+        ("accuracy", [percent(score.get(j), digits) for j in jurors]),
+        (f"{level * 100:g}%", [percent_range(ends[j], digits) or "–" for j in jurors]),
+        ("votes", [f"{votes[j]:,}" if j in votes else "–" for j in jurors]),
+    ]
+
+
+def _level_columns(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> list[_Column]:
+    """Of ordered levels: mean error and bias."""
+    if e.ordered is None:
+        return []
+    rows = [e.ordered.row(j) for j in jurors]
+    return [("mean error", [_decimal(row[0]) for row in rows]), ("bias", [describe_bias(row[1]) for row in rows])]
+
+
+def _label_columns(
+    labels: Sequence[Label], accuracy: Mapping[str, Any], jurors: Sequence[str], digits: int
+) -> list[_Column]:
+    """A column per label: its accuracy, or the rates of false passes and false fails."""
+    names = {str(a).casefold(): a for a in labels}
+    pair = next(((good, bad) for good, bad in _PASS_FAIL.items() if set(names) == {good, bad}), None)
+    columns = []
+    for a in labels:
+        values = [accuracy[j].get(a) if j in accuracy else None for j in jurors]
+        if pair is not None:  # an item of the other label that passes, or fails, is an error of that name
+            other = pair[1] if str(a).casefold() == pair[0] else pair[0]
+            errors = [None if x is None else 1 - x for x in values]
+            columns.append((f"false {names[other]}", [percent(x, digits) for x in errors]))
+        else:
+            columns.append((f"on {_label_text(a)}", [percent(x, digits) for x in values]))
+    return columns[::-1] if pair is not None else columns
+
+
+def _fitting_names(jurors: Sequence[str], columns: list[_Column], by_label: list[_Column]) -> dict[str, str]:
+    """Names short enough for all columns to fit; where that takes too much of them, for those that are always there."""
+    room = WIDTH - sum(map(_width, (*columns, *by_label))) - 2
+    if room < _SHORTEST_NAME:
+        room = WIDTH - sum(map(_width, columns)) - 2
+    return shorten_names(jurors, min(max(room, _SHORTEST_NAME), _LONGEST_NAME))
+
+
+def _fitting_table(names: Mapping[str, str], columns: list[_Column], by_label: list[_Column]) -> Table:
+    """A row per name; with the columns by label where 80 columns have room for them."""
+    first = ("juror", list(names.values()))
+    if sum(map(_width, (first, *columns, *by_label))) <= WIDTH:
+        columns = [*columns[:-1], *by_label, columns[-1]]  # votes last
+    heads, cells = zip(first, *columns, strict=True)
+    return Table(heads, tuple(zip(*cells, strict=True)), right=tuple(range(1, len(heads))))
+
+
+def _width(column: tuple[str, Sequence[str]]) -> int:
+    """Characters of a column and the two blanks before it."""
+    return 2 + max(map(len, (column[0], *column[1])))
+
+
+def short_alarm_lines(alarms: tuple[Alarm, ...], room: int, names: Mapping[str, str]) -> list[str]:
+    """The alarms and warnings, the most severe first, cut to so many lines of a terminal; and how many more there are.
+
+    Returns
+    -------
+    list of str
+        One text each.
+    """
+    loud = [alarm for alarm in sort_by_severity(alarms) if alarm.level != "note"]
+    texts: list[str] = []
+    for k, alarm in enumerate(loud):
+        left = min(room - (k + 1 < len(loud)), 2)
+        if left < 1:
+            return [*texts, f"! {len(loud) - k} more; --full shows all."]
+        text = alarm.sentence
+        for juror in sorted(alarm.jurors, key=lambda j: -len(str(j))):
+            if names.get(juror, juror) != juror:
+                text = text.replace(str(juror), names[juror])
+        folded = wrap(f"{_MARKS[alarm.level]} {_capitalised(text, alarm)}", WIDTH, subsequent_indent="  ")
+        if len(folded) > left:
+            folded = [*folded[: left - 1], f"{folded[left - 1][: WIDTH - 2].rstrip()} …"]
+        texts.append(" ".join(line.strip() for line in folded))
+        room -= len(folded)
+    return texts
+
+
+def _capitalised(text: str, alarm: Alarm) -> str:
+    """A sentence with a capital letter, unless it starts with a juror's name."""
+    starts_with_name = any(text.startswith(str(juror)) for juror in alarm.jurors)
+    return text if starts_with_name else f"{text[:1].upper()}{text[1:]}"
+
+
+def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
+    """One line an alarm, the most severe first.
+
+    Returns
+    -------
+    list of str
+    """
+    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in sort_by_severity(alarms)]
+
+
+# -- the full card ----------------------------------------------------------------------------------------------
+
+
+def _full_blocks(e: Evaluation) -> list[Block]:
+    """Intervals of every number, dependence, abstentions, repeats, the independent-errors model, and notes."""
+    blocks: list[Block] = []
+    if e.has_grades and not e.exam:
+        blocks += [prevalence_table(e), accuracy_table(e)]
+    if e.dependence:
+        rows = tuple(
+            (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in e.dependence[:_MOST_PAIRS]
+        )
+        title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
+        blocks.append(Table(("first", "second", "kappa", "correlation"), rows, title=title, right=(2, 3)))
+    blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
+    if e.is_calibrated and e.independent.solution is not None:
+        blocks.append(independent_table(e))
+    return [*blocks, Notes(footnotes(e))]
+
+
+def prevalence_table(e: Evaluation) -> Table:
+    """How common each label is, with its interval, beside majority vote.
+
+    Returns
+    -------
+    Table
+    """
+    majority = e.majority.to_float().prevalence if e.majority else {}
+    rows = tuple(
+        (
+            str(_level(a)),
+            percent(e.prevalence.get(a)),
+            percent_range(e.interval_of("prevalence", a)),
+            percent(majority.get(a)),
+        )
+        for a in e.labels
+    )
+    return Table(("label", "prevalence", f"{e.level * 100:g}%", "majority vote"), rows, right=(1, 2, 3))
+
+
+def accuracy_table(e: Evaluation) -> Table:
+    """Every juror's accuracy on each label with its interval; of many labels, the best and the worst.
+
+    Returns
+    -------
+    Table
+    """
+    if len(e.labels) > _MOST_LABELS:
+        rows: list[tuple[str, ...]] = []
+        for j in e.jurors:
+            known = [(x, str(a)) for a, x in e.accuracy.get(j, {}).items() if x is not None and x == x]
+            cells = [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
+            rows.append((str(j), *cells))
+        return Table(("juror", "best on", "worst on"), tuple(rows), right=(1, 2))
+    heads = ["juror", *(head for a in e.labels for head in (f"on {_level(a)}", f"{e.level * 100:g}%"))]
+    full = [
+        (
+            str(j),
+            *(
+                cell
+                for a in e.labels
+                for cell in (percent(e.accuracy[j].get(a)), percent_range(e.interval_of("accuracy", j, a)))
+            ),
+        )
+        for j in e.jurors
+        if j in e.accuracy
+    ]
+    return Table(tuple(heads), tuple(full), right=tuple(range(1, len(heads))))
+
+
+def independent_table(e: Evaluation) -> Table:
+    """What the independent-errors model says: scores with intervals, beside majority vote.
+
+    Returns
+    -------
+    Table
+    """
+    model: IndependentGrades = e.independent
+    majority = e.majority.to_float().score if e.majority else {}
+    rows = tuple(
+        (str(j), percent(model.score.get(j)), percent_range(model.interval_of("score", j)), percent(majority.get(j)))
+        for j in e.jurors
+    )
+    heads = ("juror", "accuracy", f"{e.level * 100:g}%", "majority vote")
+    return Table(heads, rows, title=f"independent-errors model (method {e.method})", right=(1, 2, 3))
+
+
+def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = None) -> list[Table]:
     """Of ordered levels: how far off every juror is, and to which side; at most so many jurors.
 
     Returns
@@ -116,7 +565,7 @@ def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS)
     for j in e.jurors[:most]:
         error, bias, kappa = e.ordered.row(j)
         rows.append((j, _decimal(error), describe_bias(bias), _decimal(kappa)))
-    headers = ("juror", "levels off", "bias, in levels", "weighted agreement")
+    headers = ("juror", "mean error", "bias", "weighted kappa")
     return [Table(headers, tuple(rows), right=(1, 2, 3))]
 
 
@@ -124,19 +573,8 @@ def _decimal(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _juror_table(e: Evaluation, title: str = "") -> Table:
-    majority = e.majority.to_float().score if e.majority else {}
-    labels, level = _shown_labels(e), _level(e)
-    headers = ["juror", *_accuracy_heads(labels, level), "score", level, "majority vote says"]
-    rows = []
-    for j in e.jurors[:_MOST_ROWS]:
-        score = percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))
-        rows.append((j, *_accuracy_cells(e, j, labels), *score))
-    return Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))
-
-
-def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Table]:
-    """How often each juror abstains on which true label; at most so many jurors, all where `most` is None.
+def abstention_tables(e: Evaluation, most: int | None = None) -> list[Table]:
+    """How often each juror abstains on which true label; at most so many jurors.
 
     Returns
     -------
@@ -146,7 +584,7 @@ def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Tabl
     if (rates := e.abstentions) is None:
         return []
     labels = e.labels if most is None else e.labels[:_MOST_LABELS]
-    headers = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
+    headers = ["juror", "items", "abstains", *(head for a in labels for head in (f"on {a}", f"{e.level * 100:g}%"))]
     rows = []
     for j in e.jurors[:most]:
         items = rates.asked[j]
@@ -154,11 +592,11 @@ def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Tabl
         for a in labels:
             cells += percent(rates.rate[j][a]), percent_range(rates.interval[j][a] or (float("nan"),) * 2)
         rows.append((j, *cells))
-    title = "how often jurors abstain, by the true label"
+    title = "how often jurors abstain, by true label"
     return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
-def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) -> list[Table]:
+def repeat_tables(repeats: SelfAgreement | None, most: int | None = None) -> list[Table]:
     """How consistent jurors are who answered items several times; by a key, also how right majorities are.
 
     Returns
@@ -169,8 +607,8 @@ def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) 
     if repeats is None:
         return []
     headers = ["juror", "items", "answers each", "ties", "agrees with itself"]
-    headers += [f"{repeats.level * 100:g}%", "beyond chance"]
-    what, part = ("right", repeats.right) if repeats.right else ("settled", repeats.settled)
+    headers += [f"{repeats.level * 100:g}%", "alpha"]
+    what, part = ("right", repeats.right) if repeats.right else ("stable", repeats.settled)
     headers += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
     rows = []
     for j in list(repeats.agreement)[:most]:
@@ -178,283 +616,161 @@ def repeat_tables(repeats: SelfAgreement | None, most: int | None = _MOST_ROWS) 
         agrees = percent(repeats.agreement[j]), percent_range(repeats.interval[j]), _decimal(repeats.alpha[j])
         more = [part[j][k] for k in MAJORITY_SIZES] + ([repeats.ceiling[j]] if repeats.ceiling else [])
         rows.append((j, *times, *agrees, *map(percent, more)))
-    title = "how steady jurors are who were asked again"
+    title = "how consistent jurors are that answered an item several times"
     return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
-def _shown_labels(e: Evaluation) -> tuple[Any, ...] | None:
-    """The labels that have a column each; None where they are too many."""
-    return () if e.exam else e.labels if len(e.labels) <= _MOST_LABELS else None
-
-
-def _accuracy_heads(labels: tuple[Any, ...] | None, level: str) -> list[str]:
-    if labels is None:
-        return ["best on", "worst on"]
-    return [head for a in labels for head in (f"accuracy on {a}" if len(labels) < 3 else f"on {a}", level)]
-
-
-def _accuracy_cells(grades: Evaluation | Calibrated, juror: str, labels: tuple[Any, ...] | None) -> list[str]:
-    accuracy = grades.accuracy[juror]
-    if labels is None:
-        known = [(x, a) for a, x in accuracy.items() if x is not None and x == x]
-        return [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
-    ends = [grades.interval_of("accuracy", juror, a) for a in labels]
-    return [cell for a, pair in zip(labels, ends, strict=True) for cell in (percent(accuracy[a]), percent_range(pair))]
-
-
-def verdict_sentences(e: Evaluation) -> list[str]:
-    """What is known, in plain words: how good the best juror is at least and at most, and what gold would gain.
-
-    Returns
-    -------
-    list of str
-    """
-    real = e.as_real
-    if real is None:
-        return []
-    best = real.best
-    if best is None:
-        return ["Of no juror is anything known that would help."]
-    low, high = real.interval_of("score", best)
-    return [f"{best} is between {low * 100:.0f}% and {high * 100:.0f}% right{gold_clause(e, best)}."]
-
-
-def gold_clause(e: Evaluation, juror: str) -> str:
-    """How far a few gold labels would narrow a score, as a clause.
-
-    Returns
-    -------
-    str
-        Empty where that is not known, or they would not help.
-    """
-    real = e.as_real
-    if real is None or e.items < 2 * FEW_GOLD:
-        return ""
-    now, forecast = real.interval_of("score", juror), real.with_gold(FEW_GOLD)
-    then = float("nan") if forecast is None else forecast[juror]
-    if not then < _WORTH * (now[1] - now[0]) / 2:
-        return ""
-    more = " more" if real.shared_error.gold_items else ""
-    return f"; {FEW_GOLD}{more} gold labels would narrow this to about ± {max(then * 100, 1):.0f}"
-
-
-def heading(e: Evaluation) -> str:
-    """One line: how many jurors and items, which labels, which method.
-
-    Returns
-    -------
-    str
-    """
-    labels = f"labels {format_names(e.labels, 8)}"
-    if e.ordered is not None:
-        labels = f"levels {format_names(e.labels, 8, between=' < ')}"
-    return f"{len(e.jurors)} jurors, {e.items:,} items, {labels}; method: {e.method}"
-
-
 def footnotes(e: Evaluation) -> list[str]:
-    """How the numbers were selected, what the labels would cost, and what was left out of the table.
+    """What the numbers are about and what they rest on.
 
     Returns
     -------
     list of str
     """
-    lines = []
-    if len(e.jurors) > _MOST_ROWS and e.solution is not None:
-        lines.append(f"… and {len(e.jurors) - _MOST_ROWS} more jurors; --format csv or json has them all.")
+    lines = [f"Method: {e.method}."]
     if e.interval is not None:
-        what = "this test" if e.target == "test" else "the population the items were drawn from"
-        lines.append(f"Intervals are about {what}.")
+        what = "these items" if e.target == "test" else "the population that the items were drawn from"
+        lines.append(f"Intervals are for {what}.")
     if e.ordered is not None:
-        lines += _ORDERED_LINES
+        lines.append(
+            "Levels: mean error and bias compare a juror's votes with the estimated levels. Bias is relative to the "
+            "whole panel. Neither has an interval."
+        )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
-        lines += _REPEATED_LINES
-    if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
-        lines.append("Errors go together, so take what is said if errors were independent as too sure.")
-    if e.solution is not None and len(e.solutions) > 1:
-        lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
-    if not e.exam:
-        lines += wrong_label_lines(e)
-    else:
-        lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
-        lines.append("of every question were shuffled.")
+        lines.append(
+            "Repeated answers: 'stable by 3' is how often the majority of 3 answers is the juror's answer in the long "
+            "run. Repetition does not correct an answer that is consistently wrong."
+        )
+    if e.independent.solution is not None and len(e.independent.solutions) > 1:
+        lines.append(f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}.")
+    if e.exam:
+        lines.append("Exam: choices have no meaning across questions, so only scores are shown.")
     return lines
 
 
-_ORDERED_LINES = (
-    "Ordered levels: a juror's votes beside the levels believed true. A bias is one from the panel's own severity, as",
-    "no vote tells more; weighted agreement is Cohen's kappa, errors squared. These have no intervals; those of scores",
-    "were learned from unordered labels.",
-)
-
-
-_REPEATED_LINES = (
-    "Asked again: how often the majority of so many answers of a juror is its settled one, to which ever more would",
-    "come, by a model of its answers. What its settled answers get wrong, no repetition mends.",
-)
-
-
 def basis_lines(e: Evaluation) -> list[str]:
-    """What the calibrated numbers are computed from, or that there are none.
+    """What the calibrated numbers rest on, or that there are none.
 
     Returns
     -------
     list of str
     """
     if e.calibrated is None:
-        return ["Errors are taken for independent: nothing here is calibrated."] if e.solution is not None else []
+        return ["Not calibrated: these grades assume independent errors."] if e.has_grades else []
     shared = e.calibrated.shared_error
     if e.calibrated.is_independent:
-        return ["Errors are taken for independent, as asked: right for juries that were made so, too sure for others."]
+        return ["Not calibrated: you chose errors='independent'. If errors are correlated, intervals are too narrow."]
     source = {
-        "reference juries": f"as in {shared.juries} reference juries with known keys",
-        "own reference juries": f"as in your {shared.juries} reference juries",
-        "given": "as given",
+        "reference juries": f"measured on {shared.juries} reference juries with known answers",
+        "own reference juries": f"measured on your {shared.juries} reference juries",
+        "given": "as you gave it",
     }[shared.source]
-    gold = f", and {shared.gold_items:,} gold items" if shared.gold_items else ""
+    gold = f" and {shared.gold_items:,} gold items" if shared.gold_items else ""
     low, high = shared.interval
     about = f"{shared.median:.2f}" + ("" if low == high else f" ({low:.2f} – {high:.2f})")
-    return [
-        f"As real juries go: by the {basis_name(e.calibrated)}, with errors that jurors share: {about}, {source}{gold}."
-    ]
+    return [f"Calibrated with a shared error of {about}, {source}{gold}."]
 
 
-def basis_name(real: Calibrated) -> str:
-    """Which posteriors were calibrated, in words.
-
-    Returns
-    -------
-    str
-    """
-    return {"latent": "panel model", "majority": "majority vote"}.get(real.basis, f"method {real.basis}")
-
-
-def wrong_label_lines(e: Evaluation) -> list[str]:
-    """How many of the best labels are wrong: as real juries go, and if errors were independent.
-
-    Returns
-    -------
-    list of str
-    """
-    known = e.partition is not None and e.solution is not None
-    plain = e.partition.expected_errors / e.items if e.partition is not None and known else float("nan")
-    real = e.as_real
-    if real is None:
-        if plain != plain:
-            return []
-        return [f"Best labels: {plain * e.items:z,.0f} of {e.items:,} expected to be wrong ({plain:z.1%})."]
-    independent = "" if plain != plain else f"; if independent, {plain:z.1%}"
-    low, high = real.interval_of("wrong_labels")
-    return [
-        f"Best labels: {real.wrong_labels * e.items:,.0f} of {e.items:,} expected to be wrong "
-        f"({percent(real.wrong_labels)}, between {low * 100:.1f} and {percent(high)}{independent})."
-    ]
-
-
-def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
-    """One line an alarm, the most severe first.
-
-    Returns
-    -------
-    list of str
-    """
-    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in sort_by_severity(alarms)]
-
-
-def card_blocks(e: Evaluation) -> list[Block]:
-    """The report card, to read.
-
-    Returns
-    -------
-    list of blocks
-        Lines, tables and notes.
-    """
-    is_single = any(alarm.kind == "single_label" for alarm in e.alarms)
-    why = "Nobody can be graded where nobody disagrees." if is_single else "No real evaluation explains these counts."
-    nothing = [] if e.solution else [why]
-    notes = [Notes(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
-    return [heading(e), *verdict_sentences(e), *nothing, *card_tables(e), *notes]
+# -- a table of rows: CSV and data frames -----------------------------------------------------------------------
 
 
 def card_columns(e: Evaluation) -> Columns:
-    """One row per juror and label; of an exam, whose labels mean nothing, per juror.
+    """One row per juror: score, its interval, votes, accuracy by label with intervals, and what else is known.
 
     Returns
     -------
     Columns
     """
+    labels = () if e.exam else e.labels
+    names = ["juror", "score", "low", "high", "votes"]
+    names += [f"accuracy_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")]
+    names += [f"abstention_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")] * (
+        e.abstentions is not None
+    )
+    names += ["mean_error", "bias", "weighted_kappa"] * (e.ordered is not None)
+    names += ["self_agreement", "self_agreement_low", "self_agreement_high"] * (e.repeats is not None)
     rows: list[tuple[Any, ...]] = []
-    for j in e.jurors if e.solution is not None else ():
-        again: tuple[Any, ...] = ()
+    for j in e.jurors if e.has_grades else ():
+        row: list[Any] = [j, e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
+        for a in labels:
+            row += [e.accuracy[j].get(a), *e.interval_of("accuracy", j, a)]
+        if e.abstentions is not None:
+            for a in labels:
+                row += [e.abstentions.rate[j][a], *(e.abstentions.interval[j][a] or (None, None))]
+        if e.ordered is not None:
+            row += e.ordered.row(j)
         if e.repeats is not None:
-            again = e.repeats.agreement.get(j), *e.repeats.interval.get(j, (None, None))
-        if e.exam:
-            ends = e.interval_of("score", j)
-            rows.append((j, None, None, *ends, e.score[j], None, *_real_cells(e, j), *again))
-            continue
-        levels = () if e.ordered is None else e.ordered.row(j)
-        for a in e.labels:
-            cells = j, a, e.accuracy[j][a], *e.interval_of("accuracy", j, a), e.score[j], e.prevalence[a]
-            rate: tuple[Any, ...] = ()
-            if e.abstentions is not None:
-                rate = e.abstentions.rate[j][a], *(e.abstentions.interval[j][a] or (None, None))
-            rows.append((*cells, *_real_cells(e, j, a), *rate, *levels, *again))
-    more = () if e.abstentions is None else _ABSTENTION_COLUMNS
-    ordered = () if e.ordered is None else _LEVEL_COLUMNS
-    repeated = () if e.repeats is None else _REPEAT_COLUMNS
-    return columns_of((*_COLUMNS, *_REAL_COLUMNS, *more, *ordered, *repeated), rows)
-
-
-def _real_cells(e: Evaluation, juror: str, label: Any = None) -> tuple[Any, ...]:
-    """The calibrated numbers of one row; of an exam only the score's."""
-    real = e.calibrated
-    if real is None:
-        return (None,) * len(_REAL_COLUMNS)
-    score = real.score[juror], *real.interval_of("score", juror)
-    if e.exam:
-        return *score, None, None, None, None
-    ends = real.interval_of("accuracy", juror, label)
-    return *score, real.accuracy[juror][label], *ends, real.prevalence[label]
+            row += [e.repeats.agreement.get(j), *e.repeats.interval.get(j, (None, None))]
+        rows.append(tuple(row))
+    return columns_of(names, rows)
 
 
 # -- against an answer key --------------------------------------------------------------------------------------
 
 
-def score_tables(keyed: KeyedEvaluation) -> list[Table]:
-    """Prevalences, accuracies, labelling errors and error correlations, to read.
+def _scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
+    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends."""
+    votes, interval = keyed.votes, keyed.interval["score"]
+    known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
+    enough = enough_votes(votes)
+    if options.sort == "votes":
+        known.sort(key=lambda j: -votes[j])
+    elif options.sort == "name":
+        known.sort()
+    else:
+        known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
+    top = _MOST_ROWS // 2 if options.top is None else options.top
+    if options.full or (options.top is None and len(known) <= _MOST_ROWS) or len(known) <= 2 * top:
+        return known
+    if options.sort == "accuracy":
+        ranked = [j for j in known if votes[j] >= enough]
+        known = ranked if len(ranked) > 2 * top else known
+    return [*known[:top], *known[len(known) - top :]]
+
+
+def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[Block]:
+    """Accuracies by the key, labelling errors, and with `full` all prevalences and error correlations, to read.
 
     Returns
     -------
-    list of Table
+    list of blocks
     """
-    floats = keyed.solution.to_float()
-    labels = keyed.labels
-    prevalence = Table(
-        ("label", "how common"), tuple((str(a), percent(x)) for a, x in floats.prevalence.items()),
-        title=f"{keyed.items:,} items with a true label", right=(1,),
-    )  # fmt: skip
-    headers = ("juror", *(f"accuracy on {a}" for a in labels), "score")
-    rows = tuple((j, *(percent(floats.accuracy[j][a]) for a in labels), percent(floats.score[j])) for j in keyed.jurors)
-    jurors = Table(headers, rows, right=tuple(range(1, len(headers))))
-    wrong, least = keyed.majority_errors, keyed.best_errors
-    wrong_labels = (
-        ("majority vote", f"{wrong:,.1f}".removesuffix(".0"), percent(wrong / keyed.items)),
-        ("best possible from these tuples", f"{least:,}", percent(least / keyed.items)),
-    )
-    errors = Table(("labels wrong", "items", "share"), wrong_labels, right=(1, 2))
-    # One row per pair or trio, the most correlated first: its error correlation on each label.
-    groups: list[tuple[Any, ...]] = []
+    floats, labels = keyed.solution.to_float(), keyed.labels
+    shown = _scored_jurors(keyed, options)
+    wrong, least = keyed.majority_errors / keyed.items, keyed.best_errors / keyed.items
+    lines = [
+        f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
+    ]
+    if len(labels) <= _MOST_PREVALENCES:
+        shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
+        lines.append(f"Prevalence: {', '.join(shares)}.")
+    ends = {j: keyed.interval["score"][j] or (float("nan"),) * 2 for j in shown}
+    columns = [*_level_columns(keyed, shown), *_score_columns(floats.score, ends, 0.95, keyed.votes, shown, 1)]
+    by_label = _label_columns(labels, floats.accuracy, shown, 1)
+    blocks: list[Block] = [
+        f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
+        Notes(lines, width=WIDTH),
+        _fitting_table(_fitting_names(shown, columns, by_label), columns, by_label),
+    ]
+    if len(shown) < len(keyed.jurors):
+        blocks.append(f"Shown: {len(shown)} of {len(keyed.jurors):,} jurors. See --full, --top and --sort.")
+    if not options.full:
+        return blocks
+    prevalence = tuple((str(_level(a)), percent(x)) for a, x in floats.prevalence.items())
+    blocks += [
+        Table(("label", "prevalence"), prevalence, right=(1,)),
+        *level_tables(keyed),
+        *repeat_tables(keyed.repeats),
+    ]
+    groups: list[tuple[Any, ...]] = []  # pairs and trios, the most correlated first
     for size in (2, 3) if len(keyed.jurors) <= 12 else (2,):
-        by_label = keyed.correlations(size)
-        for group in by_label[labels[0]]:
-            values = [by_label[a][group] for a in labels]
+        of_size = keyed.correlations(size)
+        for group in of_size[labels[0]]:
+            values = [of_size[a][group] for a in labels]
             groups.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
     groups.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
-    correlations = Table(
-        ("jurors", *(f"on {a}" for a in labels)),
-        tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in groups[:_MOST_PAIRS]),
-        title="error correlations" + (f" (the {_MOST_PAIRS} largest of {len(groups)})" * (len(groups) > _MOST_PAIRS)),
-        right=tuple(range(1, 1 + len(labels))),
-    )
-    again = repeat_tables(keyed.repeats)
-    return [prevalence, jurors, *level_tables(keyed), *again, errors, correlations]
+    cells = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in groups[:60])
+    title = "error correlations" + f" (the 60 largest of {len(groups):,})" * (len(groups) > 60)
+    heads = ["jurors", *(f"on {_level(a)}" for a in labels)]
+    return [*blocks, Table(tuple(heads), cells, title=title, right=tuple(range(1, len(heads))))]

@@ -46,7 +46,7 @@ from jurors.votes.table import Votes, group_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
 MAJORITY_SIZES = (1, 3, 5, 11)  #: how many answers a majority is taken of
-ORDINAL_MODELS = ("graded", "eased")  #: the ordered models, the simpler first
+ORDINAL_MODELS = ("graded", "flexible")  #: the ordered models, the simpler first
 _STEPS, _FEW_STEPS, _MANY = 40, 10, 12  # of s, the fewer where a juror gives many different answers
 _ROUNDS, _STILL = 400, 1e-7
 _EVEN = 2.0  # items of even shares in addition to the true ones

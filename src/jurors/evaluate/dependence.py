@@ -57,13 +57,20 @@ BEYOND = 0.1  #: correlation beyond the typical pair's from which two jurors cou
 _CLEARLY = 4.5  # if it is so many standard errors,
 _BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this probability
 
-# From when on it is an alarm, each on the scale of its own test.
-LARGE_SHARE = 0.5  #: of the common covariance that the truth explains
-LARGE_EXCESS = 0.1  #: share of the items on which a pair agrees beyond the model, root mean square,
+# How large the effect must be for a warning and for an alarm, each on the scale of its own test; below, it is a note.
+# Two labels, 52 reference juries: calibrated scores are off by 0.15 (mean) where the share is above a half, by 0.08
+# between a third and a half, by 0.07 below, and by 0.09 where no correlation is found.
+NOTABLE_SHARE, LARGE_SHARE = 1 / 3, 0.5  #: of the common covariance that the truth explains
+# Simulated: two of four jurors share an error; scores are off by 0.05 or more from here on.
+LARGE_OF_FOUR = 0.1  #: the same for four jurors, where the two that share an error may be taken for the truth
+SMALL_PANEL, STRONG_PAIR = 10, 0.3  #: up to so many jurors, one pair with this error correlation is worth a warning
+# More than two labels, 36 reference juries: the size says nothing about how far scores are off, and none reaches 0.2
+# with enough items.
+NOTABLE_EXCESS, LARGE_EXCESS = 0.1, 0.2  #: share of items on which a pair agrees beyond the model, root mean square,
 # Three labels, five jurors: at 10 items for each label 17 and 100% of strong and near-perfect independent panels had
 # an alarm, at 33 none of 150.
 ENOUGH_BY_LABEL = 30  #: if there are so many items for each label
-LARGE_MISFIT = 0.3  #: Cohen's w, √((G² - degrees of freedom) / items): 0.1 is small, 0.5 large
+NOTABLE_MISFIT, LARGE_MISFIT = 0.1, 0.3  #: Cohen's w, √((G² - degrees of freedom) / items): 0.1 is small, 0.5 large
 
 MOST_JURORS = 300  #: up to which the agreement test compares all pairs
 _ROUNDS = 6  # reweightings
@@ -394,7 +401,9 @@ class Dependence(Drawable):
             f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+z.3f}"
             f"{about('mean_correlation', 3)}"
         )
-        return Notes([head, *(f"move together: {', '.join(group)}" for group in self.groups)]), self.table()
+        return Notes(
+            [head, *(f"correlated beyond the others: {', '.join(group)}" for group in self.groups)]
+        ), self.table()
 
     def table(self) -> Table:
         """The most correlated pairs, to read."""
@@ -478,7 +487,7 @@ def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None 
     """
     if len(sketch.labels) != 2:
         raise SketchError(
-            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
+            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for 2"
         )
     pairs = pair_moments(Pairs(sketch)) if pairs is None else pairs
     floats = solution.to_float()
@@ -598,6 +607,13 @@ class ResidualTest:
         bar = naming_bar(int(alone.sum()))
         pairs = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
         return sorted(pairs, key=lambda pair: -abs(pair[2]))
+
+    @property
+    def correlation(self) -> Floats:
+        """(N, N) the error correlation of each pair; NaN where a pair shares no two items."""
+        factor = self.factor
+        prevalence = np.array([factor.prevalence, 1 - factor.prevalence])
+        return residual_correlations(factor.pairs.covariance, factor.pairs.items > 1, prevalence, factor.accuracy)
 
     def groups(self) -> list[tuple[int, ...]]:
         """Jurors who err together: those linked by pairs that agree too often, directly or through others."""

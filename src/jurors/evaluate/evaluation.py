@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import as_given, is_computed, lazy_fields
-from jurors._numeric import Integers
+from jurors._lazy import is_computed, lazy_fields
+from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError, match_name, name_positions
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import card_blocks, card_columns, score_tables
+from jurors.evaluate.card import CardOptions, card_blocks, card_columns, score_tables
 from jurors.evaluate.consistency import (
     ORDINAL_MODELS,
     AbstentionRates,
@@ -39,6 +39,7 @@ from jurors.evaluate.consistency import (
     levels_beside,
     self_agreement,
 )
+from jurors.evaluate.leaders import JurorRanking, PairDependence, PanelDependence, panel_dependence, rank_jurors
 from jurors.evaluate.partition import (
     DEFAULT_RULE,
     Partition,
@@ -49,7 +50,7 @@ from jurors.evaluate.partition import (
 )
 from jurors.evaluate.solution import GoldTest, Island, NamedMapping, Solution, WeakestPair
 from jurors.options import Label
-from jurors.results import Block, Columns, Drawable, Table
+from jurors.results import Block, Columns, Drawable
 from jurors.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple
 
 TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+_BY_LABEL = ("accuracy", "confusion", "prevalence")
 _FEW = 12  # up to so many jurors, to_dict of a keyed evaluation lists the trios too
-_STATISTICS = ("prevalence", "accuracy", "confusion", "score")
-_DOUBTS = ("alarms", "notes", "dependence")  # they take as long as the grades of a small panel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,10 +76,6 @@ class SharedError:
     gold_items: int  #: how many items with a known label narrowed it
     source: str  #: where it comes from: the reference juries, a file, or the user
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON keys of `shared_error`."""
-        return asdict(self)
-
 
 @lazy_fields("prevalence", "accuracy", "score", "interval")  # naming every number of a large jury takes time
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,7 +86,7 @@ class Calibrated:
     accuracy: NamedMapping  #: juror -> label -> share; None where the juror met no item of the label
     score: NamedMapping  #: juror -> share
     interval: NamedMapping  #: "prevalence", "accuracy", "score" -> … -> (low, high), and "wrong_labels" -> (low, high)
-    wrong_labels: float  #: the share of items whose best label is expected to be wrong
+    wrong_labels: float | None  #: the share of items whose best label is expected to be wrong
     shared_error: SharedError
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
     level: float  #: how sure the intervals are
@@ -106,13 +102,6 @@ class Calibrated:
         """Whether the user chose to take errors for independent: nothing is calibrated then."""
         return self.shared_error.source == "independent"
 
-    @property
-    def best(self) -> str | None:
-        """The juror with the highest score among those whose interval is narrow enough; None where none is."""
-        width = {j: high - low for j, (low, high) in ((j, self.interval_of("score", j)) for j in self.score)}
-        known = [j for j, score in self.score.items() if score is not None and width[j] <= TOO_WIDE]
-        return max(known, key=lambda j: self.score[j], default=None)
-
     def with_gold(self, items: int) -> NamedMapping | None:
         """Juror -> the ± that its score would be known to, were so many more items gold; NaN where it is unknown.
 
@@ -122,15 +111,7 @@ class Calibrated:
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
-        ends: Any = self.interval[statistic]
-        for name in names:
-            ends = ends[name]
-        return (float("nan"), float("nan")) if ends is None or None in ends else ends
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON keys of `calibrated`."""
-        names = ("prevalence", "accuracy", "score", "interval", "wrong_labels", "shared_error", "basis", "level")
-        return {name: getattr(self, name) for name in names} | {"shared_error": self.shared_error.to_dict()}
+        return _ends(self.interval, statistic, *names)
 
 
 class Calibrates(Protocol):
@@ -142,106 +123,27 @@ class Calibrates(Protocol):
     def partition(self, evaluation: Evaluation, /) -> Partition | None:
         """What items are labelled by; it grades no juror, so it is quick."""
 
-    def lessons(self, evaluation: Evaluation, /) -> Any:
-        """The information gain of a person's label of one more item, by tuple; None where it is unknown."""
+    def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats, /) -> Floats:
+        """The calibrated posterior (T, R) of decision tuples that were not graded."""
 
 
-@lazy_fields(*_DOUBTS)
+@lazy_fields("dependence")  # it takes as long as the grades of a small panel
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(Drawable):
-    """How common each label is, how accurate each juror is on each label, and how far to believe it.
+class IndependentGrades:
+    """What the independent-errors model says about the same votes: the theorem, or the fit of another method.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
-    nothing, where the counts contradict independence outright), and `alarms` says so.
+    nothing, where the counts contradict independence outright).
     """
 
-    items: int  #: how many items the grades are about
-    jurors: tuple[str, ...]
-    labels: tuple[Label, ...]
-    method: str  #: how the numbers were computed: "algebraic", "majority", …
-    solution: Solution | None  #: the selected numbers, as floats
+    solution: Solution | None = None  #: the selected numbers, as floats
     exact: Solution | None = None  #: the selected numbers, exactly, where an exact answer is computed
     solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the selected one first
     rule: str = DEFAULT_RULE  #: why the selected one was selected
     interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
     standard_error: NamedMapping | None = None  #: the same shape, standard errors
-    target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
-    level: float = 0.95  #: how sure the intervals are
-    partition: Partition | None = None
-    alarms: tuple[Alarm, ...] = ()
-    notes: tuple[str, ...] = ()  #: sentences to print next to the grades
-    voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
-    dependence: Dependence | None = None  #: how errors are correlated, where that is known
-    gold: GoldTest | None = None  #: how the gold items test the grades
-    weakest_pair: WeakestPair | None = None  #: of a trio
-    smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
-    islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
-    model: str | None = None  #: the panel model that was selected
-    iterations: int | None = None
-    converged: bool | None = None  #: None for a method that does not iterate
-    measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
-    sketch: Sketch | None = None  #: what was graded
-    calibration: Calibrates | None = field(default=None, repr=False)
-    exam: bool = False  #: labels mean nothing across items: only the scores do
-
-    def __post_init__(self) -> None:
-        if not self.voices:  # every juror is its own representative
-            object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
-
-    # -- the numbers --------------------------------------------------------------------------------------
-
-    @cached_property
-    def calibrated(self) -> Calibrated | None:
-        """The grades as real juries go, computed when first read. None where there is nothing to calibrate."""
-        return None if self.calibration is None else self.calibration(self)
-
-    @property
-    def as_real(self) -> Calibrated | None:
-        """The calibrated grades to lead with; None also where the user took errors for independent."""
-        return None if self.calibrated is None or self.calibrated.is_independent else self.calibrated
-
-    @property
-    def leading(self) -> Evaluation | Calibrated:
-        """The grades to show first, rank by and hold against a key: as real juries go where that is known."""
-        return self if self.as_real is None else self.as_real
-
-    @property
-    def labelling_partition(self) -> Partition | None:
-        """What items are labelled by: the calibrated partition where there is one."""
-        if self.calibration is not None and not is_computed(self, "calibrated"):
-            return self.calibration.partition(self)  # the same partition, sooner
-        return self.partition if self.calibrated is None else self.calibrated.partition
-
-    @cached_property
-    def abstentions(self) -> AbstentionRates | None:
-        """How often each juror abstains on items of each true label; None where no juror abstains, or it is unknown."""
-        if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
-            return None
-        return abstention_rates(self.labelling_partition, self.target, self.level)
-
-    @cached_property
-    def repeats(self) -> SelfAgreement | None:
-        """How consistent jurors are who answered an item several times; None where no juror did."""
-        return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
-
-    @cached_property
-    def majority(self) -> Solution | None:
-        """The grades by majority vote, exactly; None for an evaluation that was not made from a sketch."""
-        return None if self.sketch is None else evaluate_majority(self.sketch)
-
-    @cached_property
-    def ordered(self) -> JurorLevels | None:
-        """Of ordered levels: how many levels each juror is off, and to which side; as its items are labelled."""
-        if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
-            return None
-        partition = self.labelling_partition
-        return None if partition is None else juror_levels(partition)
-
-    @property
-    def is_on_a_line(self) -> bool:
-        """Whether ordered levels were graded as places on one line; of groups graded separately, the largest."""
-        largest = max(self.islands, key=lambda island: island.items, default=None)
-        return (self.model if largest is None else largest.model) in ORDINAL_MODELS
+    partition: Partition | None = None  #: every tuple's items by true label, and its best label
+    dependence: Dependence | None = None  #: error correlations by what the model leaves unexplained
 
     @cached_property
     def prevalence(self) -> NamedMapping:
@@ -264,10 +166,213 @@ class Evaluation(Drawable):
         return self.solution.score if self.solution else NamedMapping()
 
     @property
+    def wrong_labels(self) -> float | None:
+        """The share of items whose best label is expected to be wrong; None where that is not known."""
+        return None if self.partition is None or self.solution is None else self.partition.wrong_labels
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        return _ends(self.interval, statistic, *names)
+
+    def _document(self, is_exam: bool = False) -> dict[str, Any]:
+        """The JSON keys of `independent`; of an exam only the scores, as labels mean nothing across items."""
+        numbers = self.solution._document() if self.solution else {}
+        document: dict[str, Any] = {name: numbers.get(name) for name in ("score", *_BY_LABEL)}
+        if is_exam:
+            interval = None if self.interval is None else {"score": self.interval["score"]}
+            return {"score": document["score"], "interval": interval}
+        exact = self.exact and {
+            "rational": self.exact.is_rational,
+            "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
+            "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
+        }
+        partition = self.partition
+        has_partition = partition is not None and partition.sketch.tuples.rows <= _MOST_TUPLES
+        return document | {
+            "wrong_labels": self.wrong_labels,
+            "interval": self.interval,
+            "exact": exact,
+            "rule": self.rule,
+            "solutions": [
+                {**s._document(), "chosen": self.solution is not None and k == 0} for k, s in enumerate(self.solutions)
+            ],
+            "dependence": self.dependence,
+            "partition": partition if has_partition else None,
+        }
+
+
+@lazy_fields("alarms", "notes")  # they take as long as the grades of a small panel
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation(Drawable):
+    """How common each label is, how accurate each juror is on each label, and how far to trust it.
+
+    `score`, `accuracy`, `prevalence`, `wrong_labels` and `interval` are calibrated: they allow for errors that jurors
+    share, as far as reference juries with known answers do. `independent` has what the same votes say if errors are
+    independent. Where nothing can be calibrated, or you chose `errors="independent"`, the two are the same.
+    """
+
+    items: int  #: how many items the grades are about
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    method: str  #: how the numbers were computed: "algebraic", "majority", …
+    independent: IndependentGrades = field(default_factory=IndependentGrades)
+    target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
+    level: float = 0.95  #: how sure the intervals are
+    alarms: tuple[Alarm, ...] = ()
+    notes: tuple[str, ...] = ()  #: sentences to print next to the grades
+    voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
+    gold: GoldTest | None = None  #: how the gold items test the grades
+    weakest_pair: WeakestPair | None = None  #: of a trio
+    smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
+    islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
+    model: str | None = None  #: the panel model that was selected
+    iterations: int | None = None
+    converged: bool | None = None  #: None for a method that does not iterate
+    measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
+    sketch: Sketch | None = None  #: what was graded
+    calibration: Calibrates | None = field(default=None, repr=False)
+    exam: bool = False  #: labels mean nothing across items: only the scores do
+
+    _kind = "grade"
+
+    def __post_init__(self) -> None:
+        if not self.voices:  # every juror is its own representative
+            object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
+
+    # -- the numbers --------------------------------------------------------------------------------------
+
+    @cached_property
+    def calibrated(self) -> Calibrated | None:
+        """How the grades were calibrated, computed when first read. None where there is nothing to calibrate."""
+        return None if self.calibration is None else self.calibration(self)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the grades allow for shared errors; not where the user took errors for independent."""
+        return self.calibrated is not None and not self.calibrated.is_independent
+
+    @property
+    def has_grades(self) -> bool:
+        """Whether there is any number to show."""
+        return self.is_calibrated or self.independent.solution is not None
+
+    @property
+    def _grades(self) -> Calibrated | IndependentGrades:
+        return self.independent if self.calibrated is None else self.calibrated
+
+    @property
+    def score(self) -> NamedMapping:
+        """Juror -> the share of all items the juror has right; empty where there are no grades."""
+        return self._grades.score
+
+    @property
+    def accuracy(self) -> NamedMapping:
+        """Juror -> label -> how often the juror is right about items of that label."""
+        return self._grades.accuracy
+
+    @property
+    def prevalence(self) -> NamedMapping:
+        """Label -> the share of items whose true label it is."""
+        return self._grades.prevalence
+
+    @property
+    def interval(self) -> NamedMapping | None:
+        """Statistic ("score", "accuracy", "prevalence", "wrong_labels") -> … -> (low, high); None without any."""
+        return self._grades.interval
+
+    @property
+    def wrong_labels(self) -> float | None:
+        """The share of items whose best label is expected to be wrong; None where that is not known."""
+        return self._grades.wrong_labels
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        return _ends(self.interval, statistic, *names)
+
+    @property
+    def partition(self) -> Partition | None:
+        """Every decision tuple's items by true label, and its best label: what items are labelled by."""
+        if self.calibration is not None and not is_computed(self, "calibrated"):
+            return self.calibration.partition(self)  # the same partition, sooner
+        return self._grades.partition
+
+    @cached_property
+    def votes(self) -> NamedMapping:
+        """Juror -> how many items it voted on; empty for an evaluation that was not made from a sketch."""
+        return NamedMapping() if self.sketch is None else count_votes_by_juror(self.sketch, self.sketch.counts)
+
+    @cached_property
+    def ranking(self) -> JurorRanking:
+        """The jurors by what is known of them: without constant ones and those with few votes, and the leaders."""
+        return rank_jurors(self)
+
+    @property
+    def best(self) -> str | None:
+        """The juror whose interval lies above all others'; mostly None: intervals overlap."""
+        return self.ranking.best
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The jurors that may be the best, the best known first."""
+        return self.ranking.leaders
+
+    @cached_property
+    def _panel(self) -> PanelDependence | None:
+        if self.sketch is None or self.exam or not self.is_calibrated:
+            return None
+        return panel_dependence(self.sketch)
+
+    @property
+    def dependence(self) -> tuple[PairDependence, ...]:
+        """Pairs of jurors, the most dependent first, as far as agreement beyond chance shows it in real panels."""
+        return () if self._panel is None else self._panel.pairs
+
+    @property
+    def mean_correlation(self) -> float | None:
+        """The mean error correlation of two jurors that goes with their agreement; None where that is not known."""
+        return None if self._panel is None else self._panel.mean_correlation
+
+    @property
+    def effective_jurors(self) -> float | None:
+        """How many independent jurors this panel is worth; None where that is not known."""
+        return None if self._panel is None else self._panel.effective_jurors
+
+    @cached_property
+    def abstentions(self) -> AbstentionRates | None:
+        """How often each juror abstains on items of each true label; None where no juror abstains, or it is unknown."""
+        if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
+            return None
+        return abstention_rates(self.partition, self.target, self.level)
+
+    @cached_property
+    def repeats(self) -> SelfAgreement | None:
+        """How consistent jurors are who answered an item several times; None where no juror did."""
+        return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
+
+    @cached_property
+    def majority(self) -> Solution | None:
+        """The grades by majority vote, exactly; None for an evaluation that was not made from a sketch."""
+        return None if self.sketch is None else evaluate_majority(self.sketch)
+
+    @cached_property
+    def ordered(self) -> JurorLevels | None:
+        """Of ordered levels: how many levels each juror is off, and to which side; as its items are labelled."""
+        if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
+            return None
+        partition = self.partition
+        return None if partition is None else juror_levels(partition)
+
+    @property
+    def is_on_a_line(self) -> bool:
+        """Whether ordered levels were graded as places on one line; of groups graded separately, the largest."""
+        largest = max(self.islands, key=lambda island: island.items, default=None)
+        return (self.model if largest is None else largest.model) in ORDINAL_MODELS
+
+    @property
     def trios(self) -> Any:
         """A dataframe of what each trio of these jurors says by itself (two labels, up to 320 jurors).
 
-        `jurors.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
+        `jurors.theory.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
         """
         from jurors.evaluate.trio import evaluate_all_trios
 
@@ -281,7 +386,6 @@ class Evaluation(Drawable):
         known: dict[str, Any] = {
             "model": self.model,
             "notes": list(self.notes) or None,
-            "dependence": self.dependence,
             "gold": self.gold and asdict(self.gold),
             "weakest_pair": self.weakest_pair and _fields(self.weakest_pair),
             "smallest_correlation": self.smallest_correlation,
@@ -294,41 +398,36 @@ class Evaluation(Drawable):
 
     def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
-        numbers = self.solution._document() if self.solution else dict.fromkeys(_STATISTICS)
-        calibrated = None if self.calibrated is None else self.calibrated.to_dict()
+        has_ends = self.interval is not None
+        interval: Any = {"level": self.level, **(self.interval or {})} if has_ends else None
+        by_label: dict[str, Any] = {"accuracy": self.accuracy or None, "prevalence": self.prevalence or None}
         majority = None if self.majority is None else self.majority._document()
-        interval, exact = self.interval, None
         if self.exam:  # labels mean nothing across items
-            numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
-            interval = None if interval is None else NamedMapping(score=interval["score"])
-            if calibrated is not None:
-                ends = {name: calibrated["interval"][name] for name in ("score", "wrong_labels")}
-                calibrated |= {"prevalence": None, "accuracy": None, "interval": ends}
+            by_label = dict.fromkeys(by_label)
+            for name in ("accuracy", "prevalence") if interval else ():
+                interval.pop(name, None)
             majority = None if majority is None else {"score": majority["score"]}
-        elif self.exact is not None:
-            exact = {
-                "rational": self.exact.is_rational,
-                "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
-                "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
-            }
         document = {
             "items": self.items,
             "jurors": self.jurors,
             "labels": self.labels,
             **({} if self.sketch is None else self.sketch.tuples.scale_document()),
             "method": self.method,
-            **numbers,
-            "calibrated": calibrated,
-            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            "errors": "independent" if not self.is_calibrated else "real",
+            "votes": self.votes,
+            "score": self.score or None,
+            **by_label,
+            "wrong_labels": self.wrong_labels,
+            "best": self.best,
+            "leaders": self.leaders,
+            "effective_jurors": self.effective_jurors,
+            "dependence": self.dependence,
             "interval": interval,
             "target": self.target,
-            "level": self.level,
-            "exact": exact,
-            "rule": self.rule,
-            "solutions": [
-                {**s._document(), "chosen": self.solution is not None and k == 0}
-                for k, s in enumerate(() if self.exam else self.solutions)
-            ],
+            "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
+            "basis": None if self.calibrated is None else self.calibrated.basis,
+            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            "independent": self.independent._document(self.exam),
             "majority": majority,
             "alarms": self.alarms,
             "details": self.details,
@@ -337,26 +436,14 @@ class Evaluation(Drawable):
             document["abstentions"] = self.abstentions.to_dict()
         if self.repeats is not None:
             document["repeats"] = self.repeats.to_dict()
-        if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
-            document["partition"] = self.partition
-            document["expected_errors"] = self.partition.expected_errors
         return document
 
     def _columns(self) -> Columns:
-        """One row per juror and label: accuracy with its interval, score, the label's prevalence."""
+        """One row per juror: score with its interval, votes, accuracy by label."""
         return card_columns(self)
 
-    def _blocks(self) -> list[Block]:
-        return card_blocks(self)
-
-    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
-        """The interval of one statistic, (NaN, NaN) where there is none."""
-        inner: Any = self.interval
-        for name in (statistic, *names):
-            if not inner:
-                return (np.nan, np.nan)
-            inner = inner[name]
-        return inner if inner is not None else (np.nan, np.nan)
+    def _blocks(self, **show: Any) -> list[Block]:
+        return card_blocks(self, CardOptions(**show))
 
     def __repr__(self) -> str:
         loud = [a.kind for a in self.alarms if a.level == "alarm"]
@@ -368,15 +455,48 @@ def _fields(value: WeakestPair | Island) -> dict[str, Any]:
     return {**asdict(value), "jurors": list(value.jurors)}
 
 
-def replace_evaluation(evaluation: Evaluation, **changes: Any) -> Evaluation:
-    """`dataclasses.replace` without reading alarms, notes and dependence: what was not computed yet stays so.
+def count_votes_by_juror(sketch: Sketch, counts: NDArray[Any]) -> NamedMapping:
+    """Count the votes of each juror, where each decision tuple stands for so many items.
 
     Returns
     -------
-    Evaluation
-        A copy with these fields changed.
+    NamedMapping
+        Juror -> votes.
     """
-    return replace(evaluation, **{**{name: as_given(evaluation, name) for name in _DOUBTS}, **changes})
+    if sketch.tuples.is_dense:
+        votes: NDArray[Any] = counts.astype(np.float64) @ (sketch.tuples.codes >= 0)  # integers multiply slowly
+    else:
+        row, juror, _ = sketch.tuples.triples()
+        votes = np.bincount(juror, weights=counts[row], minlength=len(sketch.jurors))
+    return NamedMapping(zip(sketch.jurors, votes.astype(np.int64).tolist(), strict=True))
+
+
+def wilson_interval(share: float, votes: int, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's interval of a share of so many votes, for other items of the kind.
+
+    Returns
+    -------
+    (low, high)
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(1.0, 1)
+    >>> round(low, 2), high
+    (0.21, 1.0)
+    """
+    centre, scale = share + z * z / (2 * votes), 1 + z * z / votes
+    half = z * math.sqrt(share * (1 - share) / votes + z * z / (4 * votes * votes))
+    return max((centre - half) / scale, 0.0), min((centre + half) / scale, 1.0)
+
+
+def _ends(interval: Mapping[str, Any] | None, *names: Any) -> tuple[float, float]:
+    """The interval under these names, (NaN, NaN) where there is none."""
+    inner: Any = interval
+    for name in names:
+        if not inner or (inner is interval and name not in (interval or ())):
+            return (np.nan, np.nan)
+        inner = inner[name]
+    return (np.nan, np.nan) if inner is None or None in inner else inner
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,6 +508,8 @@ class KeyedEvaluation(Drawable):
     solution: Solution
     alarms: tuple[Alarm, ...] = ()  #: outliers, by the key
     repeats: SelfAgreement | None = None  #: how consistent jurors are who answered an item again, and its worth
+
+    _kind = "score"
 
     @property
     def jurors(self) -> tuple[str, ...]:
@@ -423,6 +545,18 @@ class KeyedEvaluation(Drawable):
     def score(self) -> NamedMapping:
         """Juror -> the share of its own votes that were right."""
         return self.solution.score
+
+    @cached_property
+    def votes(self) -> NamedMapping:
+        """Juror -> how many of its votes are on items with a true label."""
+        return count_votes_by_juror(self.sketch, self.by_true_label.sum(axis=1))
+
+    @cached_property
+    def interval(self) -> NamedMapping:
+        """Score -> juror -> (low, high): Wilson's interval for other items of the kind, at level 0.95."""
+        scores = self.solution.to_float().score
+        ends = NamedMapping((j, None if x is None else wilson_interval(x, self.votes[j])) for j, x in scores.items())
+        return NamedMapping(score=ends)
 
     @cached_property
     def ordered(self) -> JurorLevels | None:
@@ -525,7 +659,9 @@ class KeyedEvaluation(Drawable):
             "jurors": self.jurors,
             "labels": self.labels,
             "method": "answer_key",
+            "votes": self.votes,
             **self.solution._document(),
+            "interval": {"level": 0.95, **self.interval},
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,
@@ -537,8 +673,8 @@ class KeyedEvaluation(Drawable):
         """One row per juror and true label."""
         return self.solution._columns()
 
-    def _blocks(self) -> list[Table]:
-        return score_tables(self)
+    def _blocks(self, **show: Any) -> list[Block]:
+        return score_tables(self, CardOptions(**show))
 
     def __repr__(self) -> str:
         return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"

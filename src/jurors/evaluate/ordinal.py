@@ -20,14 +20,14 @@ the slope, and 0, ½, 1 for the votes, these graded jurors and items best on sev
 The line (`fit_trait`). Every item has a place on it, and jurors vote by the place alone. Places are a grid of 21 points
 with free shares, so nothing is assumed of how items spread. EM: the posterior of each item's place, then every juror's
 graded response to the places its votes fell on. Jurors do not stick to two numbers and a few thresholds: a model that
-votes 2, 6 and 8 only has habits. So a second fit *eases* the first (`ease`): each juror's table of probabilities is
-free, with `EASE` pseudo-votes at every place spread as its graded response says. That preserves the line, and predicts
-held-out votes better where votes are many.
+votes 2, 6 and 8 only has habits. So a second fit (`fit_flexible`) relaxes the first: each juror's table of
+probabilities is free, with `PSEUDO_VOTES` at every place spread as its graded response says. That preserves the line,
+and predicts held-out votes better where votes are many.
 
 Ordered or unordered (`choose_ordinal`). A forecast of an ordered level is wrong by how far it is off, not only by
 whether it hits. So held-out votes (`latent.selection`) are scored by the ranked probability score,
 Σ_r (P(vote ≤ r) - [vote ≤ r])² (Epstein 1969), which is proper: stating one's belief costs least. The simplest model
-within one standard error (over items) of the best is selected: graded responses, then eased ones, then the latent
+within one standard error (over items) of the best is selected: graded responses, then flexible ones, then the latent
 classes of the unordered panel. Where levels are not all on one line (a *broken link* above the grades of relevance),
 knowing the order costs the exact level. So an ordered model must also give the votes that were cast no clearly smaller
 probabilities than the unordered one.
@@ -58,18 +58,18 @@ _NARROWEST = 1e-3  # variance between jurors: less cannot be distinguished from 
 _FAR = 1e6  # beyond every place
 _LEAST = 1e-9
 GRID_POINTS = 21
-EASE = 30.0  #: pseudo-votes per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
+PSEUDO_VOTES = 30.0  #: per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
 _SPAN = 3.0  # the grid goes from -3 to 3
 _TRAIT_LEAST = 1e-300
 _STEPS = 100  # of EM
-_TOLERANCE, _EASED_TOLERANCE = 3e-4, 1e-4  # the log-likelihood per item that a step must gain
+_TOLERANCE, _FLEXIBLE_TOLERANCE = 3e-4, 1e-4  # the log-likelihood per item that a step must gain
 FEW_STEPS = 2  #: from where an earlier fit of nearly the same votes ended
 _PLENTY = 5_000  # votes from which a quarter of them says enough
 _CLEARLY = 2.0  # standard errors
 _UNORDERED_STEPS = 24  # EM steps after which an unordered fit knows next to nothing of the held-out votes
 _PLAIN = {
     "graded": "ordered levels, thresholds and a slope per juror",
-    "eased": "ordered levels, thresholds and a slope per juror, eased to its own habits",
+    "flexible": "ordered levels, a table of probabilities per juror",
 }
 
 # -- graded responses -----------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ class TraitFit:
     posterior: Floats  #: (stack, C, T) of each item's place
     responses: Responses = field(repr=False)
     bands: Bands = field(repr=False)  #: which level each place is
-    eased: bool
+    flexible: bool
     steps: int
     converged: bool
 
@@ -314,14 +314,14 @@ def fit_trait(
     return TraitFit(places, shares, table, posterior, responses, bands, False, steps, converged)
 
 
-def ease(data: Incidence, fit: TraitFit, key: Floats | None = None, limit: int = _STEPS) -> TraitFit:
-    """Free every juror's probabilities from its graded response, as far as `EASE` pseudo-votes at each place let them.
+def fit_flexible(data: Incidence, fit: TraitFit, key: Floats | None = None, limit: int = _STEPS) -> TraitFit:
+    """Free every juror's probabilities from its graded response, as far as `PSEUDO_VOTES` at each place let them.
 
     Returns
     -------
     TraitFit
     """
-    pseudo = EASE * fit.responses.chances(fit.places).transpose(0, 2, 1, 3)
+    pseudo = PSEUDO_VOTES * fit.responses.chances(fit.places).transpose(0, 2, 1, 3)
     known = _log_key(key, fit.bands)
 
     def step(state: TraitFit) -> tuple[TraitFit, Floats]:
@@ -331,9 +331,9 @@ def ease(data: Incidence, fit: TraitFit, key: Floats | None = None, limit: int =
         posterior, reached = _expect(data, shares, table, known)
         return replace(state, shares=shares, table=table, posterior=posterior), reached
 
-    least = _EASED_TOLERANCE * data.weights.sum(axis=1)
+    least = _FLEXIBLE_TOLERANCE * data.weights.sum(axis=1)
     end, _, steps, converged = iterate_em(step, fit, limit, lambda gain, _: (np.abs(gain) < least).all())
-    return replace(end, eased=True, steps=fit.steps + steps, converged=fit.converged and converged)
+    return replace(end, flexible=True, steps=fit.steps + steps, converged=fit.converged and converged)
 
 
 def _first_places(data: Incidence, places: Floats) -> Floats:
@@ -400,7 +400,7 @@ class OrdinalChoice:
     def note(self) -> str:
         """Which model it is, as a sentence."""
         others = ", ".join(f"{name} {score:.3f}" for name, score in self.score.items())
-        return f"Model: {_PLAIN.get(self.chosen, 'latent classes without order')} (hidden votes are off by: {others})."
+        return f"Model: {_PLAIN.get(self.chosen, 'latent classes without order')} (error on held-out votes: {others})."
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The JSON of `details.ordered`."""
@@ -414,9 +414,9 @@ class OrdinalChoice:
         `emphasis` (stack, jurors) multiplies the weight of each juror on what levels mean.
         """
         if self.trait is None:
-            raise ValueError("no ordered model was chosen")
+            raise ValueError("no ordered model was selected")
         again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, emphasis)
-        return (ease(data, again, self.key, FEW_STEPS) if self.trait.eased else again).level_posterior()
+        return (fit_flexible(data, again, self.key, FEW_STEPS) if self.trait.flexible else again).level_posterior()
 
 
 def choose_ordinal(
@@ -469,7 +469,7 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
     visible, held_out, rows = hold_out(part, FOLDS if part.held <= _PLENTY else 1)
     known = None if known is None else known[rows]
     graded = fit_trait(visible, known)
-    eased = ease(visible, graded, known)
+    flexible = fit_flexible(visible, graded, known)
     # the unordered model, fitted to the visible votes from where it ended with all of them
     start = unordered.parameters
     problem = em_problem(visible, "strata" if start.has_strata else unordered.model, 2.0, known)
@@ -477,7 +477,7 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
     at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
     at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _UNORDERED_STEPS)
     by_row = {}  # from the simplest model on, the unordered one last
-    for name, trait in (("graded", graded), ("eased", eased)):
+    for name, trait in (("graded", graded), ("flexible", flexible)):
         table = trait.table.reshape(*trait.table.shape[:2], -1)
         by_row[name] = _prediction_scores(visible, held_out, trait.posterior, table)
     posterior, _ = e_step(problem, at)
@@ -493,8 +493,8 @@ def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = N
     _, error = _mean_gaps(off - off[best], items, votes)
     selected = names[int(able[(total[able] <= total[best] + error[able]).argmax()])]
     fitted = fit_trait(data, key) if selected in ORDINAL_MODELS else None
-    if fitted is not None and selected == "eased":
-        fitted = ease(data, fitted, key)
+    if fitted is not None and selected == "flexible":
+        fitted = fit_flexible(data, fitted, key)
     return OrdinalChoice(
         score=dict(zip(names, total.tolist(), strict=True)),
         standard_error=dict(zip(names, error.tolist(), strict=True)),

@@ -175,8 +175,18 @@ class Partition(Result):
         return np.where(known, share, np.nan)
 
     @property
+    def wrong_labels(self) -> float | None:
+        """The share of items whose label is expected to be wrong, over the items whose label has a probability.
+
+        None where no label has one.
+        """
+        counts, probability = self.sketch.counts, self.probability
+        known = ~np.isnan(probability) & (counts > 0)
+        return float(np.average(1 - probability[known], weights=counts[known])) if known.any() else None
+
+    @property
     def expected_errors(self) -> float:
-        """The evaluation's own estimate of how many items this labelling has wrong; NaN where a tuple has none."""
+        """How many items this labelling is expected to have wrong; NaN where a tuple's label has no probability."""
         counts = self.sketch.counts
         if np.isnan(self.probability[counts > 0]).any():
             return float("nan")
@@ -319,7 +329,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.trust, self.common, self.gold)) > 1:
-            raise OptionError("give one of: a trusted juror, the common label, gold items")
+            raise OptionError("give only one of: a trusted juror, the most common label, gold items")
 
 
 def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choice = Choice()) -> tuple[int, str, bool]:

@@ -299,7 +299,7 @@ def convergence_alarm(name: str, iterations: int) -> Alarm:
     -------
     Alarm
     """
-    message = f"{name} had not converged after {iterations} iterations; its numbers may still move"
+    message = f"{name} did not converge in {iterations} iterations, so its numbers may be inexact"
     return Alarm("not_converged", "warning", message, float(iterations))
 
 

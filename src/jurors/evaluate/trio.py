@@ -187,36 +187,43 @@ def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
     if len(zero) == 3 and not m.trio:
         _refuse(
             "no_signal",
-            f"no two of {', '.join(names)} agree more than chance would have it, so the counts fix no answer; "
-            f"at most one of them looks at the items{_constant_jurors(sketch)}",
+            f"no two of {', '.join(names)} agree more often than by chance{_constant_jurors(sketch)}, so these votes "
+            "determine no grades. Add jurors whose answers depend on the items",
             names,
         )
     if len(zero) == 3:
-        _refuse("purely_triple", "no pair moves together but all three do: no independent trio can give these counts")
+        _refuse(
+            "purely_triple",
+            f"no pair of jurors is correlated, but all three are: {_NOT_INDEPENDENT}",
+        )
     if len(zero) == 2 and m.trio:
         _refuse(
             "contradictory_trio",
-            "two pairs do not move together, which makes one juror idle, yet all three move together: no independent "
-            "trio can give these counts",
+            f"two pairs of jurors are uncorrelated, but all three are correlated: {_NOT_INDEPENDENT}",
         )
     if len(zero) == 2:
         idle = next(c for c in range(3) if c not in zero)
         _refuse(
             "uninformative_juror",
-            f"juror {names[idle]!r} is uninformative: its answers have nothing to do with the other two "
-            f"(an exact zero covariance with both), so the trio fixes no answer{_constant_jurors(sketch)}; "
-            "grade it with another juror in that place",
+            f"juror {names[idle]!r} is uninformative: its votes are uncorrelated with the other two"
+            f"{_constant_jurors(sketch)}, so these three determine no grades. Replace it with another juror",
             (names[idle],),
         )
     if len(zero) == 1:
         pair = tuple(name for c, name in enumerate(names) if c != zero[0])
         _refuse(
             "contradictory_pairs",
-            f"jurors {pair[0]!r} and {pair[1]!r} do not move together, yet both move with {names[zero[0]]!r}: "
-            "no independent trio can give these counts",
+            f"jurors {pair[0]!r} and {pair[1]!r} are uncorrelated, but both are correlated with {names[zero[0]]!r}: "
+            f"{_NOT_INDEPENDENT}",
             pair,
         )
-    _refuse("zero_radicand", "the hyperdeterminant is 0 while every pair moves together: no independent trio does that")
+    _refuse(
+        "zero_radicand",
+        f"the hyperdeterminant is 0, but every pair is correlated: {_NOT_INDEPENDENT}",
+    )
+
+
+_NOT_INDEPENDENT = "no three independent jurors give these counts"
 
 
 def _refuse(outcome: str, message: str, jurors: tuple[str, ...] = ()) -> NoReturn:
@@ -422,7 +429,7 @@ def encode(evaluation: Any, items: int | None = None) -> Sketch:
     if items is None and not is_exact:
         raise SketchError("an evaluation in floats needs the number of items: encode(evaluation, items=20_000)")
     if min(shares) < 0:
-        raise SketchError("this evaluation gives some decision tuple a negative share; no test has that")
+        raise SketchError("this evaluation gives a decision tuple a negative share, which no test can have")
     least = math.lcm(*(cast(Fraction, share).denominator for share in shares)) if is_exact else 1
     total = least if items is None else items
     if is_exact:
@@ -451,7 +458,7 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
     if size**width > _MOST_CELLS:
         raise SketchError(f"{size} labels and {width} jurors have {size}^{width} decision tuples; encode fewer jurors")
     if any(x is None for x in itertools.chain(solution.prevalences, *itertools.chain(*solution.confusions))):
-        raise SketchError("this evaluation lacks numbers (a label that never occurred); it cannot be encoded")
+        raise SketchError("this evaluation cannot be encoded: some numbers are missing, because a label never occurred")
     by_label: list[list[Any]] = []
     for label, prevalence in enumerate(solution.prevalences):
         products: list[Any] = [prevalence]
@@ -465,7 +472,9 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
             continue
         total = exact_sum(terms)  # conjugate halves of irrational numbers add up to a rational one
         if not total.is_rational:
-            raise SketchError(f"this evaluation gives a decision tuple the irrational share {total}; no test has that")
+            raise SketchError(
+                f"this evaluation gives a decision tuple the irrational share {total}, which no test can have"
+            )
         shares.append(total.to_fraction())
     return shares
 

@@ -449,7 +449,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     """
     check_three_jurors(sketch)
     if len(sketch.labels) < 2:
-        raise SketchError(f"nothing to tell apart: there are {len(sketch.labels)} labels; name all of them (labels=…)")
+        raise SketchError(f"a panel needs at least 2 labels, got {len(sketch.labels)}. Name all of them (labels=[…])")
     check_few_labels(sketch)
     if not sketch.items:
         message = "no item was answered by all three jurors, so there is nothing to grade"
@@ -489,7 +489,7 @@ def check_few_labels(sketch: Sketch) -> None:
     if given > MOST_LABELS:
         message = (
             f"three jurors with {given:,} labels have {given**3:,} decision tuples, too many for the exact theorem (at "
-            f"most {MOST_LABELS} labels); the default method estimates the grades all the same"
+            f"most {MOST_LABELS} labels). Use the default method"
         )
         raise SketchError(message, code="many_labels", needed=MOST_LABELS, given=given)
 
@@ -499,15 +499,15 @@ def _refusal(sketch: Sketch, cut: Slicing, algebra: Algebra) -> tuple[DecodeOutc
     if not algebra.is_faithful:
         return (_no_solution(sketch, cut, algebra, f"{cut.rank} labels do not explain how the jurors answer together"),)
     if cut.rank == 1:
-        message = "no two jurors agree more than chance would have it, so the counts fix no answer"
+        message = "no two jurors agree more often than by chance, so these votes determine no grades"
         return (DecodeOutcome("no_signal", message, None, sketch.jurors),)
     if not algebra.commutes():
         return (_no_solution(sketch, cut, algebra, "the matrices of the slices do not commute"),)
     if algebra.is_scalar():
         name = sketch.jurors[cut.slicer]
         message = (
-            f"juror {name!r} is uninformative: its answers have nothing to do with the other two, so the trio fixes no "
-            "answer; grade it with another juror in that place"
+            f"juror {name!r} is uninformative: its votes are uncorrelated with the other two, so these three determine "
+            "no grades. Replace it with another juror"
         )
         return (DecodeOutcome("uninformative_juror", message, None, (name,)), *_visible(sketch, cut))
     return ()
@@ -520,7 +520,7 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> De
         return DecodeOutcome("inconsistent", message, size)
     message = (
         f"every two jurors show at most {cut.rank} of {labels} labels, and {why}: "
-        f"no {cut.rank} labels explain the counts, and {labels} would not be fixed by this decode"
+        f"{cut.rank} labels do not explain the counts, and {labels} are not determined by them"
     )
     return DecodeOutcome("unidentifiable", message, size)
 
@@ -538,10 +538,7 @@ def _outcomes(
         below = [x for row in numbers for x in row if x.sign < 0]
         if below:
             worst = max(-float(x) for x in below)
-            message = (
-                f"a share lies outside [0, 1], by {worst:.3g}: the jurors' errors cannot have been independent on "
-                "this test"
-            )
+            message = f"a share lies outside [0, 1], by {worst:.3g}: errors are not independent on this test"
             result.append(DecodeOutcome("out_of_range", message, worst))
     at = 0
     for component in decomposition.components:
@@ -550,24 +547,22 @@ def _outcomes(
         if component.multiplicity > 1:
             labels, name = tuple(sketch.labels[k] for k in own), sketch.jurors[cut.slicer]
             shown = ", ".join(map(str, labels))
-            message = f"juror {name!r} answers alike on {shown}, so the trio does not tell these labels apart"
+            message = f"juror {name!r} votes the same way on {shown}, so these votes do not distinguish the labels"
             result.append(DecodeOutcome("blind_juror", message, None, (name,), labels))
     result += _visible(sketch, cut)
     if is_tied:
-        message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
+        message = "two ways to name the labels satisfy the rule equally well"
         result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
     in_range = not result or result[0].name not in _OUTSIDE
     if not decomposition.is_real:
         return tuple(result)
     if not decomposition.is_rational:
-        message = "the exact answer is irrational, which proves some error correlation, however small"
+        message = "the exact answer is irrational, which proves that errors are correlated, however little"
         result.append(DecodeOutcome("irrational", message))
     elif not in_range or _splits_into_whole_items(sketch, decomposition):
         result.append(DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
     else:
-        message = (
-            "the exact answer is rational, but splits items into fractions: the errors were not exactly independent"
-        )
+        message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
         result.append(DecodeOutcome("rational_non_integral", message))
     return tuple(result)
 
@@ -576,9 +571,7 @@ def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
     """The outcome `visible_labels`, where the counts show fewer labels than there are."""
     if cut.rank == len(sketch.labels):
         return []
-    message = (
-        f"the counts show {cut.rank} of {len(sketch.labels)} labels: the others are absent, or merged for all jurors"
-    )
+    message = f"the counts show {cut.rank} of {len(sketch.labels)} labels: no juror distinguishes the others"
     return [DecodeOutcome("visible_labels", message, float(cut.rank))]
 
 

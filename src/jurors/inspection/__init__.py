@@ -34,7 +34,6 @@ from jurors.inspection.result import (
     Inspection,
     Overlap,
     Step,
-    command_line,
     find_overlap,
     find_votes_file,
     grading_obstacles,
@@ -51,6 +50,7 @@ from jurors.options import (
     ReadingOptions,
     TableOptions,
     column_names,
+    command_line,
     item_name,
     text_columns,
 )
@@ -69,7 +69,7 @@ from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 __all__ = ["Inspection", "inspect"]
 
 _MOST_COMPARED = 100  # jurors
-_UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
+_UNLIKE = "the columns do not hold the same labels; leave out columns that are no juror (--ignore COLUMN)"
 
 
 def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
@@ -115,10 +115,7 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
                 raise _for_stream(error, files[0]) if is_stream else error from None
             fault = error.fault
             if preview.format == "JSON document":
-                fault = (
-                    "this is one JSON document, which no reader knows; records are written one {…} a line, or in an "
-                    "array"
-                )
+                fault = "this is one JSON document of an unknown format; write records one {…} per line, or in an array"
             if preview.format == "text":
                 fault = f"this does not look like a table ({fault.split(';')[0]})"
             columns = {"columns": preview.columns} if preview.columns else {}
@@ -202,7 +199,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
         votes_file = find_votes_file(files[0]) if len(files) == 1 else None
         if votes_file is not None:
             command = command_line("score", [votes_file], {}, "--key", files[0])
-            steps = (Step(command, "the true grades of the votes beside it"),)
+            steps = (Step(command, "compare the votes in the same folder with this key"),)
     elif files:
         steps = tuple(next_steps(files, votes, gradable, {**reading, **opened.assumed}, findings, obstacles))
     weights, votes_by_row = votes.weights, np.bincount(votes.triples()[0], minlength=votes.rows)
@@ -239,16 +236,14 @@ def _findings(votes: Votes, counts: NDArray[np.int64], opened: OpenedVotes, over
         findings += suspicious_columns(votes)
     if len(votes.jurors) <= _MOST_COMPARED:  # who may be one judge under several names, as grading would say
         alarms = possible_repeat_alarms(Sketch.from_votes(votes))
-        findings += [Finding(a.kind, a.message, a.jurors, a.level, a.value) for a in alarms]
+        findings += [Finding(a.reason, a.message, a.jurors, a.level, a.value) for a in alarms]
     votes_by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     if empty := int(votes.weights[votes_by_row == 0].sum()):
         message = f"{empty:,} {'items have' if empty > 1 else 'item has'} no vote"
         findings.append(Finding("items_without_votes", message))
     if len(overlap.groups) > 1:
         sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:8])
-        message = (
-            f"the jurors fall into {len(overlap.groups)} groups (of {sizes}) that share no item: grade each by itself"
-        )
+        message = f"{len(overlap.groups)} groups of jurors (of {sizes}) share no item: grade each separately"
         findings.append(Finding("separate_groups", message))
     return findings
 
@@ -271,7 +266,7 @@ def _question_steps(files: Sequence[str], opened: OpenedVotes | None) -> tuple[S
     """The command that reads one of a log's questions or tasks, where it has several."""
     if opened is None or opened.question is None:
         return ()
-    return (Step(command_line("inspect", files, {"tool": opened.question}), "one of those to choose from"),)
+    return (Step(command_line("inspect", files, {"tool": opened.question}), "read one of its questions"),)
 
 
 # -- tables of pairs, which no command takes for votes --------------------------------------------------------
@@ -336,16 +331,16 @@ def _pairs_inspection(
     options = {"map": tuple(f"{old}={new}" for old, new in reading.names.items())} if reading.names else {}
     joined = {"duplicates": "join"} if pairs.has_repeats else {}  # several answers of a juror become one vote
     steps = (
-        Step(command_line("rank", files, options), "which objects are better, with intervals"),
-        Step(command_line("grade", files, options), "whose comparisons can be relied on"),
-        Step(command_line("report", files, options, "-o", "report.html"), "both as one page to pass on"),
+        Step(command_line("rank", files, options), "rank the objects, with intervals"),
+        Step(command_line("grade", files, options), "grade the jurors"),
+        Step(command_line("report", files, options, "-o", "report.html"), "write both to one HTML page"),
         Step(
             command_line("convert", files, {**options, **joined}, "-o", "votes.csv"),
-            "votes on pairs: first, second or tie",
+            "convert to votes: first, second or tie",
         ),
     )
     sides = {"first": FIRST, "second": SECOND, "tie": TIE}
-    why = "as you say (--scale pairs)" if requested else "two columns of objects, and one that says which is better"
+    why = "--scale pairs" if requested else "two columns of objects, and a column with the better one"
     return Inspection(
         files=tuple(files),
         format=title,
@@ -400,9 +395,9 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
                 entries.append(_inspect_entry(path, entry.name, reading))
             else:
                 why = f"{size / 1e6:,.0f} MB" if size > _LARGEST else "there are many files"
-                entries.append(_Entry(entry.name, "unseen", f"not looked into: {why}"))
+                entries.append(_Entry(entry.name, "unseen", f"not inspected: {why}"))
     fault = _folder_fault(folder, entries) if log is None else log.fault
-    note = "the files are not one table of votes: name the one to read"
+    note = "the files are not one table of votes; choose the file to read"
     return Inspection(
         files=(folder,),
         format="folder" if log is None else log.format,
@@ -455,7 +450,7 @@ def _folder_steps(folder: str, entries: Sequence[_Entry]) -> Iterator[Step]:
     files = [entry for entry in entries if entry.kind == "votes"][:_MOST_STEPS]
     below = sorted((e for e in entries if _has_tables(folder, e)), key=lambda entry: "votes" not in entry.what)
     for entry in files or below[:_MOST_STEPS]:
-        yield Step(command_line("inspect", [os.path.join(folder, entry.name)], {}), f"what {entry.name} holds")
+        yield Step(command_line("inspect", [os.path.join(folder, entry.name)], {}), f"inspect {entry.name}")
     yield from (step for entry in files for step in entry.steps)
 
 

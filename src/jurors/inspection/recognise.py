@@ -62,13 +62,13 @@ def odd_votes(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     """
     totals, given, used = counts.sum(axis=0), counts.sum(axis=1), (counts > 0).sum(axis=1)
     if unused := [label for label, n in zip(votes.labels, totals.tolist(), strict=True) if not n]:
-        yield Finding("unsaid_labels", f"nobody ever says {', '.join(map(repr, unused[:6]))}", tuple(unused))
+        yield Finding("unsaid_labels", f"no juror gives the label {', '.join(map(repr, unused[:6]))}", tuple(unused))
     if len(silent := _names(votes, given == 0)):
         yield Finding("silent_jurors", f"{list_names(silent)} never voted", silent)
     enough = _ENOUGH if votes.total >= _ENOUGH else 2  # of a few items, a juror's every vote is a good part
     constant = _names(votes, (used == 1) & (given >= enough)) if len(votes.labels) > 1 else ()
     if constant:
-        yield Finding("constant_jurors", f"{list_names(constant)} always said the same label", constant)
+        yield Finding("constant_jurors", f"{list_names(constant)} always vote for the same label", constant)
     if kind_of(votes) is NUMBERS:
         return  # measuring in tens takes fewer different numbers than measuring in ones
     if (different := _unlike(used, given)) is not None:
@@ -109,7 +109,7 @@ def _key_column(names: Sequence[str], words: Sequence[str] = _KEY_WORDS) -> str 
 
 
 def _key_finding(name: str) -> Finding:
-    return Finding("key_column", f"column {name!r} looks like an answer key, not like a juror", (name,))
+    return Finding("key_column", f"column {name!r} looks like an answer key, not a juror", (name,))
 
 
 def looks_like_key(votes: Votes, names: Sequence[str]) -> bool:
@@ -179,7 +179,7 @@ def open_votes(source: Any, reading: Mapping[str, Any]) -> OpenedVotes:
         findings += () if attempt.finding is None else (attempt.finding,)
         duplicates += attempt.duplicates
     else:
-        raise VotesError("no options were found that read these files")
+        raise VotesError("no reading options fit these files")
     return replace(attempt, assumed=assumed, findings=(*findings, *attempt.findings), duplicates=duplicates)
 
 
@@ -206,14 +206,15 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
     if log.tool == "by-true-label":
         document = Files(log.found.paths, log.found.root).document().value
         if (number := len(experiments(document))) > 1:
-            message = f"{number:,} experiments are counted together; where they drew the same records, items come again"
+            message = f"{number:,} experiments are counted together; records that several of them drew count repeatedly"
             findings.append(Finding("experiments", message))
         if not isinstance(document, dict) or "by_true_label" in document or "observed" not in document:
-            message = "the true labels are in the file; the counts are summed over them, as if unknown"
+            message = "the file contains the true labels; the counts are summed over them"
             findings.append(Finding("true_labels", message))
     if isinstance(records, Records) and (names := tuple(records.fields)):
         message = (
-            f"the log tells of each item {format_names(names, 12)}: --key NAME for true labels, --by NAME for groups"
+            f"the log has these fields of each item: {format_names(names, 12)}; use --key NAME for true labels, --by "
+            "NAME for groups"
         )
         findings.append(Finding("log_fields", message, names))
     return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings), is_log=True)
@@ -223,7 +224,7 @@ def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
     name = table.names[0]
     is_heading = name.startswith("#") or len(name.split()) > 3
     if table.types == ("CSV",) and options.layout == "auto" and is_heading:
-        fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
+        fault = "this does not look like a table: its only column has a sentence or a heading for a name"
         return OpenedVotes(format="text", fault=fault, sample=tuple(_rows(table)))
     table, layout = open_layout(table, options)
     jurors = [table.names[k] for k in layout.votes]
@@ -300,22 +301,20 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
     if error.code == "repeated_votes" and options.duplicates == "error":
         (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
         many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
-        kept = "the first is kept here (--duplicates first), `last` keeps the last, `join` makes one vote of all"
+        kept = "this inspection keeps the first; choose with --duplicates first, last or join"
         message = f"juror {juror!r} votes more than once on item {item!r} ({many}); {kept}"
         return _Remedy({"duplicates": "first"}, Finding("duplicates", message), repeated)
     if error.code == "two_readings" and error.about.get("name") == "repeat":
         column = error.about["column"]
         if re.fullmatch(rf"(?:{REPEAT_WORDS})s?", bare_word(column)) is None:  # not called as repetitions are
             return None
-        message = (
-            f"column {column!r} is taken for the number of the repetition: a juror's votes on an item are one voice"
-        )
+        message = f"column {column!r} is read as the number of the repetition: a juror's votes on an item count as one"
         return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
     if error.code == "key_column":
         return _ignore_key(error.about["column"], options)
     if error.code == "two_items":
         item, other = error.about["columns"]
-        message = f"columns {item!r} and {other!r} both look like the item; {item!r} is taken, the other left out"
+        message = f"columns {item!r} and {other!r} both look like the item; {item!r} is used, the other is left out"
         return _Remedy({"item": item, "ignore": (*text_columns(options.ignore), other)}, Finding("two_items", message))
     if error.code != "no_label_column" or table is None:
         return None

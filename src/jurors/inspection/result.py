@@ -6,22 +6,23 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import comb
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import DegenerateSketchError, SketchError, VotesError, format_names
+from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
 from jurors.jury.kinds import LABELS, NUMBERS, kind_of
-from jurors.options import Label, Reading, ReadingOptions, spell_option, text_columns
-from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
+from jurors.options import Label, command_line
+from jurors.results import Block, Columns, Listing, Notes, Result, Table, escape_text, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
@@ -115,7 +116,6 @@ def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:
 
 # -- next commands --------------------------------------------------------------------------------------------
 
-_OPTIONS = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = tuple(
     end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
@@ -128,45 +128,6 @@ class Step:
 
     command: str
     why: str
-
-
-def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
-    """Write a command as a line to paste into a shell.
-
-    Parameters
-    ----------
-    name, files
-        The command and its arguments.
-    reading
-        Reading options, of which those that are not the defaults are written.
-    more
-        Further words.
-
-    Returns
-    -------
-    str
-        Quoted for a POSIX shell.
-
-    Examples
-    --------
-    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
-    "jurors grade 'my votes.csv' --missing NA --missing '?'"
-    """
-    words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
-    for option, spelling in _OPTIONS.items():
-        value, flag = reading.get(option), spelling.option.flag
-        if value is None or value == spelling.default or value == []:
-            continue
-        if spelling.kind is bool:
-            words.append(flag)
-            continue
-        if isinstance(value, Mapping):
-            value = [f"{old}={new}" for old, new in value.items()]
-        if spelling.option.several == "commas":
-            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
-        for word in text_columns([value] if isinstance(value, (int, float)) else value):
-            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
-    return shlex.join([*words, *more])
 
 
 def grading_obstacles(votes: Votes) -> Iterator[str]:
@@ -195,19 +156,18 @@ def _brief_refusal(refusal: SketchError) -> str:
         case "no_items":
             return "there is no item"
         case "few_jurors":
-            voting = {0: "nobody does", 1: "one does"}.get(given, f"{given} do")
-            return f"grading without an answer key needs at least {MIN_JURORS} jurors who vote, and {voting}"
+            return f"grading without an answer key needs at least {MIN_JURORS} jurors who vote, and there are {given}"
         case "few_labels":
-            return "grading needs at least two labels, and only one was ever said"
+            return "grading needs at least two labels, and every vote is for the same one"
         case "many_labels":
-            return f"{refusal.fault.partition(' (at most')[0]}: scores or free text?"
+            return f"{refusal.fault.partition(' (at most')[0]}: they may be scores or free text"
     return refusal.fault
 
 
 #: What `grade` and `label` give for each kind of votes.
 _GIVEN_BY = {
-    LABELS: ("the report card, without an answer key", "one label per item, and how sure it is"),
-    NUMBERS: ("how far each juror's numbers can be relied on, without a key", "one value per item, with its interval"),
+    LABELS: ("grade the jurors without an answer key", "label every item, with a probability"),
+    NUMBERS: ("grade the jurors without an answer key", "estimate every item's value, with an interval"),
 }
 
 
@@ -251,26 +211,29 @@ def next_steps(
     if not obstacles:
         grades, labels = _GIVEN_BY[kind]
         if votes.counts is not None and kind is LABELS:
-            labels = "a label for each decision tuple"
+            labels = "label every decision tuple"
         yield Step(command_line("grade", files, options), grades)
-        yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
+        yield Step(command_line("check", files, options), "test whether you can trust the grades")
         yield Step(command_line("label", files, options), labels)
-        yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
+        yield Step(command_line("report", files, options, "-o", "report.html"), "write everything to one HTML page")
     used = len(np.unique(graded.triples()[2]))
     are_labels = 1 < used <= len(graded.labels) <= max(2, votes.total // 2) and len(graded.jurors) > 1
     if is_numeric or (are_labels and not any(f.kind == "unlike_columns" for f in findings)):
-        yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
+        yield Step(command_line("agreement", files, options), "measure how far the jurors agree")
     if is_numeric:
         cut = midpoint(graded.labels)
-        yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
+        yield Step(
+            command_line("grade", files, {**options, "threshold": cut}),
+            f"grade as pass and fail, with {cut} or more as pass",
+        )
     if key in votes.jurors and not votes.take([str(key)]).n_votes:
         return  # a column that is called like a key, and empty
-    why = "the true grades: there is an answer key"
+    why = "compare the jurors with the answer key"
     if key is not None:
         ignored = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
         yield Step(command_line("score", files, {**options, "ignore": ignored}, "--key", key), why)
     elif (path := _find_key_file(files, votes)) is not None:
-        yield Step(command_line("score", files, options, "--key", path), f"{why} beside the file")
+        yield Step(command_line("score", files, options, "--key", path), f"{why} in the same folder")
 
 
 def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
@@ -309,7 +272,6 @@ def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
 # -- the result -----------------------------------------------------------------------------------------------
 
 _SHOWN = 8
-_COMMAND_WIDTH = 72
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -403,7 +365,7 @@ class Inspection(Result):
         ]
         rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
         if self.assumed:
-            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
+            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors ")))
         if self.votes is None:
             return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
         if self.layout == "key":
@@ -418,7 +380,7 @@ class Inspection(Result):
         spreads = (("by juror", self.votes_per_juror), ("by item", self.votes_per_item))
         rows += [(name, str(spread)) for name, spread in spreads if spread is not None]
         rows += [("labels", self._labels()), kind]
-        rows += [("asked again", _describe_repeats(*repeats)) for repeats in list(self.repeats.items())[:_SHOWN]]
+        rows += [("repeats", _describe_repeats(*repeats)) for repeats in list(self.repeats.items())[:_SHOWN]]
         return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
 
     def _labels(self) -> str:
@@ -435,34 +397,63 @@ class Inspection(Result):
         list of str
             A sentence each.
         """
-        notes = [f"the votes cannot be read as they are: {self.fault}"] if self.fault else []
+        notes = [f"cannot read the votes: {self.fault}"] if self.fault else []
         notes += [finding.message for finding in self.findings]
-        return notes + [f"no grades: {obstacle}" for obstacle in self.obstacles]
+        return notes + [f"cannot grade: {obstacle}" for obstacle in self.obstacles]
 
     def _blocks(self) -> list[Block]:
-        blocks: list[Block] = [Table(("what", "found"), tuple(self.rows()), headless=True)]
+        blocks: list[Block] = [_Facts(("what", "found"), tuple(self.rows()), headless=True)]
         if self.contents:
-            blocks.append(Table(("in it", "what it is"), self.contents, title="What it holds", headless=True))
+            blocks.append(_Facts(("name", "content"), self.contents, title="Files", headless=True))
         if self.sample:
             blocks.append(Listing(self.sample, "First lines"))
         if notes := self.notes():
-            blocks.append(Notes(notes, "What to know", "  - "))
+            blocks.append(_Points(notes, "What to know", "  - "))
         if self.steps:
-            width = min(max(len(step.command) for step in self.steps), _COMMAND_WIDTH)
+            width = max(len(step.command) for step in self.steps)
             lines = [f"{step.command.ljust(width)}  # {step.why}" for step in self.steps]
+            if max(map(len, lines)) > WIDTH - 2:
+                lines = [line for step in self.steps for line in (f"# {step.why}", step.command)]
             blocks.append(Listing(lines, "What to run next", "sh"))
         return blocks
+
+
+class _Facts(Table):
+    """Names and descriptions; in text, in lines of 80 columns."""
+
+    def to_text(self) -> str:
+        """Render a description below each other where it is long."""
+        width = min(max((len(row[0]) for row in self.rows), default=0), WIDTH // 2)
+        lines = [escape_text(self.title)] * bool(self.title)
+        for name, text in self.rows:
+            lines += _wrapped(escape_text(str(text)), f"  {escape_text(name).ljust(width)}  ", " " * (width + 4))
+        return "\n".join(lines)
+
+
+class _Points(Notes):
+    """Sentences; in text, in lines of 80 columns."""
+
+    def to_text(self) -> str:
+        """Render each with its mark."""
+        points = (line for text in self.lines for line in _wrapped(escape_text(text), self.mark, " " * len(self.mark)))
+        return "\n".join([self.title, *points])
+
+
+def _wrapped(text: str, first: str, later: str) -> list[str]:
+    return wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False, break_on_hyphens=False
+    )
 
 
 _LAYOUTS = {
     "long": "long: one vote per row",
     "wide": "wide: one juror per column",
-    "counts": "counts: one decision tuple per row, and how many items it stands for",
-    "log": "the votes are where its tool puts them",
+    "counts": "counts: one decision tuple per row, with its number of items",
+    "log": "log of another tool",
     "pairs": "pairs: two objects per row, and which is better",
     "key": "an answer key: one item per row, and its true label",
     "votes": "votes in memory",
-    "sketch": "counts in memory: one decision tuple per row, and how many items it stands for",
+    "sketch": "counts in memory: one decision tuple per row, with its number of items",
 }
 _KINDS = {
     "nominal": "labels without order",
@@ -488,12 +479,12 @@ def _describe_repeats(juror: str, repeats: dict[str, Any]) -> str:
 def _overlap_words(overlap: Overlap | None) -> str:
     if overlap is None or overlap.pairs_sharing is None:
         return "too many jurors to compare all pairs"
-    words = f"{overlap.pairs_sharing:,} of {overlap.pairs:,} pairs share items (fewest {overlap.fewest:,}, "
+    words = f"{overlap.pairs_sharing:,} of {overlap.pairs:,} pairs of jurors share items (fewest {overlap.fewest:,}, "
     words += f"median {overlap.median:,})"
     if overlap.trios_sharing is not None and overlap.trios:
         words += f"; {overlap.trios_sharing:,} of {overlap.trios:,} trios do"
     if overlap.loners:
-        words += f"; {_listed(overlap.loners)} with nobody"
+        words += f"; {_listed(overlap.loners)} share none"
     return words
 
 

@@ -31,19 +31,20 @@ def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
     >>> import jurors
     >>> for words, value in key_figures(jurors.grade(jurors.load_example("llm_graders")[0])).items():
     ...     print(*words, round(value, 2))
-    score Gemini Pro 0.33
-    score Mistral 0.37
-    score GPT-4-Turbo 0.75
-    wrong labels 0.25
+    score Gemini Pro 0.41
+    score Mistral 0.43
+    score GPT-4-Turbo 0.63
+    effective jurors 3.0
+    wrong labels 0.39
     alarms 0.0
     warnings 3.0
     """
-    scores = evaluation.leading.score.items()
+    scores = evaluation.score.items()
     figures: dict[tuple[str, ...], float] = {("score", juror): score for juror, score in scores if score is not None}
-    if evaluation.dependence is not None:
-        figures["effective jurors",] = evaluation.dependence.effective_jurors
-    if evaluation.calibrated is not None:
-        figures["wrong labels",] = evaluation.calibrated.wrong_labels
+    if evaluation.effective_jurors is not None:
+        figures["effective jurors",] = evaluation.effective_jurors
+    if evaluation.wrong_labels is not None:
+        figures["wrong labels",] = evaluation.wrong_labels
     levels = Counter(alarm.level for alarm in evaluation.alarms)
     return {**figures, ("alarms",): float(levels["alarm"]), ("warnings",): float(levels["warning"])}
 

@@ -1,12 +1,14 @@
 """What the GitHub Action runs: `python -m jurors.integrations.github`, with the inputs of `action.yml` as variables.
 
-The card goes into the job's summary, alarms become annotations, the page waits to be uploaded; `jurors check` decides.
+The card goes into the job's summary, alarms become annotations, and the report is ready to upload; the exit status is
+that of `jurors check`. Names from files are untrusted: no line that they start is a workflow command.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.integrations import CompletedRun, run_jurors
+from jurors.results import Listing
 
 _ANNOTATION = {"alarm": "error", "warning": "warning"}  # notes are in the summary alone
 
@@ -33,9 +36,11 @@ def main(environment: Mapping[str, str]) -> int:
         verdict_file = Path(folder) / "verdict.json"
         words = ("--card", "--format", "md", "--json", str(verdict_file))
         checked = run_jurors("check", *options, *limits, *words, "--", *files)
-        _append(environment.get("GITHUB_STEP_SUMMARY"), f"## jurors\n\n{checked.text}\n")
-        _print(checked.text)
-        if checked.status not in (0, 3):
+        has_verdict = checked.status in (0, 3)  # else the text is an error message, which is not Markdown
+        card = checked.text if has_verdict else Listing(checked.text.splitlines()).to_markdown()
+        _append(environment.get("GITHUB_STEP_SUMMARY"), f"## jurors\n\n{card}\n")
+        _print(without_commands(checked.text))
+        if not has_verdict:
             _print(_annotation("error", "jurors", checked.text))
             return checked.status
         verdict = json.loads(verdict_file.read_text(encoding="utf-8"))
@@ -46,6 +51,27 @@ def main(environment: Mapping[str, str]) -> int:
     if report.status:
         _print(_annotation("error", "jurors report", report.text))
     return checked.status or report.status
+
+
+_COMMAND = re.compile(
+    r"(?:^|\r)\s*:(?=:)|#(?=#\[)", re.MULTILINE
+)  # `::name::` at the start of a line, `##[name]` anywhere
+
+
+def without_commands(text: str) -> str:
+    r"""Escape what GitHub would execute as a workflow command in the log of a job.
+
+    Returns
+    -------
+    str
+        The text, with a backslash inside each command.
+
+    Examples
+    --------
+    >>> print(without_commands("::error::forged, but a::b and ##[group]"))
+    :\:error::forged, but a::b and #\#[group]
+    """
+    return _COMMAND.sub(lambda match: f"{match[0]}\\", text)
 
 
 def workflow_commands(alarms: list[dict[str, Any]]) -> Iterator[str]:

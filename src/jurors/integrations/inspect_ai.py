@@ -1,10 +1,10 @@
 """The Inspect AI plug-in: a metric, two reducers, a scorer and a hook, which its entry point makes known as `jurors/…`.
 
-    metric   jury          what the graders of a panel are worth: calibrated scores, effective number, alarms
-    reducer  panel         a panel's majority; samples without one are shown to metrics, too
+    metric   jury          the grades of a panel: calibrated scores, effective number of graders, alarms
+    reducer  panel         a panel's majority; metrics also see samples without one
     reducer  jury          a panel's label by a jury fitted to earlier votes, in place of the majority
     scorer   jury_label    each sample's label by the whole jury of a log: `inspect score --scorer jurors/jury_label`
-    hook     jurors_report the report beside each log, where JURORS_INSPECT_REPORT is set
+    hook     jurors_report the report beside each log, if JURORS_INSPECT_REPORT is set
 
 Only Inspect AI imports this module, which imports its host. Everything of `jurors` itself is imported when it is used.
 """
@@ -27,6 +27,7 @@ from inspect_ai.scorer import NOANSWER, SampleScore, Score, accuracy, metric, sc
 
 from jurors.errors import JurorsError, OptionError, OutputError, VotesError
 from jurors.integrations import key_figures
+from jurors.results import count_noun
 
 if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation
@@ -42,9 +43,10 @@ _COMPLETE = "every_sample"  # in the metadata of a panel: its reducer scores sam
 def jury_metric(graders: Sequence[str] | None = None) -> Any:
     """Grade the members of a panel without an answer key.
 
-    The panel's votes are those that `reducer="majority"` (the default), `"collect"` and ours store. `graders` names its
-    members in the order in which they were declared; a metric cannot see them. Nor can it see samples that `majority`
-    leaves unscored: of an even panel it grades none, and warns that `panel_reducer()` shows them.
+    It uses the votes that the reducers "majority" (the default), "collect", `panel_reducer` and `jury_reducer` store.
+    `graders` are the names of the members in the order in which you declared them, because a metric cannot see them.
+    Nor can it see samples that "majority" leaves unscored: an even panel is not graded, with a warning to use
+    `panel_reducer()`.
     """
 
     def report(scores: list[SampleScore]) -> dict[str, float]:
@@ -55,12 +57,12 @@ def jury_metric(graders: Sequence[str] | None = None) -> Any:
             evaluation = _grade_panels([panel_votes(sample.score) for sample in scores], graders)
             for alarm in evaluation.alarms:
                 if alarm.level != "note":  # Inspect AI also calls this during the run: of how many scores it is
-                    _LOGGER.warning("%s, of %d scores: %s", alarm.kind, len(scores), alarm.message)
+                    _LOGGER.warning("%s (%s): %s", alarm.kind, count_noun(len(scores), "score"), alarm.message)
             words = {"effective jurors": "effective graders"}  # as Inspect AI calls them
             figures = key_figures(evaluation).items()
             return {" of ".join((words.get(what, what), *who)): value for (what, *who), value in figures}
         except JurorsError as error:
-            _LOGGER.warning("the jury of %d scores was not graded: %s", len(scores), error)
+            _LOGGER.warning("the panel (%s) was not graded: %s", count_noun(len(scores), "score"), error)
             return {}
 
     return report
@@ -84,16 +86,16 @@ def _check_complete(scores: Sequence[Score]) -> None:
     """Refuse an even panel by `majority`: its ties are hidden from metrics, and the other samples agree too well."""
     reduced = [score for score in scores if not isinstance(score.value, list) and not _panel(score).get(_COMPLETE)]
     panels = [votes for score in reduced if (votes := panel_votes(score)) is not None]
-    todo = "samples on which no label has more than half of the votes; reduce the panel with jurors' panel_reducer()"
+    todo = "samples on which no label has more than half of the votes; use the reducer jurors/panel (panel_reducer())"
     if any(len(votes) % 2 == 0 for votes in panels):
-        raise VotesError(f'an even panel reduced by "majority" shows metrics no {todo}')
+        raise VotesError(f'the reducer "majority" hides from metrics {todo}')
     if len({str(vote) for votes in panels for vote in votes}) > 2:
-        _LOGGER.warning('of %d scores: a panel reduced by "majority" shows metrics no %s', len(scores), todo)
+        _LOGGER.warning('%s: the reducer "majority" hides from metrics %s', count_noun(len(scores), "score"), todo)
 
 
 def _check_single(votes: Sequence[Any]) -> None:
     if any(isinstance(vote, (Mapping, list)) for vote in votes):
-        raise VotesError("each grader of a panel must say one value, not several; take one of them")
+        raise VotesError("each grader of a panel must return one value, not several; select one of them")
 
 
 def _panel(score: Score) -> Mapping[str, Any]:
@@ -110,21 +112,21 @@ def _grade_panels(panels: Sequence[list[Any] | None], graders: Sequence[str] | N
     complete = [panel for panel in panels if panel is not None and len(panel) == size]
     if not complete:
         raise VotesError(
-            f"no score has the votes of a panel of {size or 'several'}; let model_graded_qa ask several models, and "
-            'reduce them by "majority" or "collect"'
+            f"no score has the votes of a panel of {size or 'several'} graders; pass several models to model_graded_qa "
+            'with the reducer "majority" or "collect"'
         )
     _check_single([vote for panel in complete for vote in panel])
     if left_out := len(panels) - len(complete):
-        _LOGGER.warning("of %d scores, %d lack some member's vote and were left out", len(panels), left_out)
+        _LOGGER.warning("of %d scores, %d lack a grader's vote and are left out", len(panels), left_out)
     names = tuple(graders or (f"grader {k}" for k in range(1, size + 1)))
     return grade(Votes.from_matrix(complete, jurors=names))
 
 
 @score_reducer(name="jurors/panel")  # type: ignore[untyped-decorator]
 def panel_reducer() -> Any:
-    """Take a panel's majority, or "N" (no answer) where there is none, so that metrics see these samples, too.
+    """Take a panel's majority, or "N" (no answer) if there is none, so that metrics see these samples too.
 
-    Inspect AI's own `majority` leaves them unscored, and hides them from metrics.
+    Inspect AI's own reducer "majority" leaves them unscored and hides them from metrics.
     """
 
     def majority(votes: list[Any]) -> Any:
@@ -157,7 +159,7 @@ def jury_reducer(votes: str, graders: Sequence[str]) -> Any:
 
     def reduce(scores: list[Score]) -> Score:
         if len(scores) != len(graders):
-            raise OptionError(f"{len(scores)} graders voted, and {len(graders)} are named: {', '.join(graders)}")
+            raise OptionError(f"{len(scores)} graders voted, but graders= names {len(graders)}: {', '.join(graders)}")
         return _reduced(scores, lambda row: fitted_jury().predict([row]).item())
 
     return reduce
@@ -195,15 +197,15 @@ def jury_label(votes: str, graders: Sequence[str] | None = None) -> Any:
             (name for name in (f"{state.sample_id}_epoch_{state.epoch}", str(state.sample_id)) if name in known), ""
         )
         if not name:
-            return Score.unscored(explanation=f"{votes} has no vote on this sample")
+            return Score.unscored(explanation=f"{votes} has no votes on this sample")
         label, probability = known[name]
-        explanation = f"right with a chance of {probability:.2f}"
+        explanation = f"probability of being right: {probability:.2f}"
         return Score(value=label, explanation=explanation, metadata={"probability": probability})
 
     return score
 
 
-@hooks(name="jurors_report", description=f"Writes the graders' report beside each log, where {REPORT} is set")
+@hooks(name="jurors_report", description=f"Writes the report of the graders beside each log, if {REPORT} is set")
 class ReportBesideLog(Hooks):  # type: ignore[misc]
     """`JURORS_INSPECT_REPORT=1 inspect eval …`: log.eval gets log.html."""
 
@@ -224,16 +226,16 @@ def report_beside(location: str) -> Path | None:
     Path or None
         None, and a line in the log of the run, where none can be made.
     """
-    from jurors import write_report
+    from jurors.reporting.page import report
 
     place = urlsplit(location)
     path = Path(unquote(place.path) if place.scheme == "file" else location)
     try:
         if place.scheme not in ("", "file") and not path.exists():
-            raise OutputError(f"{location} is no file of this machine; fetch it, and run `jurors report` on it")
-        return write_report(path, path.with_suffix(".html"))
+            raise OutputError(f"{location} is not a local file; download it, and run `jurors report` on it")
+        return report(path, path.with_suffix(".html"))
     except JurorsError as error:
-        _LOGGER.warning("no report of the graders: %s", error)
+        _LOGGER.warning("no report was written: %s", error)
         return None
 
 

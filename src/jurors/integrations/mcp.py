@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 import jurors
 from jurors.errors import JurorsError, OptionError, VotesError, match_name
 from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, column_names
+from jurors.pairwise.grade import grade_pairs
 from jurors.results import FORMATS_OF_RESULTS, Result
 from jurors.votes.io.sources import TABLE_SEPARATOR, matching_files, split_inside
 
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 Form = Literal["md", "json"]
 Options = dict[str, Any]
 
-_INSTRUCTIONS = """Grades jurors (LLM judges, annotators, classifiers) from who said what, without an answer key.
-Start with `inspect`; then `grade` for the report card, `check` for limits, `label` for one label per item. `options`
-are about reading: item, juror, label, layout … Believe scores "as real juries go", with their intervals; where an alarm
-rang, do not trust the grades, and say so. No alarm is no proof: `audit_plan` draws items for a person to label, and
-`audit_result` says what those labels prove."""
+_INSTRUCTIONS = """Grades jurors (LLM judges, annotators, classifiers) from their votes, without an answer key. Start
+with `inspect`. Then use `grade` for the accuracy of each juror, `check` for limits, and `label` for one label per item.
+`options` say how to read the file: item, juror, label, layout and others. Always quote a score with its interval. If
+there is an alarm, say so, and do not rely on the grades. The absence of alarms proves nothing: `audit_plan` draws items
+for a person to label, and `audit_result` reports what those labels show."""
 
 
 class NamedFiles:
@@ -40,13 +41,15 @@ class NamedFiles:
     def __init__(self, files: Sequence[str]) -> None:
         for file in files:
             if not Path(file).exists():
-                raise VotesError(f"{file}: there is no such file or folder; name what the assistant may read")
+                raise VotesError(
+                    f"{file}: this file or folder does not exist; name the files that the assistant may read"
+                )
         self.roots = tuple(Path(file).resolve() for file in files)
 
     def path(self, file: str) -> str:
         """The real path of a file, folder or pattern; VotesError where it matches a file that lies elsewhere."""
         if "\0" in file:
-            raise VotesError("no file has such a name")
+            raise VotesError("the file name contains NUL")
         name, inside = split_inside(file)
         real = Path(name).resolve()
         self._check_allowed(file, [real])  # first: a folder that may not be read may not be listed, either
@@ -56,7 +59,9 @@ class NamedFiles:
     def _check_allowed(self, file: str, paths: Sequence[Path]) -> None:
         if not all(any(path.is_relative_to(root) for root in self.roots) for path in paths):
             allowed = ", ".join(map(str, self.roots))
-            raise VotesError(f"{file}: this file was not named when the server was started; it may read {allowed}")
+            raise VotesError(
+                f"{file}: this file was not named when the server was started; the server may read {allowed}"
+            )
 
 
 def server(files: Sequence[str]) -> MCPServer[Any]:
@@ -71,7 +76,7 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
     except ModuleNotFoundError as error:
-        raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
+        raise JurorsError(f"the MCP server needs {error.name}: pip install 'jurors[mcp]'") from None
 
     named = NamedFiles(files)
     tools = {tool.__name__: tool for tool in _tools(named)}
@@ -98,7 +103,7 @@ def _check_arguments(tool: Callable[..., str], given: Options) -> None:
         for name in given:
             if name not in known and home in known and name in column_names(inside):
                 shown = json.dumps({home: {name: given[name]}})
-                message = f"{name!r} is no argument of its own; say {shown}"
+                message = f"{name!r} is not an argument of this tool; pass {shown}"
                 raise OptionError(message, code="unknown_option", name=name, known=known)
     for name in given:
         match_name(name, known, "argument", error=OptionError, code="unknown_option")
@@ -111,54 +116,49 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     """The tools; the same draw for an audit is made again from its seed, so that no file is stored."""
 
     def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
-        """What a file of votes or a tool's log holds, what looks odd, and which commands would work; grades nothing."""
+        """Describe a file of votes or a log: how it is read, what looks wrong, and which commands work on it."""
         return _shown(jurors.inspect(named.path(file), **_reading(options)), format)
 
     def grade(file: str, gold: str | None = None, options: Options | None = None, format: Form = "md") -> str:
-        """The report card: how often each juror is right, intervals, every alarm. `gold`: a file of item,label.
+        """Estimate how often each juror is right, with intervals and alarms. `gold`: a file with columns item,label.
 
-        Numbers (scores) are graded by their reliability, and who says which of two is better by how they compare.
+        Jurors that give numbers are graded by reliability, jurors that compare two answers by their preferences.
         """
         try:
-            return _shown(_grade_labels_or_numbers(named, file, gold, options), format)
+            return _shown(_grade(named, file, gold, options), format)
         except JurorsError as error:
             if gold is not None or error.code != "pairs":
                 raise
         names = column_names(PairOptions)
         pair_options = {name: value for name, value in _reading(options).items() if name in names}
-        return _shown(jurors.grade_pairs(named.path(file), **pair_options), format)
+        return _shown(grade_pairs(named.path(file), **pair_options), format)
 
     def check(
         file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,
         format: Form = "md",
     ) -> str:  # fmt: skip
-        """Gates and alarms. `limits`: {"min_score": 0.7, "max_wrong": 0.1, "allow_unknown": true}, as of `check`.
+        """Check limits and alarms. `limits`: {"min_score": 0.7, "max_wrong": 0.1, "allow_unknown": true}.
 
-        Of numbers (scores): {"min_reliability": 0.3}.
+        For numbers: {"min_reliability": 0.3}.
         """
         given = limits or {}
         check_known(given, [name for name in column_names(LimitOptions) if name not in ("baseline", "votes")])
         _check_types(given, LimitOptions)
-        return _shown(jurors.check(_grade_labels_or_numbers(named, file, gold, options), **given), format)
+        return _shown(jurors.check(_grade(named, file, gold, options), **given), format)
 
     def label(file: str, options: Options | None = None, format: Form = "md") -> str:
-        """One label per item, with the probability that it is right; of numbers, a value with its interval."""
-        try:
-            return _shown(jurors.label(named.path(file), **_reading(options)), format)
-        except JurorsError as error:
-            if error.code != "numbers":
-                raise
-            return _shown(jurors.value_items(named.path(file), **_reading(options)), format)
+        """Estimate one label per item and the probability that it is right; for numbers, a value with its interval."""
+        return _shown(jurors.label(named.path(file), **_reading(options)), format)
 
-    def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
+    def audit_plan(file: str, n: int = 30, seed: int | None = None, options: Options | None = None) -> str:
         """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
         return jurors.audit.plan(named.path(file), n, seed=seed, **_reading(options)).to_csv()
 
     def audit_result(
-        file: str, labels: dict[str, str], n: int = 30, seed: int = 0, options: Options | None = None,
+        file: str, labels: dict[str, str], seed: int, n: int = 30, options: Options | None = None,
         format: Form = "md",
     ) -> str:  # fmt: skip
-        """What a person's labels (item -> label) of the items of `audit_plan`, with the same n and seed, prove."""
+        """What a person's labels (item -> label) of the items of `audit_plan` prove; n and seed as in its sheet."""
         votes = jurors.read_votes(named.path(file), **_reading(options))
         sheet = jurors.audit.plan(votes, n, seed=seed)
         drawn = [str(item) for item in sheet.items]
@@ -171,16 +171,9 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     return inspect, grade, check, label, audit_plan, audit_result
 
 
-def _grade_labels_or_numbers(
-    named: NamedFiles, file: str, gold: str | None, options: Options | None
-) -> jurors.Evaluation | jurors.NumberGrades:
+def _grade(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> Any:
     known: Any = {} if gold is None else {"gold": named.path(gold)}
-    try:
-        return jurors.grade(named.path(file), **known, **_reading(options))
-    except JurorsError as error:
-        if gold is not None or error.code != "numbers":
-            raise
-    return jurors.grade_numbers(named.path(file), **_reading(options))
+    return jurors.grade(named.path(file), **known, **_reading(options))
 
 
 def _reading(options: Options | None) -> Any:

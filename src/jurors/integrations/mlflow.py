@@ -1,9 +1,9 @@
-"""`jurors.mlflow`: what a jury is worth, in the run of MLflow that is active.
+"""`jurors.integrations.mlflow`: log the grades of a jury to the active MLflow run.
 
     with mlflow.start_run():
-        jurors.mlflow.log("votes.csv")
+        jurors.integrations.mlflow.log("votes.csv")
 
-Needs MLflow (`mlflow`, or `mlflow-skinny`, which is enough), which is loaded when something is logged.
+Needs `mlflow` or `mlflow-skinny`, which is imported when something is logged.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _FOREIGN = re.compile(r"[^\w\-. /]", re.ASCII)  # MLflow refuses these in names 
 def log(
     source: Any, *, prefix: str = "jurors", report: bool | None = None, **options: Unpack[GradeOptions]
 ) -> Evaluation:
-    """Grade the jurors, and log numbers, card, JSON and report into the active run; MLflow starts one if there is none.
+    """Grade the jurors, and log metrics, card, JSON and report to the active run; MLflow starts a run if there is none.
 
     Parameters
     ----------
     source
-        Votes or what holds them, as in `grade`, whose options these are; or an Evaluation, as it is.
+        Votes, as in `grade`, whose options these are; or an Evaluation, which is logged as it is.
     prefix
-        What the names of all metrics and artifacts begin with: two juries of one run need two.
+        The start of the names of all metrics and artifacts. Use one prefix for each jury of a run.
     report
-        Whether to log the page, too (needs `jurors[plot]`). By default it is there where votes are given: a page is
-        made of votes, not of an Evaluation.
+        Whether to log the HTML report (needs `jurors[plot]`). By default it is logged if `source` is votes: a report
+        cannot be made from an Evaluation.
 
     Returns
     -------
@@ -50,10 +50,10 @@ def log(
     graded = source if isinstance(source, Evaluation) else grade(source, **options)
     page = None
     if report or (report is None and graded is not source):
-        from jurors.report.page import report_html
+        from jurors.reporting.page import report_html
 
         if graded is source:
-            problem = "a report is made of votes: log the votes instead of their evaluation, or leave report out"
+            problem = "a report needs votes, not an Evaluation; log the votes, or omit report="
             raise OutputError(problem)
         page = report_html(source, **options)
     mlflow.log_metrics(metrics(graded, prefix=prefix))
@@ -76,8 +76,8 @@ def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, floa
     --------
     >>> from jurors import grade
     >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 20
-    >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:3]
-    ['jurors/alarms', 'jurors/score/cy', 'jurors/score/me_home']
+    >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:4]
+    ['jurors/alarms', 'jurors/effective_jurors', 'jurors/score/cy', 'jurors/score/me_home']
     """
     figures = key_figures(evaluation)
     named = {
@@ -85,5 +85,7 @@ def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, floa
         for words, value in figures.items()
     }
     if len(named) < len(figures):
-        raise OutputError("two jurors have the same name where MLflow allows fewer characters; rename one")
+        raise OutputError(
+            "two jurors have the same name after the characters that MLflow refuses are replaced; rename one"
+        )
     return named

@@ -1,14 +1,14 @@
-// A promptfoo extension: when a run has ended, `jurors check` weighs its graders. No network, no dependency.
+// A promptfoo extension: when a run ends, `jurors check` checks its graders. No network, no dependency.
 //
 //   promptfoo eval -x "$(python -m jurors.integrations.promptfoo)"
 //
 // JURORS_CHECK    options of `jurors check`: --min-score 0.7 --max-wrong 0.1
-// JURORS_REPORT   where to write the report, as HTML
-// JURORS_COMMAND  how to start jurors, where it is not on the PATH: /my/venv/bin/jurors
+// JURORS_REPORT   where to write the HTML report
+// JURORS_COMMAND  how to start jurors, if it is not on the PATH: /my/venv/bin/jurors
 //
-// Each may also stand under `env:` of the configuration. A hook that throws would end promptfoo before it has written
-// its results; so the verdict is shown, and the exit status is changed when promptfoo itself is done: 3 where the gate
-// does not pass, 2 where the votes cannot be read. Else promptfoo's own status stays.
+// You can also set each under `env:` in the configuration. A hook that throws would stop promptfoo before it writes its
+// results. So the verdict is printed, and the exit status is set when promptfoo is done: 3 if the check does not pass,
+// 2 if the votes cannot be read. Otherwise promptfoo's own status stays.
 
 'use strict';
 
@@ -43,7 +43,7 @@ function run(settings, rest) {
   const [program, ...first] = words(settings.JURORS_COMMAND || 'jurors');
   const done = spawnSync(program, [...first, ...rest], { encoding: 'utf-8', env: settings, maxBuffer: 2 ** 28 });
   if (done.error) {
-    console.error(`jurors: ${program} could not be started (${done.error.code}); name it in JURORS_COMMAND`);
+    console.error(`jurors: ${program} could not be started (${done.error.code}); set JURORS_COMMAND to its path`);
     return 2;
   }
   process.stdout.write(done.stdout);
@@ -52,7 +52,7 @@ function run(settings, rest) {
 }
 
 function words(text) {
-  return [...(text || '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((found) => found[1] ?? found[2] ?? found[3]);
+  return [...(text || '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]);
 }
 
 module.exports = { afterAll };

@@ -1,7 +1,7 @@
-"""The pytest plug-in: `pytest --jurors votes.parquet` and the fixture `jurors_votes`, gated when the session ends.
+"""The pytest plug-in: `pytest --jurors votes.parquet` and the fixture `jurors_votes`, checked when the session ends.
 
-Every session in an environment with `jurors` loads this module by its entry point, so it imports nothing heavy: the
-gate is `jurors check`, in a process of its own, and only where votes were named or recorded.
+Every session in an environment with `jurors` loads this module by its entry point, so it imports nothing heavy: it runs
+`jurors check` in a process of its own, and only where votes were named or recorded.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class Recorder:
         """Record that `juror` gave `item` this `label`; None is no vote."""
         label = getattr(label, "item", lambda: label)()  # xdist cannot serialise numpy scalars
         if not isinstance(label, str | bool | int | float | None):
-            raise TypeError(f"a label is text, a number or a truth value, not {type(label).__name__}: {label!r}")
+            raise TypeError(f"a label must be a str, a number, a bool or None, not {type(label).__name__}: {label!r}")
         self.rows.append((str(item), str(juror), label))
 
 
@@ -39,24 +40,36 @@ _RESULTS = pytest.StashKey[dict[str, CompletedRun]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--jurors FILE`, `--jurors-check OPTIONS`, and the latter in the ini file."""
-    group = parser.getgroup("jurors", "jurors: gate the votes of jurors")
+    group = parser.getgroup("jurors", "jurors: check votes")
     group.addoption(
         "--jurors", action="append", default=[], metavar="FILE", dest="jurors_files",
-        help="Gate the votes of this file with `jurors check` when the session ends; repeatable.",
+        help="Check the votes in this file with `jurors check` when the session ends. Repeatable.",
     )  # fmt: skip
-    about = 'Options of `jurors check` for --jurors and the fixture jurors_votes: --jurors-check="--min-score 0.7".'
+    about = 'Options of `jurors check`, for --jurors and the fixture jurors_votes: --jurors-check="--min-score 0.7".'
     group.addoption("--jurors-check", default=None, metavar="OPTIONS", dest="jurors_check", help=about)
     parser.addini("jurors_check", about, type="args", default=[])
 
 
 @pytest.fixture(scope="session")
 def jurors_votes(request: pytest.FixtureRequest) -> Recorder:
-    """Record votes with `jurors_votes(item, juror, label)`; `jurors check` gates them all when the session ends."""
+    """Record votes with `jurors_votes(item, juror, label)`; `jurors check` checks them when the session ends."""
     return request.config.stash.setdefault(_RECORDED, Recorder())
 
 
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Gate what was named and recorded; a worker of pytest-xdist hands its votes over instead."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[None]:
+    """Check the votes, let pytest print its summary, then print the verdicts: they are the last lines."""
+    _check_votes(session, exitstatus)
+    yield
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    for name, ran in session.config.stash.get(_RESULTS, {}).items():
+        if reporter is not None:
+            colour = {"red": True} if ran.status else {"green": True}
+            reporter.write_line(f"jurors check {name}: {_verdict(ran)}", bold=True, **colour)
+
+
+def _check_votes(session: pytest.Session, exitstatus: int) -> None:
+    """Check what was named and recorded; a worker of pytest-xdist hands its votes over instead."""
     config = session.config
     if hasattr(config, "workeroutput"):
         config.workeroutput["jurors_votes"] = config.stash.get(_RECORDED, Recorder()).rows
@@ -74,8 +87,17 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
             recorded.write_text("\n".join(lines) + "\n", encoding="utf-8")
             results["votes of this session"] = run_jurors("check", "--card", *words, "--", str(recorded))
     config.stash[_RESULTS] = results
-    if any(ran.status for ran in results.values()) and exitstatus != pytest.ExitCode.TESTS_FAILED:
+    failed = [ran for ran in results.values() if ran.status]
+    if failed and exitstatus != pytest.ExitCode.TESTS_FAILED:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if failed and reporter is not None:
+        reporter.stats["jurors check failed"] = failed  # "240 passed, 1 jurors check failed"
+
+
+def _verdict(ran: CompletedRun) -> str:
+    """The first line of the output: the verdict, or the error message."""
+    return next((line for line in ran.text.splitlines() if line.strip()), f"exit status {ran.status}")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -87,7 +109,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The verdict and the card of every gate."""
+    """The whole output of each check."""
     for name, ran in config.stash.get(_RESULTS, {}).items():
         terminalreporter.section(f"jurors check: {name}")
         terminalreporter.write_line(ran.text.rstrip("\n"))

@@ -1,4 +1,4 @@
-"""Calibrate an evaluation: grades as if errors were independent come in, grades as real juries go come out.
+"""Calibrate an evaluation: grades as if errors were independent come in, calibrated grades come out.
 
 `Calibration` is attached to every evaluation and called when its calibrated numbers are first read. It selects the
 posterior to calibrate (`calibration_basis`), counts the votes (`jury_votes`), and passes both with the reference juries
@@ -26,14 +26,14 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
-from jurors.uncertainty.gold import LabelInformation, forecast_half_widths, label_information, labelling_errors
+from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels, temper_new_tuples
+from jurors.uncertainty.gold import forecast_half_widths, labelling_errors
 from jurors.uncertainty.intervals import panel_intervals
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 
 INDEPENDENT_POPULATION = Population(  #: no shared error, no deviations: the counts as if errors were independent
-    center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
+    center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, label_bias=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
 _ROUNDING = 1e-5  # by which a posterior in single precision may exceed 1
@@ -63,7 +63,7 @@ class Calibration:
         with single_threaded():
             if self.errors == "independent":
                 return _as_if_independent(evaluation)
-            report_progress("what real juries share")
+            report_progress("calibrating")
             basis, posterior, noise_of = calibration_basis(evaluation, self.blind or evaluation, sketch)
             noise = noise_of()
             jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
@@ -80,7 +80,10 @@ class Calibration:
                 source="given" if is_given else source,
             )
             named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-            ends: Any = partial(_named_ends, sketch, shares, level)
+            model = evaluation.independent
+            is_possible = model.solution is not None and model.solution.is_in_range
+            independent = model.interval if gold is None and is_possible else None
+            ends: Any = partial(_named_ends, sketch, shares, level, independent)
             half_widths = partial(
                 forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
             )
@@ -102,30 +105,40 @@ class Calibration:
         """
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
-            return evaluation.partition
+            return evaluation.independent.partition
         if self.gold is not None:
-            return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
+            return (
+                evaluation.independent.partition if evaluation.calibrated is None else evaluation.calibrated.partition
+            )
         with single_threaded():
             posterior = calibration_basis(evaluation, self.blind or evaluation, sketch)[1]
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, jury)
 
-    def lessons(self, evaluation: Evaluation) -> LabelInformation | None:
-        """The information gain of one more label, by tuple.
+    def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats) -> Floats:
+        """The calibrated posterior of decision tuples of the same jurors that were not graded.
+
+        Parameters
+        ----------
+        sketch
+            The tuples.
+        posterior
+            (T, R) as if errors were independent.
 
         Returns
         -------
-        LabelInformation or None
-            None where nothing is known about shared errors.
+        ndarray, (T, R)
         """
-        sketch = evaluation.sketch
-        if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
-            return None
+        graded = evaluation.sketch
+        if graded is None or has_too_few_jurors(evaluation) or self.errors == "independent":
+            return posterior
         with single_threaded():
-            _, posterior, _ = calibration_basis(evaluation, self.blind or evaluation, sketch)
-            jury, gold, rivals = self._votes_and_gold(evaluation, sketch, posterior)
-            return label_information(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
+            basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
+            jury = jury_votes(graded, basis, evaluation.voices)
+            posterior = _filled(posterior, sketch, evaluation.voices)
+            distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
+            return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
 
     def _votes_and_gold(
         self, evaluation: Evaluation, sketch: Sketch, posterior: Floats
@@ -165,16 +178,18 @@ def has_too_few_jurors(evaluation: Evaluation) -> bool:
     few = _too_few_alarms(evaluation)
     if not few:
         return False
-    if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
+    partition = evaluation.independent.partition
+    if not evaluation.islands or partition is None or partition.is_sure_of_itself:
         return True
     return not frozenset(evaluation.jurors) - _ungraded_jurors(few)
 
 
 def _too_few_alarms(evaluation: Evaluation) -> list[Alarm]:
     """The alarms of too few distinct jurors. They are not computed where no item is labelled by majority vote."""
-    if evaluation.partition is not None and evaluation.partition.by_majority is None:
+    partition = evaluation.independent.partition
+    if partition is not None and partition.by_majority is None:
         return []
-    return [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
+    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_voices"]
 
 
 def _ungraded_jurors(few: list[Alarm]) -> frozenset[str]:
@@ -259,14 +274,23 @@ def calibration_basis(
     noise : callable
         Computes how far the statistics move when items are drawn again.
     """
-    partition = blind.partition
+    partition = blind.independent.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
         # the panel model, which stays in range and is steady where items are few
-        panel = fit_trio(sketch, evaluation.solution, from_votes=evaluation.rule == DEFAULT_RULE)
+        model = evaluation.independent
+        panel = fit_trio(sketch, model.solution, from_votes=model.rule == DEFAULT_RULE)
         return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
-    if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
+    is_majority = evaluation.method == "majority" or partition is None or partition.is_sure_of_itself
+    if is_majority or partition is None or (evaluation.method == "algebraic" and not _is_inside(blind)):
         return "majority", _majority(sketch, evaluation.voices), FitNoise
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
+
+
+def _is_inside(evaluation: Evaluation) -> bool:
+    """Whether all shares lie inside 0 to 1: at the ends, rounding alone decides the posterior of a tuple."""
+    model = evaluation.independent
+    shares = [x for row in model.accuracy.values() for x in row.values()] + list(model.prevalence.values())
+    return all(x is not None and _ROUNDING < float(x) < 1 - _ROUNDING for x in shares)
 
 
 def rivals_of(jury: JuryVotes, sketch: Sketch, representatives: tuple[int, ...]) -> list[Floats]:
@@ -288,7 +312,7 @@ def _trio_noise(panel: PanelFit) -> FitNoise:
 
 def _noise(evaluation: Evaluation) -> FitNoise:
     """The noise of an evaluation, by its standard errors."""
-    errors = evaluation.standard_error
+    errors = evaluation.independent.standard_error
     if errors is None:
         return FitNoise()
     accuracy = [list(row.values()) for row in errors["accuracy"].values()]
@@ -329,9 +353,14 @@ def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMa
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
-def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> NamedMapping:
+def _named_ends(
+    sketch: Sketch, shares: CalibratedShares, level: float, independent: NamedMapping | None
+) -> NamedMapping:
     ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
+    if independent is not None:  # a jury whose errors are independent after all must not lie above its own interval
+        widest = np.array([(pair or (np.nan, np.nan))[1] for pair in independent["score"].values()], dtype=float)
+        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(widest, 1.0))
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
     return NamedMapping(**by_name, wrong_labels=(low, high))
 
@@ -351,17 +380,17 @@ def _with_none(values: Floats) -> Any:
 
 def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     """The evaluation's own numbers in the form of calibrated ones, for juries whose errors are independent."""
-    partition, sketch = evaluation.partition, evaluation.sketch
-    if partition is None or evaluation.interval is None or sketch is None or partition.is_sure_of_itself:
+    model, sketch = evaluation.independent, evaluation.sketch
+    partition = model.partition
+    if partition is None or model.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
     posterior = _posterior(partition, sketch, evaluation.voices)
     jury = jury_votes(sketch, posterior, evaluation.voices)
     shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(
-        prevalence=evaluation.prevalence, accuracy=evaluation.accuracy, score=evaluation.score,
-        interval=NamedMapping(**evaluation.interval, wrong_labels=(low, high)),
-        wrong_labels=partition.expected_errors / sketch.items,
+        prevalence=model.prevalence, accuracy=model.accuracy, score=model.score,
+        interval=NamedMapping(**model.interval, wrong_labels=(low, high)), wrong_labels=partition.wrong_labels,
         shared_error=SharedError(median=0.0, interval=(0.0, 0.0), juries=0, gold_items=0, source="independent"),
         basis=evaluation.method, level=evaluation.level, partition=partition,
     )  # fmt: skip

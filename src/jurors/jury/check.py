@@ -5,20 +5,25 @@ Grades and limits come in; a `Verdict` goes out, with every gate and its figures
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
 from jurors.evaluate.card import alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
-from jurors.jury.kinds import kind_of
+from jurors.jury.grade import grade
 from jurors.numeric.grade import NumberGrades
-from jurors.options import LimitOptions, Limits
+from jurors.options import GradeOptions, LimitOptions, Limits, column_names, show_options
 from jurors.results import Block, Columns, Notes, Result, escape_text
 
+_OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
+    "items", "jurors", "labels", "scale", "scale_why", "method", "errors", "votes", "score", "accuracy", "prevalence",
+    "wrong_labels", "best", "leaders", "effective_jurors", "interval",
+)  # fmt: skip
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
@@ -35,6 +40,8 @@ class Verdict(Result):
     limits: tuple[str, ...] = ()  #: the kinds of alarms of limits that have no gate
     shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
+    _kind = "check"
+
     @property
     def passed(self) -> bool:
         """Whether nothing fails the check: neither an alarm nor a gate."""
@@ -49,10 +56,8 @@ class Verdict(Result):
             graded = self.evaluation.to_dict()
             of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
             return document | {name: graded[name] for name in of_numbers}
-        names = ("items", "jurors", "labels", "method", "calibrated", "level")
-        about = {name: getattr(self.evaluation, name) for name in names}
-        sketch = self.evaluation.sketch
-        return document | about | ({} if sketch is None else sketch.tuples.scale_document())
+        graded = self.evaluation._document()
+        return document | {name: graded[name] for name in _OF_GRADES if name in graded}
 
     def _columns(self) -> Columns:
         names = ("level", "kind", "message", "value")
@@ -61,7 +66,7 @@ class Verdict(Result):
     def _blocks(self) -> Iterable[Block]:
         card = self.evaluation if self.shows_card else None
         on_card = () if card is None else card.alarms
-        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES and alarm not in on_card)
+        alarms = tuple(alarm for alarm in self.alarms if alarm.reason not in _OF_GATES and alarm not in on_card)
         yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
         if card is not None:
             yield from card._blocks()
@@ -83,12 +88,11 @@ class Verdict(Result):
                 SubElement(case, "skipped", message=escape_text(gate.line))
             else:
                 SubElement(case, "system-out").text = escape_text(gate.line)
-        about = ("any", kind_of(self.evaluation).name)
-        kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in about]
-        others = (name for name in kinds if name not in {*_OF_GATES, *ALARM_LIMITS.values()})
+        kinds = dict.fromkeys(kind for kind in KINDS.values() if kind.levels != ("note",) and kind.about == "grades")
+        others = (kind.name for kind in kinds if not kind.name.startswith("limit_"))
         for name in (*self.limits, *others):
             case = SubElement(suite, "testcase", classname="jurors.alarms", name=name)
-            alarms = [alarm for alarm in self.alarms if alarm.kind == name]
+            alarms = [alarm for alarm in self.alarms if name in (alarm.kind, alarm.reason)]
             if any(alarm in self.loud for alarm in alarms):
                 message = escape_text("; ".join(alarm.message for alarm in alarms))
                 SubElement(case, "failure", message=message, type=alarms[0].level)
@@ -101,15 +105,26 @@ class Verdict(Result):
         return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
 
 
+class CheckOptions(LimitOptions, GradeOptions, total=False):
+    """Limits, and how to read and grade what is checked."""
+
+
+@show_options(CheckOptions)
 def check(
-    evaluation: Evaluation | NumberGrades, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]
+    source: Any, *, fail_on: Level = "alarm", ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions]
 ) -> Verdict:
-    """Check whether grades of labels or numbers can be trusted, and whether they meet your limits (those of `gate`).
+    """Check whether you can trust grades of labels or numbers, and whether they meet your limits.
 
     Parameters
     ----------
+    source
+        An evaluation, or whatever `grade` takes, with its options.
     fail_on
         The least level of an alarm that fails the check.
+    ignore_alarms
+        Kinds of alarms to leave out.
+    options
+        Limits: `min_score`, `min_accuracy`, `max_wrong` and the others; and options of `grade`.
 
     Returns
     -------
@@ -123,11 +138,17 @@ def check(
     >>> verdict.passed, {gate.name: gate.outcome for gate in verdict.gates}["max-wrong"]
     (False, 'fail')
     """
+    limits = {name: value for name, value in options.items() if name in column_names(LimitOptions)}
+    others: Any = {name: value for name, value in options.items() if name not in limits}
+    evaluation = source if isinstance(source, Evaluation | NumberGrades) else grade(source, **others)
+    if others and evaluation is source:
+        raise OptionError(f"these votes are graded already, so {next(iter(others))}= changes nothing; leave it out")
     parsed = Limits.of(limits)
     gates = evaluate_gates(evaluation, parsed)
-    alarms = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
+    found = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
+    alarms = tuple(alarm for alarm in found if alarm.kind not in ignore_alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
-    distrust = sum(alarm.kind not in _OF_GATES for alarm in loud)
+    distrust = sum(alarm.reason not in _OF_GATES for alarm in loud)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
     outcomes = [gate.outcome for gate in gates]
     failed, unknown = outcomes.count("fail"), outcomes.count("not known")
@@ -135,11 +156,11 @@ def check(
     counts = f"of {many}, {failed} failed, {unknown} not known"
     what = "alarm" if fail_on == "alarm" else "warning or alarm"
     if distrust:
-        verdict = f"ALARM: do not trust these grades ({distrust} rang; {about})" + (f"; {counts}" if outcomes else "")
+        verdict = f"ALARM: do not use these grades ({distrust} raised; {about})" + (f"; {counts}" if outcomes else "")
     elif not failed and not unknown:
         passed = f", {many} passed" if outcomes else ""
-        verdict = f"OK: no {what} rang{passed} ({about})"
+        verdict = f"OK: no {what}{passed} ({about})"
     else:
-        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} rang ({about})"
+        verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} ({about})"
     of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
     return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits)

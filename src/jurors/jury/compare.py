@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, Unpack, overload
+from textwrap import wrap
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from jurors._numeric import single_threaded
 from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import CALIBRATED, percent
+from jurors.evaluate.card import WIDTH, CardOptions, percent, shown_jurors
 from jurors.evaluate.consistency import self_agreement
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.jury.grade import METHODS, default_method, grade_counted
@@ -36,9 +37,9 @@ from jurors.jury.inputs import (
 )
 from jurors.jury.kinds import kind_of
 from jurors.numeric.data import Numbers
-from jurors.numeric.score import NumberScores, score_numbers
-from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
-from jurors.results import Block, Columns, Drawable, Table, columns_of
+from jurors.numeric.score import score_numbers
+from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
+from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
 from jurors.uncertainty.bounds_logical import logical_bounds
@@ -56,6 +57,7 @@ class Comparison(Drawable):
     truth: KeyedEvaluation | None = None
 
     _is_bare = True
+    _kind = "compare"
 
     def errors(self, evaluation: Evaluation) -> float | None:
         """The labelling errors of an evaluation, with a key.
@@ -71,29 +73,23 @@ class Comparison(Drawable):
             return self.truth.majority_errors
         return self.truth.errors_of(evaluation.partition.chosen)
 
-    def score_rmse(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
+    def score_rmse(self, evaluation: Evaluation) -> float | None:
         """The root mean squared error of the jurors' scores, with a key.
-
-        Parameters
-        ----------
-        calibrated
-            Of the calibrated scores; else of those if errors were independent.
 
         Returns
         -------
         float or None
         """
-        grades = evaluation.calibrated if calibrated else evaluation
-        if self.truth is None or grades is None:
+        if self.truth is None:
             return None
         pairs = [
-            (float(grades.score[j]), float(true))
+            (float(evaluation.score[j]), float(true))
             for j, true in self.truth.score.items()
-            if true is not None and grades.score.get(j) is not None
+            if true is not None and evaluation.score.get(j) is not None
         ]
         return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs]))) if pairs else None
 
-    def score_coverage(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
+    def score_coverage(self, evaluation: Evaluation) -> float | None:
         """The share of true scores inside their intervals, with a key.
 
         Returns
@@ -101,11 +97,11 @@ class Comparison(Drawable):
         float or None
             None where there are none.
         """
-        grades = evaluation.calibrated if calibrated else evaluation
-        if self.truth is None or grades is None or grades.interval is None:
+        if self.truth is None or evaluation.interval is None:
             return None
-        ends = {j: (*grades.interval_of("score", j), true) for j, true in self.truth.score.items() if true is not None}
-        is_inside = [low <= float(true) <= high for low, high, true in ends.values() if low == low]
+        known = {j: float(true) for j, true in self.truth.score.items() if true is not None}
+        ends = {j: evaluation.interval_of("score", j) for j in known}
+        is_inside = [low <= known[j] <= high for j, (low, high) in ends.items() if low == low]
         return sum(is_inside) / len(is_inside) if is_inside else None
 
     @property
@@ -115,82 +111,86 @@ class Comparison(Drawable):
 
     def _document(self) -> dict[str, Any]:
         """One entry per method, and the truth where there is a key."""
-        methods = []
-        for e in self.evaluations:
-            document = {name: value for name, value in e._document().items() if name != "partition"}
-            against_key = {
+        methods = [
+            {
+                **{name: value for name, value in e._document().items() if name != "details"},
                 "labelling_errors": self.errors(e),
                 "score_rmse": self.score_rmse(e),
-                "calibrated_score_rmse": self.score_rmse(e, calibrated=True),
                 "score_coverage": self.score_coverage(e),
-                "calibrated_score_coverage": self.score_coverage(e, calibrated=True),
             }
-            methods.append({**document, **against_key})
+            for e in self.evaluations
+        ]
         return {"methods": methods, "refused": self.refused, "truth": self.truth}
 
     def _columns(self) -> Columns:
         return columns_of(*self.rows())
 
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """One row per statistic, one column per method (and the truth): calibrated, then if errors were independent.
+    def rows(self, jurors: Sequence[str] | None = None) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """One row per statistic, one column per method (and the truth); of these jurors, or of all.
 
         Returns
         -------
         names : tuple of str
         rows : list of tuple
         """
-        shown = [e for e in self.evaluations if e.solution is not None or e.calibrated is not None]
-        calibrated = [e.calibrated for e in shown]
+        shown = [e for e in self.evaluations if e.has_grades]
         names = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
-        jurors, labels = self.evaluations[0].jurors, self.evaluations[0].labels
-        statistics: list[tuple[str, tuple[Any, ...], str, Sequence[Any]]] = [
-            *(("score", (j,), f"score of {j}{_REAL}", calibrated) for j in jurors),
-            *(("prevalence", (a,), f"prevalence of {a}{_REAL}", calibrated) for a in labels),
-            *(("prevalence", (a,), f"prevalence of {a}", shown) for a in labels),
-            *(("accuracy", (j, a), f"accuracy of {j} on {a}", shown) for j in jurors for a in labels),
-            *(("score", (j,), f"score of {j}", shown) for j in jurors),
+        statistics: list[tuple[str, tuple[Any, ...], str]] = [
+            *(("score", (j,), f"accuracy of {j}") for j in (self.evaluations[0].jurors if jurors is None else jurors)),
+            *(("prevalence", (a,), f"prevalence of {a}") for a in self.evaluations[0].labels),
         ]
         truth = [self.truth.solution.to_float()] if self.truth else []
         rows: list[tuple[Any, ...]] = [
-            (name, *(_value(grades, statistic, keys) for grades in (*by_method, *truth)))
-            for statistic, keys, name, by_method in statistics
+            (name, *(_value(grades, statistic, keys) for grades in (*shown, *truth)))
+            for statistic, keys, name in statistics
         ]
+        rows.append(("wrong labels, expected", *(e.wrong_labels for e in shown), *[None] * len(truth)))
         if self.truth is not None:
-            errors, items = [self.errors(e) for e in shown], self.truth.items
-            wrong = [None if count is None else count / items for count in errors]
-            expected = [None if grades is None else grades.wrong_labels for grades in calibrated]
-            held = f"scores inside their {shown[0].level * 100:g}% intervals"
+            items = self.truth.items
+            wrong = [None if (count := self.errors(e)) is None else count / items for e in shown]
             rows += [
-                (f"labels expected to be wrong{_REAL}", *expected, None),
-                ("labels wrong", *wrong, self.truth.best_errors / items),
-                (f"error of scores{_REAL}", *(self.score_rmse(e, calibrated=True) for e in shown), None),
-                ("error of scores", *map(self.score_rmse, shown), None),
-                (f"{held}{_REAL}", *(self.score_coverage(e, calibrated=True) for e in shown), None),
-                (held, *map(self.score_coverage, shown), None),
+                ("wrong labels", *wrong, self.truth.best_errors / items),
+                ("error of accuracies (RMSE)", *map(self.score_rmse, shown), None),
+                (f"inside {shown[0].level * 100:g}% intervals", *map(self.score_coverage, shown), None),
             ]
         return names, rows
 
-    def table(self) -> Table:
-        """The rows in percent, to read."""
-        return self._table(*self.rows())
+    def _blocks(self, **show: Any) -> list[Block]:
+        """Tables of at most 80 columns; of a large panel the best and the worst known jurors."""
+        options = CardOptions(**show)
+        jurors, left = shown_jurors(self.evaluations[0], options)
+        heads, rows = self.rows(jurors)
+        digits = 1 if options.full or self.truth else 0
+        cells = [tuple(percent(value, digits) for value in values) for _, *values in rows]
+        labels = [name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…" for name, *_ in rows]
+        blocks: list[Block] = []
+        for group in _columns_that_fit(heads[1:], max(map(len, labels))):
+            table = tuple((label, *(row[k] for k in group)) for label, row in zip(labels, cells, strict=True))
+            columns = ("", *(heads[1 + k] for k in group))
+            blocks.append(Table(columns, table, right=tuple(range(1, len(columns)))))
+        if left:
+            blocks.append(f"{left:,} more jurors: --full shows all, --top, --sort and --min-votes select.")
+        if self.truth:
+            about = "Wrong labels under truth: the fewest that any rule on these votes can have."
+            blocks.append(about)
+        refused = [line for name, why in self.refused.items() for line in wrap(f"{name}: not available, {why}", WIDTH)]
+        return [*blocks, *([Notes(refused)] if refused else [])]
 
-    def _table(self, heads: tuple[str, ...], rows: list[tuple[Any, ...]], title: str = "") -> Table:
-        shown = tuple((name, *map(percent, values)) for name, *values in rows)
-        return Table(heads, shown, title=title, right=tuple(range(1, len(heads))))
 
-    def _blocks(self) -> list[Block]:
-        """Two tables, so that the rows have short names."""
-        heads, rows = self.rows()
-        real = [(name.removesuffix(_REAL), *values) for name, *values in rows if name.endswith(_REAL)]
-        plain = [row for row in rows if not row[0].endswith(_REAL)]
-        about = '"labels wrong" in the truth column: the fewest that any rule on these tuples can have.'
-        refused = [f"{name}: not available, {why}" for name, why in self.refused.items()]
-        tables = [self._table(heads, real, CALIBRATED), self._table(heads, plain, "if errors were independent")]
-        return [*tables, *([about] if self.truth else []), *refused]
+def _columns_that_fit(heads: Sequence[str], first: int) -> list[list[int]]:
+    """Positions of columns in groups that fit into 80 columns beside a first column of this width."""
+    groups: list[list[int]] = [[]]
+    room = WIDTH - first - 2
+    for k, head in enumerate(heads):
+        width = max(len(head), 6) + 2
+        if groups[-1] and sum(max(len(heads[i]), 6) + 2 for i in groups[-1]) + width > room:
+            groups.append([])
+        groups[-1].append(k)
+    return groups
 
 
+_MOST_NAME = 36  # characters of a statistic's name
 _MOST_FOR_TRIOS = 40  # jurors: with more, the algebra of all their trios takes many seconds, then minutes
-_REAL = f", {CALIBRATED}"  #: how the name of a calibrated statistic ends
 
 
 def compare(
@@ -270,7 +270,9 @@ def skipped_methods(sketch: Sketch) -> dict[str, str]:
     many = len(sketch.jurors)
     if many <= _MOST_FOR_TRIOS or len(sketch.labels) != 2:
         return {}
-    return {"algebraic": f"it would solve all {comb(many, 3):,} trios of {many} jurors: ask for it by its name"}
+    return {
+        "algebraic": f"it solves all {comb(many, 3):,} trios of {many} jurors, which takes minutes; name it to run it"
+    }
 
 
 def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
@@ -284,25 +286,21 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
 _MOST_LABELS = 1_000  # the result has jurors x labels² numbers
 
 
-@overload
-def score(source: Numbers, key: Any, **reading: Unpack[SourceOptions]) -> NumberScores: ...
-@overload
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores: ...
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
+@show_options(SourceOptions)
+def score(source: Any, key: Any, *, by: Any = None, **reading: Unpack[SourceOptions]) -> Any:
     """Grade any number of jurors against the true labels; of numbers, against the true values.
-
-    Which of the two votes are shows when they are read: `score_labels` and `score_numbers` take one kind alone.
 
     Parameters
     ----------
-    source
+    source, by
         As in `grade`.
     key
         True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
 
     Returns
     -------
-    KeyedEvaluation or NumberScores
+    KeyedEvaluation
+        Of numbers `NumberScores`; with `by` a `ByGroup` of them.
 
     Examples
     --------
@@ -310,11 +308,14 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
+    if by is not None:
+        from jurors.jury.groups import score_by
+
+        return score_by(source, key, by, **reading)
     if isinstance(source, Numbers):
         return score_numbers(source, key, **reading)
     data = read_input(source, **reading)
-    scored: KeyedEvaluation | NumberScores = kind_of(data).score(data, key)
-    return scored
+    return kind_of(data).score(data, key)
 
 
 def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
@@ -349,8 +350,8 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
         raise SketchError("no item has a true label")
     if (given := len(aligned.sketch.labels)) > _MOST_LABELS:
         raise SketchError(
-            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}): are these scores or free text? "
-            "Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)",
+            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}); they may be scores or free "
+            "text. Group them, or leave out what is not a vote (missing=, ignore=)",
             code="many_labels",
             needed=_MOST_LABELS,
             given=given,

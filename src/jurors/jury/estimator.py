@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import partition_by_label, tuple_posterior
+from jurors.evaluate.partition import decide, tuple_posterior
 from jurors.jury.grade import grade
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch, count_votes
@@ -27,7 +28,8 @@ FEWEST = 3
 class Jury:
     """Grade the jurors in the columns of X, then label new items by these grades.
 
-    The columns of a dataframe are matched by name, in any order.
+    The columns of a dataframe are matched by name, in any order. `gold` maps rows of X to their true labels; all other
+    options are those of `jurors.grade`.
 
     Examples
     --------
@@ -55,6 +57,8 @@ class Jury:
         common: Label | None = None,
         labels: tuple[Label, ...] | None = None,
         jurors: tuple[str, ...] | None = None,
+        gold: Mapping[int, Label] | None = None,
+        errors: str | float = "real",
         seed: int = 0,
     ) -> None:
         self.method = method
@@ -62,6 +66,8 @@ class Jury:
         self.common = common
         self.labels = labels
         self.jurors = jurors
+        self.gold = gold
+        self.errors = errors
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
@@ -74,6 +80,15 @@ class Jury:
         """
         return self._start(X, self.labels)
 
+    def fit_predict(self, X: ArrayLike, y: object = None) -> NDArray[Any]:
+        """Grade the jurors on X and label its rows.
+
+        Returns
+        -------
+        ndarray, (rows,)
+        """
+        return self.fit(X).predict(X)
+
     def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
         """Add the items of X to those of earlier fits; the first batch must have (or `classes` name) every label.
 
@@ -82,6 +97,8 @@ class Jury:
         Jury
             This one.
         """
+        if self.gold is not None:
+            raise OptionError("gold names rows of one X: use fit(X), not partial_fit", name="gold")
         if hasattr(self, "sketch_"):
             return self._learn(self.sketch_ + Sketch.from_votes(self._known_votes(X)))
         return self._start(X, self.labels if classes is None else tuple(np.asarray(classes).tolist()))
@@ -122,21 +139,25 @@ class Jury:
             if sklearn is not None:  # in use: then it is scikit-learn's NotFittedError too
                 kind = type("NotFittedError", (SketchError, sklearn.NotFittedError), {})
             raise kind("this Jury is not fitted yet; call fit(X) first")
-        if self.evaluation_.solution is None:
+        fitted = self.evaluation_.partition
+        if fitted is None or self.evaluation_.independent.solution is None:
             raise SketchError("no real evaluation explains the votes it was fitted on; see evaluation_.alarms")
         sketch, inverse = count_votes(self._known_votes(X))
-        posterior = tuple_posterior(sketch, self.evaluation_.solution)
-        fitted = self.evaluation_.partition
-        if fitted is not None:  # tuples of the fit have its posterior, which allows for difficulty as the grades do not
-            place = {row.tobytes(): k for k, row in enumerate(fitted.sketch.tuples.codes)}
-            rows = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                of_fit = fitted.by_true_label / fitted.sketch.counts[:, None]
-            known = np.flatnonzero(rows >= 0)
-            known = known[np.isfinite(of_fit[rows[known]]).all(axis=1)]
-            posterior[known] = of_fit[rows[known]]
-        partition = partition_by_label(sketch, self.evaluation_.solution, posterior)
-        return partition.chosen[inverse], posterior[inverse]
+        posterior = tuple_posterior(sketch, self.evaluation_.independent.solution)
+        calibration = self.evaluation_.calibration
+        if calibration is not None:
+            posterior = calibration.new_posterior(self.evaluation_, sketch, posterior)
+        # Tuples of the fit have the probabilities that `label` gives them.
+        place = {row.tobytes(): k for k, row in enumerate(fitted.sketch.tuples.codes)}
+        rows = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_fit = fitted.by_true_label / fitted.sketch.counts[:, None]
+        known = np.flatnonzero(rows >= 0)
+        known = known[np.isfinite(of_fit[rows[known]]).all(axis=1)]
+        posterior[known] = of_fit[rows[known]]
+        chosen = decide(posterior, sketch)
+        chosen[known] = fitted.chosen[rows[known]]
+        return chosen[inverse], posterior[inverse]
 
     def _start(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Jury:
         names, cells = _columns(X)
@@ -150,7 +171,7 @@ class Jury:
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(votes.jurors)
-        return self._learn(Sketch.from_votes(votes))
+        return self._learn(Sketch.from_votes(votes), votes)
 
     def _known_votes(self, X: ArrayLike) -> Votes:
         """Votes by the jurors of the fit: matched by column names, or by order where either has no names."""
@@ -165,8 +186,11 @@ class Jury:
         labels = self.sketch_.labels
         return Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.sketch_.jurors, scale="nominal")
 
-    def _learn(self, sketch: Sketch) -> Jury:
-        self.evaluation_ = grade(sketch, method=self.method, trust=self.trust, common=self.common, seed=self.seed)
+    def _learn(self, sketch: Sketch, votes: Votes | None = None) -> Jury:
+        self.evaluation_ = grade(
+            sketch if votes is None or self.gold is None else votes, method=self.method, trust=self.trust,
+            common=self.common, gold=self.gold, errors=self.errors, seed=self.seed,
+        )  # fmt: skip
         self.sketch_ = sketch
         self.classes_ = np.array(sketch.labels)
         return self
@@ -209,7 +233,7 @@ class Jury:
         )
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", 0))
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", "real", 0))
         return f"Jury({shown})"
 
     def _repr_html_(self) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack, cast
@@ -27,10 +27,9 @@ from typing import Any, Literal, TypeAlias, Unpack, cast
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import OptionError, SketchError, match_name
+from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.card import percent
-from jurors.evaluate.dependence import FEWEST_JURORS
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
@@ -40,7 +39,8 @@ from jurors.options import Label, LimitOptions, Limits
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_logical import logical_bounds
 from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
-from jurors.uncertainty.scenarios import answer_spread, log_odds
+from jurors.uncertainty.reference import PanelTraits
+from jurors.uncertainty.scenarios import log_odds, panel_traits
 from jurors.versions import DOCUMENT
 from jurors.votes.table import Votes
 
@@ -111,34 +111,35 @@ def read_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberGra
     dict
         The share from 0 to 1 for each target.
     """
-    flag, jurors = f"--{kind.name}", evaluation.jurors
+    option, jurors = kind.option, evaluation.jurors
     general: dict[LimitTarget, float] = {}
     specific: dict[LimitTarget, float] = {}
-    for name, limit in _pairs(flag, given):
+    for name, limit in _pairs(option, given):
         juror: str | None = None
         label: Label | None = None
         if kind.by_juror and kind.by_label:
-            juror, label = _juror_and_label(flag, name, evaluation)
+            juror, label = _juror_and_label(option, name, evaluation)
         elif kind.by_juror:
             juror = None if name is None else match_name(name, jurors, "juror", error=OptionError)
         elif kind.by_label:
             if name is None:
-                raise OptionError(f"{flag} {limit:g}: of which label? Write LABEL:{limit:g}", name=flag, value=limit)
+                message = f"{option}={limit:g} names no label; write LABEL:{limit:g}"
+                raise OptionError(message, name=option, value=limit)
             label = _label(name, evaluation)
         elif name is not None:
-            raise OptionError(f"{flag} {name}:{limit:g}: it is about the whole jury, so give a share alone")
+            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole jury; give a share alone")
         is_general = kind.by_juror and juror is None
         limits = general if is_general else specific
         for target in (LimitTarget(j, label) for j in (jurors if is_general else (juror,))):
             if target in limits:
                 about = f" for {target}" if str(target) else ""
-                raise OptionError(f"{flag} is given twice{about}", name=flag)
+                raise OptionError(f"{option}= is given twice{about}", name=option)
             limits[target] = limit
     return {**general, **specific}
 
 
-def parse_share(flag: str, value: Any) -> float:
-    """A share from 0 to 1; OptionError where it is none.
+def parse_share(option: str, value: Any, given: Any = None) -> float:
+    """A share from 0 to 1; OptionError where it is something else.
 
     Returns
     -------
@@ -149,33 +150,33 @@ def parse_share(flag: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not 0.0 <= number <= 1.0:
-        message = f"{flag} {value}: a limit is a share from 0 to 1, such as 0.8"
-        raise OptionError(message, code="out_of_range", name=flag, value=value)
+        message = f"{option}={value if given is None else given}: a limit is a share from 0 to 1, such as 0.8"
+        raise OptionError(message, code="out_of_range", name=option, value=value)
     return number
 
 
-def _pairs(flag: str, given: Any) -> Iterator[tuple[Any, float]]:
+def _pairs(option: str, given: Any) -> Iterator[tuple[Any, float]]:
     """(name or None, limit) of a number, of text, of a mapping by name, or of several of these."""
     if isinstance(given, str):
         name, colon, value = given.rpartition(":")  # names may hold colons, a limit never does
-        yield (name if colon else None), parse_share(f"{flag} {given}:" if colon else flag, value)
+        yield (name if colon else None), parse_share(option, value, given)
     elif isinstance(given, Mapping):
         for name, value in given.items():
-            yield name, parse_share(flag, value)
+            yield name, parse_share(option, value)
     elif isinstance(given, (list, tuple)):
         for part in given:
-            yield from _pairs(flag, part)
+            yield from _pairs(option, part)
     elif given is not None:
-        yield None, parse_share(flag, given)
+        yield None, parse_share(option, given)
 
 
-def _juror_and_label(flag: str, name: Any, evaluation: Any) -> tuple[str | None, Label]:
+def _juror_and_label(option: str, name: Any, evaluation: Any) -> tuple[str | None, Label]:
     """The juror (None: every one) and the label of `LABEL` or `JUROR:LABEL`; OptionError if ambiguous or unknown."""
     if isinstance(name, tuple):
         juror, label = name
         return match_name(juror, evaluation.jurors, "juror", error=OptionError), _label(label, evaluation)
     if name is None:
-        raise OptionError(f"{flag}: on which label? Write LABEL:SHARE or JUROR:LABEL:SHARE", name=flag)
+        raise OptionError(f"{option}= names no label; write LABEL:SHARE or JUROR:LABEL:SHARE", name=option)
     text, labels = str(name), {str(label): label for label in evaluation.labels}
     readings: list[tuple[str | None, Label]] = [(None, labels[text])] if text in labels else []
     for place, letter in enumerate(text):
@@ -183,7 +184,7 @@ def _juror_and_label(flag: str, name: Any, evaluation: Any) -> tuple[str | None,
             readings.append((text[:place], labels[text[place + 1 :]]))
     if len(readings) > 1:
         shown = " or ".join(f"label {b!r}" if j is None else f"juror {j!r} on label {b!r}" for j, b in readings)
-        raise OptionError(f"{flag} {name}: this may mean {shown}; in Python, give {{(juror, label): share}}")
+        raise OptionError(f"{option}={name} may mean {shown}; in Python, write {{(juror, label): share}}")
     if readings:
         return readings[0]
     if _has_open_labels(evaluation):
@@ -200,8 +201,8 @@ def _label(name: Any, evaluation: Any) -> Label:
 
 
 def _has_open_labels(evaluation: Evaluation) -> bool:
-    """Where all votes are for one label, a limit on another one is no slip: on other days, others occur."""
-    return any(alarm.kind == "single_label" for alarm in evaluation.alarms)
+    """Whether all votes are for one label: then a limit may well be on another, which occurs in other runs."""
+    return any(alarm.reason == "single_label" for alarm in evaluation.alarms)
 
 
 # -- gates -------------------------------------------------------------------------------------------------------------
@@ -260,9 +261,9 @@ class Gate:
     @property
     def figures(self) -> str:
         """The number, its interval and the limit, in words."""
-        limit = f"{'at least' if self.at_least else 'at most'} {self._format(self.limit)} asked"
+        limit = f"limit {'at least' if self.at_least else 'at most'} {self._format(self.limit)}"
         if self.is_change:
-            limit = f"a drop of at most {-self.limit * 100:z.1f} asked" if self.limit else "no drop asked"
+            limit = f"limit a drop of {-self.limit * 100:z.1f} points" if self.limit else "limit no drop"
         if self.interval is None or self.value is None:
             return limit
         low, high = map(self._format, self.interval)
@@ -314,7 +315,7 @@ def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) 
     evaluation
         The result of `grade`, or of `grade_numbers`, for which `min_reliability` and `allow_unknown` are.
     min_reliability
-        The least reliability of numbers, as real juries go: `0.3` for every juror, `"ann:0.5"` for one.
+        The least calibrated reliability of numbers: `0.3` for every juror, `"ann:0.5"` for one.
     min_score
         The least share right: `0.7` for every juror, `"ann:0.8"` or `{"ann": 0.8}` for one; or several of these.
     min_accuracy
@@ -329,7 +330,7 @@ def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) 
         `check` (a mapping, or the path of a file), an evaluation, or votes; where `votes` are those that were graded
         here, and both runs have the same items, changes are paired.
     allow_unknown
-        Whether a limit that may be met or not is a note; else it is an alarm.
+        Whether a limit inside the interval, which may or may not be met, is a note; else it is an alarm.
     max_correlation, min_effective
         The largest mean error correlation, and the smallest effective number of jurors (two labels, four jurors on).
     spec
@@ -355,11 +356,10 @@ def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tup
     if is_numbers:
         for field in fields(Limits):
             if field.name not in _FOR_NUMBERS and getattr(limits, field.name) not in (field.default, ()):
-                flag = f"--{field.name.replace('_', '-')}"
-                message = f"{flag} is for labels, and these are numbers: leave it out, or say --min-reliability X"
+                message = f"{field.name}= is for labels, and these votes are numbers; use min_reliability= instead"
                 raise OptionError(message, code="does_not_apply", name=field.name)
     elif limits.min_reliability not in (None, ()):
-        message = "--min-reliability is for numbers, and these are labels: say --min-score X"
+        message = "min_reliability= is for numbers, and these votes are labels; use min_score= instead"
         raise OptionError(message, code="does_not_apply", name="min_reliability")
     gates: list[Gate] = []
     for kind in (kind for kind in SHARE_LIMITS if kind.of_numbers == is_numbers):
@@ -377,13 +377,13 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
     reason = advice = ""
     if isinstance(evaluation, NumberGrades):
         k = evaluation.jurors.index(str(target.juror))
-        estimate, (low, high) = evaluation.calibrated_reliability[k], evaluation.calibrated_reliability_ends[k]
+        estimate, (low, high) = evaluation.reliability[k], evaluation.reliability_ends[k]
         value = None if estimate != estimate else float(estimate)
         ends = None if low != low else (float(low), float(high))
-        reason = "the numbers fix no grade" if ends is None else ""
+        reason = "these numbers do not determine a grade" if ends is None else ""
     else:
         if evaluation.calibrated is not None:
-            share: Any = getattr(evaluation.calibrated, kind.statistic)
+            share: Any = getattr(evaluation, kind.statistic)
             interval: Any = evaluation.calibrated.interval[kind.statistic]
             for name in (target.juror, target.label):
                 if name is not None:
@@ -404,14 +404,14 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
 
 def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
     """Why the votes do not determine a share."""
-    kinds = {alarm.kind for alarm in evaluation.alarms}
-    if "single_label" in kinds:
-        return f"only {evaluation.labels[0]!r} was ever said"
-    if "too_few_voices" in kinds:
-        return "fewer than three voices are left"
+    reasons = {alarm.reason for alarm in evaluation.alarms}
+    if "single_label" in reasons:
+        return f"every vote is {evaluation.labels[0]!r}"
+    if "too_few_voices" in reasons:
+        return "fewer than three jurors are distinct"
     if evaluation.calibrated is None:
-        return "no real evaluation explains the counts"
-    return f"{target.juror} met no item of this label" if target.juror else "these votes do not tell"
+        return "no solution explains the votes"
+    return f"{target.juror} voted on no item of this label" if target.juror else "these votes do not determine it"
 
 
 _GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try
@@ -427,7 +427,7 @@ def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
         if widths[juror] < distance:
             return f"about {size} gold labels would decide it"
         tried = size
-    return f"not even {tried} gold labels would decide it" if tried else ""
+    return f"{tried} gold labels would not decide it" if tried else ""
 
 
 def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
@@ -442,49 +442,32 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
     if isinstance(evaluation, NumberGrades):
         return tuple(alarms)
     max_correlation, min_effective = limits.max_correlation, limits.min_effective
-    if max_correlation is not None or min_effective is not None:
-        dependence = evaluation.dependence
-        if dependence is not None:
-            mean, worth = dependence.mean_correlation, dependence.effective_jurors
-            if max_correlation is not None and mean > max_correlation:
-                message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
-                alarms.append(Alarm("correlation_limit", "alarm", message, mean))
-            if min_effective is not None and worth < min_effective:
-                message = (
-                    f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} asked for"
-                )
-                alarms.append(Alarm("effective_limit", "alarm", message, worth))
-        elif unknown := _why_no_dependence(evaluation):
-            if max_correlation is not None:
-                alarms.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))
-            if min_effective is not None:
-                message = f"how many independent jurors these are worth is unknown: {unknown}"
-                alarms.append(Alarm("effective_limit", "alarm", message))
-        else:
-            raise SketchError(
-                "error correlations without a key need four jurors or more, two labels and the default method; "
-                f"here are {len(evaluation.jurors)} jurors, {len(evaluation.labels)} labels, method {evaluation.method}"
-            )
+    mean, worth = evaluation.mean_correlation, evaluation.effective_jurors
+    unknown = "no two jurors share enough items, or errors are assumed to be independent"
+    if max_correlation is not None and (mean is None or mean > max_correlation):
+        message = (
+            f"the mean error correlation is unknown: {unknown}"
+            if mean is None
+            else f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
+        )
+        alarms.append(Alarm("correlation_limit", "alarm", message, mean))
+    if min_effective is not None and (worth is None or worth < min_effective):
+        if mean is not None:
+            unknown = "it is estimated only for panels of up to 20 jurors"
+        message = (
+            f"the effective number of jurors is unknown: {unknown}"
+            if worth is None
+            else f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} required"
+        )
+        alarms.append(Alarm("effective_limit", "alarm", message, worth))
     if limits.spec is not None and evaluation.sketch is not None:
         alarms += logical_bounds(evaluation.sketch, limits.spec).alarms
     return tuple(alarms)
 
 
-def _why_no_dependence(evaluation: Evaluation) -> str:
-    """Why an alarm leaves error correlations undetermined; empty where none does."""
-    kinds = {alarm.kind for alarm in evaluation.alarms}
-    if "single_label" in kinds:
-        return "only one label was ever said"
-    if "too_few_voices" in kinds:
-        return "fewer than three voices are left"
-    if len(evaluation.jurors) == FEWEST_JURORS and "correlated_errors" in kinds:
-        return "the errors of four jurors go together, and nobody can tell whose"
-    return ""
-
-
 # -- regressions against a baseline ------------------------------------------------------------------------------------
 
-_ANEW = "make it with `jurors grade FILE --format json`"
+_ANEW = "write one with `jurors grade FILE -o baseline.json`"
 
 
 @dataclass(frozen=True)
@@ -524,27 +507,29 @@ class Baseline:
 
     @classmethod
     def _from_document(cls, document: Mapping[str, Any]) -> Baseline:
-        schema = document.get("schema", DOCUMENT)
-        if isinstance(schema, int) and schema > DOCUMENT:
-            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({DOCUMENT})")
-        if "calibrated" not in document or "jurors" not in document:
-            raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
+        schema = str(document.get("schema", DOCUMENT)).rpartition("/")[2]
+        if schema.isdecimal() and int(schema) != DOCUMENT:
+            age = "newer" if int(schema) > DOCUMENT else "older"
+            message = f"baseline= has schema {schema}, {age} than the {DOCUMENT} that this version reads; {_ANEW}"
+            raise OptionError(message, name="baseline")
+        if "score" not in document or "jurors" not in document:
+            raise OptionError(f"baseline= holds no grades; {_ANEW}", name="baseline")
         try:
-            unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
-            known: Any = document["calibrated"] or unknown
-            score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
+            known: Any = document["score"] or {str(name): None for name in document["jurors"]}
+            interval: Any = document["interval"] or {"score": {}}
+            score = {name: None if value is None else _share(value) for name, value in known.items()}
             ends = {}
-            for name, pair in known["interval"]["score"].items():
+            for name, pair in interval["score"].items():
                 low, high = (None, None) if pair is None else map(_share, pair)
                 ends[name] = None if pair is None else (low, high)
-            return cls(score, ends, _share(document.get("level", 0.95)))
+            return cls(score, ends, _share(interval.get("level", 0.95)))
         except (TypeError, ValueError, KeyError, AttributeError):
-            raise OptionError(f"--baseline: this is no document of grades as jurors writes it; {_ANEW}") from None
+            raise OptionError(f"baseline= is not a document of grades; {_ANEW}", name="baseline") from None
 
 
 def _share(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise ValueError(f"{value!r} is no share")
+        raise ValueError(f"{value!r} is not a share")
     return float(value)
 
 
@@ -567,7 +552,7 @@ def read_document(baseline: Any) -> Mapping[str, Any] | None:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return None
-    return document if isinstance(document, dict) and {"schema", "calibrated", "verdict"} & set(document) else None
+    return document if isinstance(document, dict) and {"schema", "score", "verdict"} & set(document) else None
 
 
 def baseline_gates(evaluation: Evaluation, votes: Votes | None, baseline: Any, max_drop: float) -> Iterator[Gate]:
@@ -581,19 +566,21 @@ def baseline_gates(evaluation: Evaluation, votes: Votes | None, baseline: Any, m
     earlier = Baseline.of(baseline, evaluation)
     both = sorted(set(evaluation.jurors) & set(earlier.score))
     if not both:
-        raise OptionError(f"--baseline has none of these jurors; it has {', '.join(list(earlier.score)[:12])}")
+        known = ", ".join(list(earlier.score)[:12])
+        raise OptionError(f"baseline= has none of these jurors; it has {known}", name="baseline")
     if earlier.level != evaluation.level:
-        raise OptionError(f"--baseline was graded at level {earlier.level:g}, this is {evaluation.level:g}")
+        message = f"baseline= was graded at level {earlier.level:g}, these votes at {evaluation.level:g}"
+        raise OptionError(message, name="baseline")
     paired = {} if votes is None or earlier.votes is None else paired_changes(evaluation, votes, earlier)
     now = evaluation.calibrated
     for juror in both:
         value: float | None = None
         ends: Ends | None = None
-        reason, score, interval = "one of the runs knows no score", earlier.score[juror], earlier.interval.get(juror)
+        reason, score, interval = "one of the runs has no score", earlier.score[juror], earlier.interval.get(juror)
         if now is not None and now.score[juror] is not None and score is not None and interval is not None:
             before = (interval[0], interval[1])
             value, ends = difference(now.score[juror], now.interval["score"][juror], score, before)
-            reason = "not paired: by the scores of both runs"
+            reason = "not paired: the scores of both runs are compared"
         if change := paired.get(juror):
             value, ends = change.value, change.interval
             reason = f"{change.changed:,} of {change.items:,} votes changed"
@@ -646,7 +633,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     labels = list(dict.fromkeys((*evaluation.labels, *earlier.evaluation.labels)))
     tuples = np.stack([run.tuple_of_row[rows[:, k]] for k, run in enumerate(counted)], axis=1)
     pairs, weights = np.unique(tuples, axis=0, return_counts=True)
-    spreads: list[float] = []
+    traits: list[PanelTraits] = []
     parts: list[tuple[Floats, Floats, Integers, Floats]] = []
     for k, (e, run) in enumerate(zip((evaluation, earlier.evaluation), counted, strict=True)):
         _, posterior, noise_of = calibration_basis(e, e, run.sketch)
@@ -659,7 +646,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
         cast = np.full((len(jury.weights), len(e.jurors)), -1)
         cast[jury.row, jury.juror] = np.array(label_of)[jury.label]
         odds, at = log_odds(joint, jury.distinct), pairs[:, k]
-        spreads.append(answer_spread(jury))
+        traits.append(panel_traits(jury))
         parts.append((odds[at], jury.distinct[at], cast[:, juror_of][at], np.asarray(noise[juror_of])))
     (odds, distinct, now, noise), (odds_before, distinct_before, before, noise_before) = parts
     runs = PairedRuns(
@@ -674,6 +661,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     if shared.gold_items:  # gold has identified log rho: its mean and standard deviation
         low, high = np.log(np.maximum(shared.interval, 1e-4))
         known = float(np.log(max(shared.median, 1e-4))), float(high - low) / 4.0
-    drawn = scenarios_of(population, len(labels), rho=rho, spread=float(np.mean(spreads)), known=known)
+    of_both = replace(traits[0], spread=float(np.mean([run.spread for run in traits])))
+    drawn = scenarios_of(population, len(labels), rho=rho, traits=of_both, known=known)
     changes = [paired_change(runs, k, drawn, population.deviation, evaluation.level) for k in range(len(jurors))]
     return {name: change for name, change in zip(jurors, changes, strict=True) if change is not None}

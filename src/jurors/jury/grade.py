@@ -12,21 +12,21 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 
-from jurors._lazy import is_computed
+from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import SketchError, check_choice
+from jurors.errors import SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
-from jurors.evaluate.evaluation import Evaluation, replace_evaluation
+from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
-from jurors.evaluate.partition import Choice, evaluate_majority, majority_partition, tuple_posterior
-from jurors.evaluate.solution import Fit, float_solution
+from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
+from jurors.evaluate.solution import Fit, GoldTest, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (
@@ -38,8 +38,9 @@ from jurors.jury.inputs import (
     read_input,
     source_votes,
 )
+from jurors.jury.kinds import LABELS, PREFERENCES, kind_of
 from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
-from jurors.options import GradeOptions, Grading, GradingOptions, split_options
+from jurors.options import GradeOptions, Grading, GradingOptions, show_options, split_options
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import check_gold, outlier_alarms
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
@@ -63,12 +64,12 @@ def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
     prevalence, accuracy = trios.medians()
     outcome = trios.decoded.outcome
     if not (outcome <= 1).any():
-        raise SketchError(f"none of the {len(outcome):,} trios has a real evaluation; try another method")
+        raise SketchError(f"none of the {len(outcome):,} trios has a real solution; use another method")
     inside = int((outcome == 0).sum())
     alarms = []
     if inside < len(outcome):
         message = (
-            f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+            f"{inside:,} of {len(outcome):,} trios have a solution in range; the others contradict independent errors"
         )
         alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
     wrong = 1 - accuracy
@@ -91,8 +92,11 @@ def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
     exact = evaluate_majority(sketch)
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
-        solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
-        partition=majority_partition(sketch), target=request.target, level=request.level,
+        independent=IndependentGrades(
+            solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
+            partition=majority_partition(sketch),
+        ),
+        target=request.target, level=request.level,
     )  # fmt: skip
 
 
@@ -135,15 +139,19 @@ def default_method(sketch: Sketch) -> str:
 _DEFAULTS = Grading()
 
 
-def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
+@show_options(GradeOptions)
+def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
     Parameters
     ----------
     source
-        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`).
+        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`). Its
+        votes are labels, ordered levels, or numbers; preferences come from a file or as `Preferences`.
+    by
+        Grade each group of items separately: the column that names the group, one group per row, or a mapping by item.
     method
-        "auto", or a name in `jurors.METHODS`.
+        "auto", or a name in `jurors.theory.METHODS`.
     trust, common, gold
         What you know that decides which solution is the truth: a juror right more often than wrong, the more common
         label, or a few items with their true labels (mapping, frame or file). At most one.
@@ -160,20 +168,39 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     Returns
     -------
     Evaluation
+        Of numbers `NumberGrades`, of preferences `PairGrades`, with `by` a `ByGroup` of them.
 
     Examples
     --------
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> result = grade(sketch)
-    >>> round(result.prevalence["A"], 4), round(result.accuracy["k"]["A"], 4)
+    >>> round(result.independent.prevalence["A"], 4), round(result.independent.accuracy["k"]["A"], 4)
     (0.0887, 0.7502)
     >>> [alarm.kind for alarm in result.alarms]
-    ['irrational']
+    ['exact_answer']
     """
+    if by is not None:
+        from jurors.jury.groups import grade_by
+
+        return cast("Evaluation", grade_by(source, by, **options))
     grading, reading = split_options(options)
     parsed = Grading.of(grading)
-    votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    if reading.get("scale") == PREFERENCES.scale:
+        pairs: Any = {name: value for name, value in reading.items() if name != "scale"}
+        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **pairs))
+    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
+        return cast("Evaluation", kind_of(source).grade(source, **kind_of(source).applicable(grading)))
+    try:
+        votes = read_input(source, by_item=parsed.gold is not None, **reading)
+    except VotesError as error:
+        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            raise
+        return cast("Evaluation", PREFERENCES.grade(source, **PREFERENCES.applicable(grading), **reading))
+    if (kind := kind_of(votes)) is not LABELS:
+        is_counted = isinstance(votes, Sketch) and not isinstance(source, Sketch)
+        rows = read_input(source, **reading) if is_counted else source_votes(votes)
+        return cast("Evaluation", kind.grade(rows, **kind.applicable(grading)))
     return _single_label(votes, parsed.level) or grade_counted(*_count_with_gold(votes, parsed), parsed)
 
 
@@ -228,26 +255,40 @@ def grade_counted(
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
     representatives = merge_representatives(result.voices, groups)
-    result = replace_evaluation(
+    result = replace_unread(
         result, voices=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
         exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
     )  # fmt: skip
-    if gold is not None and result.partition is not None:
+    if gold is not None and result.independent.partition is not None:
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = check_gold(blind.partition or result.partition, gold)
+        test, of_gold = _check_gold(blind, result, gold, grading)
         calibration = Calibration(grading.errors, grading.reference, gold, blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
     # Without intervals chance is not known, so no juror is beyond it.
-    outliers = [] if result.interval is None else outlier_alarms(result)
+    outliers = [] if result.independent.interval is None else outlier_alarms(result)
     if not outliers:
         return result
     noted = replace(result, alarms=(*result.alarms, *outliers))
     if is_computed(result, "calibrated"):  # computed to find outliers: not again
         object.__setattr__(noted, "calibrated", result.calibrated)
     return noted
+
+
+def _check_gold(
+    blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
+) -> tuple[GoldTest, list[Alarm]]:
+    """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
+    partition = blind.independent.partition or result.independent.partition
+    plain = replace_unread(
+        blind, voices=result.voices, sketch=result.sketch, calibration=Calibration(grading.errors, grading.reference)
+    )
+    calibrated = plain.calibrated
+    if calibrated is None or calibrated.is_independent or partition is None:
+        return check_gold(cast("Partition", partition), gold)
+    return check_gold(calibrated.partition, gold, 1 - calibrated.interval_of("wrong_labels")[1])
 
 
 def _all_alarms(
@@ -282,11 +323,11 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
             raise refusal
     sketch = count_rows(votes).sketch
     message = (
-        f"all {len(votes.jurors)} jurors only ever said {used[0]!r}, on {sketch.items:,} items: whether that is the "
-        "truth or a default answer they share, votes do not tell"
+        f"all {len(votes.jurors)} jurors give {used[0]!r} on all {sketch.items:,} items; votes alone do not show "
+        "whether that is the truth or a shared default answer"
     )
     alarm = Alarm("single_label", "warning", message, labels=(used[0],))
     return Evaluation(
-        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none", solution=None,
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none",
         alarms=(alarm, *silent), sketch=sketch, level=level,
     )  # fmt: skip

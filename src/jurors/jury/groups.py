@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, SketchError, VotesError, match_name
+from jurors.errors import JurorsError, SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import CALIBRATED, alarm_lines, percent, percent_range
+from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import NamedMapping
@@ -52,7 +52,7 @@ def _rules(by: ByGroup[Any]) -> list[Table]:
     rules = by.rules()
     if not rules:
         return []
-    first = f"{', '.join(by.jurors)} said" if len(by.jurors) <= _MOST_COLUMNS else "jurors said"
+    first = f"votes of {', '.join(by.jurors)}" if len(by.jurors) <= _MOST_COLUMNS else "votes"
     names = list(by.groups)
     labels = [label for label in by.labels if any(label in by_group.values() for _, by_group in rules)]
     has_columns = len(names) <= _MOST_COLUMNS
@@ -88,38 +88,28 @@ def _grades(by: ByGroup[Any]) -> Table:
     else:
         graded = isinstance(first, Evaluation)
         labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
-        real = any(_real(result) is not None for result in by.groups.values())
         level = (f"{first.level * 100:g}%",) if graded else ()
         names = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-        names += [f"score, {CALIBRATED}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
-        names += ["if independent"] if real else []
+        names += ["accuracy", *level, *(f"on {a}" for a in labels)]
         rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, names)]
         right = tuple(k for k in range(1, len(names)) if k != 2 + len(labels))  # all numbers: not the juror
     more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
     return Table(tuple(names), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
 
 
-def _real(result: Any) -> Any:
-    """The calibrated grades of a group; None with a key, and where errors are taken for independent."""
-    return result.as_real if isinstance(result, Evaluation) else None
-
-
 def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, names: list[str]) -> list[tuple[Any, ...]]:
     """One row per juror; the group and its prevalences are in the first."""
     front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
-    real = _real(result)
-    grades = real if real is not None else result.solution and result.solution.to_float()
-    if grades is None:
+    grades = result if isinstance(result, Evaluation) else result.solution.to_float()
+    if not grades.score:
         return [(*front, *("–",) * (len(names) - 2))]
     front += tuple(percent(grades.prevalence.get(a)) for a in labels)
     rows = []
     for k, juror in enumerate(result.jurors):
         row = [*(front if k == 0 else ("",) * len(front)), juror, percent(grades.score[juror])]
         if isinstance(result, Evaluation):
-            row.append(percent_range((real or result).interval_of("score", juror)))
+            row.append(percent_range(result.interval_of("score", juror)))
         row += [percent(grades.accuracy[juror].get(a)) for a in labels]
-        if len(row) < len(names):
-            row.append(percent(result.score.get(juror)))
         rows.append(tuple(row))
     return rows
 
@@ -140,7 +130,7 @@ def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
         if seen[kind] <= _MOST_ALARMS:
             shown.append(alarm)
         elif seen[kind] == many[kind]:
-            more = f"so it is with {many[kind] - _MOST_ALARMS:,} more; --format json names them all"
+            more = f"{many[kind] - _MOST_ALARMS:,} more alarms of this kind; --format json lists all"
             shown.append(replace(alarm, message=more, value=None, jurors=(), labels=(), pairs=()))
     return tuple(shown)
 
@@ -215,7 +205,7 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(
-                f"there is no column {by!r} beside these votes; give one group per row, or a mapping by item"
+                f"these votes have no column {by!r}; give by= one group per row, or a mapping from item to group"
             )
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
@@ -229,10 +219,11 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
     if isinstance(by, Key):
         return votes, _array(by.by_row(votes)), column
     if not hasattr(by, "__iter__"):
-        raise VotesError(f"groups are a column's name, one group per row or a mapping by item, not {type(by).__name__}")
+        given = type(by).__name__
+        raise VotesError(f"by= is the name of a column, one group per row or a mapping from item to group, not {given}")
     listed = list(by)
     if len(listed) != votes.rows:
-        raise VotesError(f"the votes have {votes.rows:,} rows, but {len(listed):,} groups were given")
+        raise VotesError(f"by= has {len(listed):,} groups, and the votes have {votes.rows:,} rows; give one per row")
     return votes, _array(listed), column
 
 
@@ -249,7 +240,7 @@ Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | N
 _WIDEST = 0.2  # a score with a wider interval is of little use
 _MOST_RULES = 10_000
 _LEFT_OUT = "and is left out"
-_LABELLED_BY_ALL = "so its items get the labels that all items together give them"
+_LABELLED_BY_ALL = "so its items get the labels of a grading of all items"
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +254,8 @@ class ByGroup(Result, Generic[Graded]):
     sizes: NamedMapping  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
     left_out: NamedMapping  #: group -> why it could not be graded
     alarms: tuple[Alarm, ...]  #: about the groups, and those of each group, by name
+
+    _kind = "groups"
 
     def __getitem__(self, group: Any) -> Graded:
         graded: Graded = self.groups[match_name(group, tuple(self.groups), "group")]
@@ -397,7 +390,7 @@ def label_by(
     try:
         whole = label(votes, **grading)
     except JurorsError as error:
-        reason = f"all items together cannot be graded ({_inside(error)}), so these labels are majority votes"
+        reason = f"all items together cannot be graded ({_inside(error)}), so the labels are majority votes"
         sketch, inverse = count_votes(votes)
         fallback = (Alarm("majority_fallback", "warning", reason),)
         whole = label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=fallback)
@@ -410,7 +403,7 @@ def label_by(
         place = np.array([whole.labels.index(a) for a in part.labels])
         codes[which], probability[which], rest[which] = place[part.codes], part.probability, False
         methods[part.method] += 1
-        alarms += [_of_group(a, group) for a in part.alarms if a.kind == "majority_fallback"]
+        alarms += [_of_group(a, group) for a in part.alarms if a.reason == "majority_fallback"]
     if rest.any():
         methods[whole.method] += 1
         alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]
@@ -451,7 +444,7 @@ def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
     def score_group(rows: Votes, which: NDArray[np.int64]) -> KeyedEvaluation:
         known = _key(votes.labels, truth[which])
         if known is None:
-            raise SketchError("no item of it has a true label")
+            raise SketchError("no item of the group has a true label")
         return score_labels(rows, known)
 
     return score_group
@@ -464,7 +457,7 @@ def _number_scorer(votes: Votes, key: Any) -> GroupGrader:
 
     def score_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
         if all(value is None for value in truth[which]):
-            raise SketchError("no item of it has a true value")
+            raise SketchError("no item of the group has a true value")
         return score_numbers(_on_known_scale(rows), Key.from_array(truth[which]))
 
     return score_group
@@ -505,6 +498,7 @@ def _by_group(
         raise VotesError(f"no row has a group in column {column!r}")
     results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
     alarms: list[Alarm] = []
+    small: dict[Any, str] = {}
     for group, which, rows in split_votes(votes, groups, names):
         sizes[group] = rows.total
         try:
@@ -516,17 +510,20 @@ def _by_group(
             )
             continue
         sizes[group] = results[group].items
-        alarms += _small(group, results[group])
+        small |= _small(group, results[group])
         alarms += [_of_group(a, group) for a in getattr(results[group], "alarms", ())]
     if not results:
         first, reason = next(iter(left_out.items()))
         if len(set(left_out.values())) > 1:
-            reason = f"none of the {len(left_out):,} groups can be graded; {first!r}, for one: {reason}"
+            reason = f"none of the {len(left_out):,} groups can be graded; for example {first!r}: {reason}"
         raise SketchError(reason)
+    if small:
+        text = f"{_these_groups(small)} too few items for narrow intervals: {format_first_names(small.values(), 3)}"
+        alarms.append(Alarm("small_group", "warning", text, float(len(small))))
     absent = groups == None  # noqa: E711  # elementwise, of an array of objects
     if absent.any():
         items = int(votes.weights[absent].sum())
-        text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
+        text = f"{items:,} items have no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
     labels = votes.labels
     if kind_of(votes) is NUMBERS:
@@ -544,12 +541,18 @@ def _of_group(alarm: Alarm, group: Any) -> Alarm:
     return replace(alarm, message=f"group {group!r}: {alarm.message}")
 
 
-def _small(group: Any, result: Any) -> list[Alarm]:
-    """A warning where a group is too small for its grades to mean much."""
+def _these_groups(names: Mapping[Any, Any]) -> str:
+    return f"{len(names):,} groups have" if len(names) > 1 else "1 group has"
+
+
+def _small(group: Any, result: Any) -> dict[Any, str]:
+    """A group with too few items for narrow intervals, and how many it has; empty for others.
+
+    By the model of independent errors: more items do not narrow what shared errors leave open.
+    """
     items = int(result.items)
-    interval = getattr(result, "interval", None) or {}
+    interval = getattr(getattr(result, "independent", None), "interval", None) or {}
     widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
     if items >= kind_of(result).fewest_items and max(widths, default=0.0) <= _WIDEST:
-        return []
-    known = f"; a score is known only to ±{max(widths) / 2:.0%}" if widths and max(widths) > _WIDEST else ""
-    return [Alarm("small_group", "warning", f"group {group!r} has only {items:,} items{known}", float(items))]
+        return {}
+    return {group: f"{group!r} ({items:,})"}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jurors._lazy import lazy_fields
 from jurors._numeric import Integers
-from jurors.errors import SketchError, VotesError, format_first_names, match_name
+from jurors.errors import SketchError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.jury.kinds import numbers_refusal
 from jurors.options import (
@@ -33,20 +33,18 @@ from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.findings import find_findings, similar_names
-from jurors.votes.frame import collect_frame, is_frame, open_frame
-from jurors.votes.io.sources import are_files
+from jurors.votes.frame import collect, open_frame
 from jurors.votes.key import Key, as_key, read_votes_with_key
 from jurors.votes.layout import find_column
+from jurors.votes.memory import is_in_memory, is_table, votes_in_memory
 from jurors.votes.read import read_votes
 from jurors.votes.recode import Recoding, numerals
-from jurors.votes.repeats import collapse_repeats, merge_numbered_jurors
+from jurors.votes.repeats import merge_numbered_jurors
 from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
 _MOST_LABELS = 300  # a result has jurors x labels² numbers, and takes time and memory by them
-_DEFAULTS = Reading()
-MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
 
 
 def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
@@ -98,24 +96,12 @@ def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOpt
         return source if selected is source.tuples else Sketch.from_votes(selected)
     if isinstance(source, Votes):
         return _select(source, reading, "votes that are read already")
-    is_files = are_files(source)
-    if not is_files and isinstance(source, (np.ndarray, list, tuple)):
-        given = _applicable(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
-        about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
-        parsed = Reading(**about_votes) if about_votes else _DEFAULTS
-        votes, on_scale = Votes.from_matrix(source, **given, scale=None), parsed
-        if (labels := given.get("labels")) is not None:
-            votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
-        return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)
-    if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
-        options = _applicable(options, column_names(TableOptions), "a dataframe")
-        return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
-    if is_files or isinstance(source, (str, Path)) or hasattr(source, "read"):
-        options = _applicable(options, column_names(ReadingOptions), "files")
-        return read_votes(source, **options) if by_item else read_sketch(source, **options)
-    raise VotesError(
-        f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
-    )
+    if is_in_memory(source):
+        if by_item or not is_table(source):
+            return votes_in_memory(source, options)
+        return Sketch.from_frame(source, **_applicable(options, column_names(TableOptions), "a dataframe"))
+    options = _applicable(options, column_names(ReadingOptions), "files")
+    return read_votes(source, **options) if by_item else read_sketch(source, **options)
 
 
 def _select(votes: Votes, options: Mapping[str, Any], what: str) -> Votes:
@@ -151,11 +137,13 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
         return votes, named.by_row(votes)
     given = _applicable(reading, column_names(TableOptions), "a dataframe")
     parsed = Reading.of(given, TableOptions)
-    frame = open_frame(collect_frame(source).to_native()).reaching(parsed, column)
+    opened = open_frame(source)
+    frame = replace(opened, table=collect(opened.table), stream=None, head=None).reaching(parsed, column)
     place = find_column(frame.names, column)
     options = parsed.without(frame.names[place])
-    ignore = [name for name in text_columns(options.ignore) if name in open_frame(source).names]
-    votes = Votes.from_frame(source, **{**given, "ignore": (*ignore, *frame.homes)})
+    ignore = [name for name in text_columns(options.ignore) if name in opened.names]
+    item = {"item": list(frame.item)} if frame.item else {}
+    votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
     layout = frame.layout(options)
     values = frame.table[:, place].to_list()
     if layout.item is None or layout.kind == "counts":
@@ -184,8 +172,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
     if not votes.total:
         yield SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
-        steady = " Asked again, a juror is one voice; `jurors inspect` says how steady."
-        repeated = "" if votes.repeats is None else steady
+        counts_once = " A juror that answers several times counts once."
+        repeated = "" if votes.repeats is None else counts_once
         yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
             f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.{repeated}",
@@ -195,8 +183,8 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
             given=len(votes.jurors),
         )
     if len(votes.labels) < 2:
-        shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
-        message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
+        shown = f"every vote is {votes.labels[0]!r}" if votes.labels else "there are no votes"
+        message = f"grading needs at least two labels, and {shown}; add items on which jurors disagree"
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
     if (refusal := numbers_refusal(votes)) is not None:
         yield refusal
@@ -206,10 +194,10 @@ def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[Sketch
         similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
         whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
         are_numbers = None not in numerals(votes.labels).texts
-        instead = "Say --scale interval if they are numbers, group them" if are_numbers else "Group them"
+        instead = "Use scale=interval if they are numbers, group them" if are_numbers else "Group them"
         yield SketchError(
-            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}): are these scores or free text? "
-            f"{instead}, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
+            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}); they may be scores or free text. "
+            f"{instead}, or leave out what is not a vote (missing=, ignore=){similar}",
             code="many_labels",
             needed=most,
             given=len(votes.labels),
@@ -263,7 +251,7 @@ def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
         return votes, []
     silent = tuple(name for name, has_voted in zip(votes.jurors, voted, strict=True) if not has_voted)
     message = (
-        f"{format_first_names(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+        f"{format_first_names(map(repr, silent), 8)} never voted and {'is' if len(silent) == 1 else 'are'} left out"
     )
     others = [name for name in votes.jurors if name not in set(silent)]
     return votes.take(others), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]

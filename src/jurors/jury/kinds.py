@@ -79,7 +79,7 @@ class Kind:
         OptionError
         """
         instead = self.instead[what.startswith("--")]
-        message = f"{what} does not apply to {self.name}{where}: leave it out, or {instead}"
+        message = f"{what} does not apply to {self.name}{where}; leave it out, or {instead}"
         return OptionError(message, code="does_not_apply", name=what.strip("-="))
 
 
@@ -142,9 +142,8 @@ def numbers_refusal(votes: Votes) -> SketchError | None:
     from jurors.votes.recode import midpoint
 
     return SketchError(
-        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
-        "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
-        f"them with --threshold {midpoint(votes.labels)} or --bins 5",
+        f"these votes are numbers ({votes.scale_why}), and this needs labels; make labels of them with "
+        f"threshold={midpoint(votes.labels)} or bins=5",
         code="numbers",
         given=len(votes.labels),
     )

@@ -1,17 +1,17 @@
 """`label`: the best label of every item, with the probability that it is right, and which items to review.
 
-Votes come in; a `Labelling` goes out. `InformationGain` ranks the items for a person's review by how many wrong labels
-fewer a label of each would leave.
+Votes come in; a `Labelling` goes out.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from html import escape
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,81 +20,23 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
-from jurors.options import GradeOptions, Label, split_options
-from jurors.results import Columns, Drawable, Table, row_documents
+from jurors.jury.kinds import LABELS, kind_of
+from jurors.options import GradeOptions, Label, show_options, split_options
+from jurors.results import Columns, Drawable, Table, count_noun, row_documents
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
+from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.layout import item_parts
 from jurors.votes.table import Votes
 
-_LITTLE = 0.05  # wrong labels fewer among others: less is not mentioned
 VOTE_OF = "vote of "
 _MOST_NAMED = 8  # with more jurors, votes are counted
-
-
-@dataclass(frozen=True, eq=False)
-class InformationGain:
-    """The information gain of a label of each item, in wrong labels fewer."""
-
-    own: NDArray[np.float64]  #: (items,) the probability that its own label is wrong
-    others: NDArray[np.float64]  #: (items,) how many labels fewer of others are expected to be wrong
-    alike: NDArray[np.int64]  #: (items,) how many other items have the same votes
-    kind: NDArray[np.int64]  #: (items,) which tuple
-
-    def first(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Select the items with the largest gain.
-
-        The first item of a tuple has most of the information about others: the k-th counts with 1/k of it.
-
-        Returns
-        -------
-        items : ndarray of int, (count,)
-            Their positions, the largest gain first.
-        gain : ndarray, (count,)
-            Of each, given those before it.
-        """
-        alone = self.own + self.others
-        candidates = np.arange(len(alone))
-        most = np.full(int(self.kind.max(initial=-1)) + 1, -np.inf)
-        if 0 < count < len(most):  # tuples are many, and the first item of each counts in full
-            np.fmax.at(most, self.kind, alone)
-            candidates = np.flatnonzero(~(alone < np.partition(most, -count)[-count]))
-        order = candidates[np.argsort(-alone[candidates], kind="stable")]
-        which = np.unique(self.kind[order], return_inverse=True)[1]
-        rank = np.argsort(np.argsort(which, kind="stable"), kind="stable")
-        before = rank - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
-        gain = self.own[order] + self.others[order] / (1 + before)
-        best = np.argsort(-gain, kind="stable")[: max(count, 0)]
-        return order[best], gain[best]
-
-    def why(self, at: NDArray[np.int64]) -> tuple[str, ...]:
-        """The reason to review each of these items, in words.
-
-        Returns
-        -------
-        tuple of str
-
-        Examples
-        --------
-        >>> both = np.zeros(2, int)
-        >>> gain = InformationGain(np.array([0.48, 0.48]), np.array([0.83, 0.01]), np.array([119, 0]), both)
-        >>> gain.why(np.arange(2))[0]
-        '48% likely to be wrong; 0.8 fewer wrong among other items, 119 of them with the same votes'
-        >>> gain.why(np.arange(2))[1]
-        '48% likely to be wrong'
-        """
-        reasons = []
-        for k in at.tolist():
-            own, others, alike = float(self.own[k]), float(self.others[k]), int(self.alike[k])
-            same = "" if not alike else f", {alike:,} of them with the same votes"
-            more = "" if others < _LITTLE else f"; {others:.1f} fewer wrong among other items{same}"
-            reasons.append(f"{own:.0%} likely to be wrong{more}")
-        return tuple(reasons)
 
 
 def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
@@ -140,7 +82,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 _LEVELS = ("median", "expected", "low", "high")
-_RESERVED = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # names that no text may have
+_RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
@@ -148,7 +90,7 @@ _MOST_TEXT = 60  # characters of a text in a table to read
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
-    """One label per item. `probability` is NaN after a fallback to majority vote."""
+    """One label per item; `probability` is NaN where a label is a majority vote."""
 
     items: NDArray[Any]
     labels: tuple[Label, ...]
@@ -160,14 +102,14 @@ class Labelling(Drawable):
     counts: NDArray[np.int64] | None = None  #: how many items each row represents; None: one each
     groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled separately
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
-    basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
-    teaching: Callable[[], InformationGain | None] | None = None  #: computes the information gain of a person's labels
-    reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
+    expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
 
     _is_bare = True
+    _kind = "label"
 
     @property
     def label(self) -> NDArray[Any]:
@@ -175,34 +117,23 @@ class Labelling(Drawable):
         return _label_array(self.labels)[self.codes]
 
     @property
-    def expected_errors(self) -> float:
-        """How many of the labels are expected to be wrong; NaN after a fallback to majority vote."""
-        return float(np.sum((1 - self.probability) * (1 if self.counts is None else self.counts)))
+    def wrong_labels(self) -> float | None:
+        """The share of the labels that is expected to be wrong; None where no label has a probability."""
+        if self.expected is not None:
+            return self.expected
+        known = ~np.isnan(self.probability)
+        weights = None if self.counts is None else self.counts[known]
+        return float(np.average(1 - self.probability[known], weights=weights)) if known.any() else None
 
     def review(self, count: int) -> NDArray[np.int64]:
-        """The positions of the items where a person's review helps most: those with the largest information gain.
-
-        A label corrects its own item, and others as far as it shows which errors jurors share; where nothing is known
-        about that, the least probable label comes first.
+        """The positions of the items to check first: those whose label is the least likely to be right.
 
         Returns
         -------
         ndarray of int
         """
-        return self._review(count)[0]
-
-    @cached_property
-    def taught(self) -> InformationGain | None:
-        """The information gain of a person's labels, computed once; None where nothing is known about shared errors."""
-        return None if self.teaching is None else self.teaching()
-
-    def _review(self, count: int) -> tuple[NDArray[np.int64], dict[str, tuple[Any, ...]] | None]:
-        teaching = self.taught
-        if teaching is None:
-            order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
-            return order[: max(count, 0)], None
-        listed, gain = teaching.first(count)
-        return listed, {"teaches": tuple(gain.tolist()), "why": teaching.why(listed)}
+        order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
+        return order[: max(count, 0)]
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
@@ -216,18 +147,18 @@ class Labelling(Drawable):
         >>> from jurors import Votes, label
         >>> votes = Votes.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "a", "a"]] * 9)
         >>> label(votes).for_review(1, votes).to_frame().columns.tolist()
-        ['item', 'label', 'probability', 'teaches', 'why', 'vote of 1', 'vote of 2', 'vote of 3']
+        ['item', 'label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
         """
-        listed, reasons = self._review(count)
+        listed = self.review(count)
         items = self.items[listed].tolist()
         shown = None if texts is None else texts.of(items, taken=_RESERVED)
         if votes.counts is not None:
-            return replace(self, listed=listed, votes=None, texts=shown, reasons=reasons)
+            return replace(self, listed=listed, votes=None, texts=shown)
         names, rows = votes.item_names(), listed.tolist()
         if len(names) != len(self) or not np.array_equal(names[listed], self.items[listed]):  # in another order
             place = {name: row for row, name in enumerate(names.tolist())}
             rows = [place[item] for item in items]
-        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown, reasons=reasons)
+        return replace(self, listed=listed, votes=votes_on(votes, rows), texts=shown)
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
         """The items that are listed, or those at these positions.
@@ -247,7 +178,7 @@ class Labelling(Drawable):
             "method": self.method,
             "labels": self.labels,
             **self.partition.sketch.tuples.scale_document(),
-            "expected_errors": self.expected_errors,
+            "wrong_labels": self.wrong_labels,
             "items": row_documents(self._columns()),
             "alarms": self.alarms,
         }
@@ -259,9 +190,9 @@ class Labelling(Drawable):
 
     def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         """The columns without the votes and texts of the items."""
-        columns: dict[str, Any] = {
-            "item": self.items[at], "label": self.label[at], "probability": self.probability[at]
-        }  # fmt: skip
+        named = {"item": self.items} if self.parts is None else self.parts
+        columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
+        columns |= {"label": self.label[at], "probability": self.probability[at]}
         if self.levels is not None:
             levels = self.levels.take(at)
             is_known = bool((levels.median >= 0).all())
@@ -270,33 +201,27 @@ class Labelling(Drawable):
             columns |= dict(zip(_LEVELS, values, strict=True))
         if self.groups is not None:
             columns["group"] = self.groups[at]
-        return columns | dict(self.reasons or {})
+        return columns
 
     def _blocks(self) -> tuple[Table]:
         columns = self._label_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
-        why = columns.pop("why", None)
-        if self.reasons:
-            columns["teaches"] = [f"{gain:.2f}" for gain in columns["teaches"]]
         if self.votes:
             columns["votes"] = short_vote(self.votes)
         for name, texts in (self.texts or {}).items():
             lines = [" ".join(text.split()) for text in texts]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        if why is not None:
-            columns["why"] = why
-        return (replace(Table.of(columns), right=(2,)),)
+        return (replace(Table.of(columns), right=(list(columns).index("probability"),)),)
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def __repr__(self) -> str:
         rows = "items" if self.counts is None else "tuples"
-        wrong = self.expected_errors
-        share = wrong / max(len(self.codes) if self.counts is None else int(self.counts.sum()), 1)
-        errors = f", {wrong:,.1f} errors expected ({share:.1%}, {self.basis})" if wrong == wrong else ""
+        wrong = self.wrong_labels
+        errors = "" if wrong is None else f", about {wrong:.1%} of the labels wrong"
         return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
     def __str__(self) -> str:
@@ -306,31 +231,6 @@ class Labelling(Drawable):
         at = self._listed()
         more = f"<p>… {len(at) - _MOST_SHOWN:,} more</p>" if len(at) > _MOST_SHOWN else ""
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
-
-
-def information_gain(
-    evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None
-) -> InformationGain | None:
-    """The information gain of labels of these rows.
-
-    Parameters
-    ----------
-    tuple_of_row
-        (rows,) the decision tuple of each.
-    known
-        (rows,) the label of each where it is known already, and the gain 0; -1 where it is not.
-
-    Returns
-    -------
-    InformationGain or None
-        None where nothing is known about shared errors.
-    """
-    by_tuple = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
-    if by_tuple is None:
-        return None
-    is_open = np.ones(len(tuple_of_row)) if known is None else np.asarray(known) < 0
-    own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (by_tuple.own, by_tuple.others))
-    return InformationGain(own, others, np.maximum(by_tuple.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
 def label_rows(
@@ -363,6 +263,39 @@ def label_rows(
     )
 
 
+def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, ...]:
+    """The alarms of the grades, and how many labels have no probability."""
+    unknown = int(partition.sketch.counts[np.isnan(partition.probability)].sum())
+    if not unknown:
+        return evaluation.alarms
+    message = (
+        f"{count_noun(unknown, 'label')} of {partition.sketch.items:,} {'has' if unknown == 1 else 'have'} no "
+        "probability: the model does not explain these votes, so the label is a majority vote"
+    )
+    return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
+
+
+def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
+    """The labels with the columns that name an item together, as the table has them, instead of one joined name."""
+    columns = item_parts((), item)
+    if len(columns) < 2 or set(columns) & set(_RESERVED):
+        return labelling
+    names = [re.split(r"(?<!\\)\|", str(name)) for name in labelling.items.tolist()]
+    if any(len(name) != len(columns) for name in names):  # another reading: a column that is called so
+        return labelling
+    parts: dict[str, NDArray[Any]] = {}
+    for column, cells in zip(columns, zip(*names, strict=True), strict=True):
+        texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
+        own: dict[str, Any] = {}
+        if is_frame(source):
+            own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}
+        elif all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
+            own = {text: int(text) for text in texts}
+        values = [own.get(text, text) for text in texts]
+        parts[column] = _label_array(tuple(values))
+    return replace(labelling, parts=parts)
+
+
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     """Labels as an array of their own type, so that integer labels come back as integers."""
     array = np.empty(len(labels), dtype=object)
@@ -371,15 +304,19 @@ def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     return np.array(labels) if is_uniform else array
 
 
-def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpack[GradeOptions]) -> Labelling:
+@show_options(GradeOptions)
+def label(
+    source: Any, *, evaluation: Evaluation | None = None, by: Any = None, **options: Unpack[GradeOptions]
+) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
-    With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
-    exists, majority vote labels the items, without probabilities and with an alarm.
+    Pass `evaluation`, the result of `grade` on the same votes, to grade only once. Where no solution explains the
+    votes, the labels are majority votes without probabilities, and an alarm says so.
 
     Returns
     -------
     Labelling
+        Of numbers `ItemValues`. With `by`, every item is labelled by the rule of its own group.
 
     Examples
     --------
@@ -389,12 +326,21 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     >>> str(labelling.label[0]), len(labelling)
     ('yes', 100)
     """
+    if by is not None:
+        from jurors.jury.groups import label_by
+
+        labelling, groups, _ = label_by(source, by, **options)
+        return replace(labelling, groups=groups)
     grading, reading = split_options(options)
+    if kind_of(source) is not LABELS and not isinstance(source, Votes | Sketch):  # `Numbers` or `Preferences`
+        return cast("Labelling", kind_of(source).label(source, **kind_of(source).applicable(grading)))
     accepted, known = read_input(source, **reading), None
+    if (kind := kind_of(accepted)) is not LABELS:
+        return cast("Labelling", kind.label(accepted, **kind.applicable(grading)))
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
-        message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
+        message = f"evaluation= is graded already, so {next(iter(grading))}= has no effect; leave one of them out"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
         counted, graded = count_rows(accepted), evaluation.sketch
@@ -404,22 +350,18 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
             or (graded.jurors, graded.labels, graded.items) != (votes.jurors, votes.labels, votes.total)
             or not np.array_equal(graded.counts, counted.sketch.counts)
         ):
-            raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
-    partition = evaluation.labelling_partition
+            raise SketchError("evaluation= was made from other votes; grade these votes, or leave it out")
+    partition = evaluation.partition
     if partition is None:
-        message = (
-            "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their "
-            "errors"
-        )
-        fallback = Alarm("majority_fallback", "warning", message)
+        message = "no solution explains the votes, so all labels are majority votes without a probability"
+        fallback = Alarm("majority_fallback", "warning", message, float(counted.votes.total))
         by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
         return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
-    later = partial(getattr, evaluation, "alarms")
+    later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
-    if partition is not evaluation.partition:
-        about["basis"] = CALIBRATED
-        about["teaching"] = partial(information_gain, evaluation, counted.tuple_of_row, known)
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    if reading.get("item") is not None:
+        labelled = _with_parts(labelled, source, reading["item"])
     if known is None:
         return labelled
     is_gold = known >= 0  # these have their true label, with certainty
@@ -428,4 +370,5 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(is_gold, 1.0, labelled.probability),
+        expected=evaluation.wrong_labels,
     )

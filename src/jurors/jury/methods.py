@@ -15,16 +15,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import permutations
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
-from jurors.evaluate.alarms import Alarm, sort_by_severity
+from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
-from jurors.evaluate.evaluation import Evaluation, replace_evaluation
+from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.evaluate.partition import Choice, choose_solution, majority_partition, partition_by_label
 from jurors.evaluate.solution import Fit, Island, NamedMapping, Solution, WeakestPair
@@ -91,9 +93,11 @@ def orient_solution(name: str, sketch: Sketch, fit: Fit, request: GradeRequest, 
     elif knows:
         raise SketchError("a trusted juror or a common label settles panels of two labels only; give gold items")
     return Evaluation(
-        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
-        solutions=solutions, rule=rule,
-        partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name,
+        independent=IndependentGrades(
+            solution=fit.solution, solutions=solutions, rule=rule,
+            partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
+        ),
         alarms=sort_by_severity(fit.alarms), target=request.target, level=request.level,
         iterations=fit.iterations, converged=fit.converged, model=fit.model, measured=fit.details,
         **{"notes": fit.notes, **about},
@@ -160,26 +164,38 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     count = int(group.max()) + 1
     if count == 1:
         return grade(sketch)
-    message = f"the jurors fall into {count} groups that share no item: nothing compares one group with another"
+    message = f"the jurors form {count} groups that share no items, so scores of different groups cannot be compared"
     if count > MOST_GROUPS:
         whole = grade(sketch)
-        alarm = Alarm("disconnected_groups", "warning", f"{message}; so many are graded as one", float(count))
+        alarm = Alarm(
+            "disconnected_groups", "warning", f"{message}; with so many groups, all are graded together", float(count)
+        )
         return replace(whole, alarms=(alarm, *whole.alarms))
     parts = [restrict_to_jurors(sketch, group, k) for k in range(count)]
     cards = [grade(part) for part, _ in parts]
-    if any(card.solution is None or card.partition is None for card in cards):
+    if any(card.independent.solution is None or card.independent.partition is None for card in cards):
         raise SketchError(f"{message}, and one of them has no real evaluation; grade them one by one")
-    alarms = [Alarm("disconnected_groups", "warning", f"{message}; each was graded by itself", float(count))]
-    for card in cards:
-        who = format_first_names(map(repr, card.jurors), _MOST_NAMED)
-        for alarm in card.alarms:
-            if alarm.kind == "too_few_voices":  # about its own group, and all jurors of it
-                alarm = replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
-            alarms.append(alarm)
+    alarms = [Alarm("disconnected_groups", "warning", f"{message}; each group is graded separately", float(count))]
+    alarms += [
+        _of_group(alarm, card.items, sketch.items)
+        for card in cards
+        for alarm in card.alarms
+        if alarm.reason != "too_few_voices"
+    ]
+    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_voices"]
+    if few:  # about their own groups, and all jurors of them
+        who = tuple(juror for card, _ in few for juror in card.jurors)
+        shown = format_first_names(map(repr, who), _MOST_NAMED)
+        message = f"in the group of {shown}, {few[0][1].message}"
+        if len(few) > 1:
+            message = f"{len(few)} groups have fewer than 3 distinct jurors, so their jurors have no intervals: {shown}"
+        worst = sort_by_severity([alarm for _, alarm in few])[0]
+        alarm = replace(worst, message=message, jurors=who)
+        alarms.append(_of_group(alarm, sum(card.items for card, _ in few), sketch.items))
     shares = np.array([card.items for card in cards], dtype=float)
     shares /= shares.sum()
-    prevalence = shares @ np.array([list(card.prevalence.values()) for card in cards], dtype=float)
-    solutions: list[Any] = [card.solution for card in cards]
+    prevalence = shares @ np.array([list(card.independent.prevalence.values()) for card in cards], dtype=float)
+    solutions: list[Any] = [card.independent.solution for card in cards]
     grades = {j: pair for s in solutions for j, *pair in zip(s.jurors, s.confusions, s.score.values(), strict=True)}
     confusions, scores = zip(*(grades[juror] for juror in sketch.jurors), strict=True)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalence.tolist()), confusions, scores)
@@ -189,33 +205,41 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
     by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
     for (part, rows), card in zip(parts, cards, strict=True):
-        if card.partition is not None:
+        if (own := card.independent.partition) is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
-            by_majority[rows] = card.partition.is_sure_of_itself
+                posterior[rows] = own.by_true_label / part.counts[:, None]
+            by_majority[rows] = own.is_sure_of_itself
     partition = partition_by_label(sketch, solution, np.nan_to_num(posterior))
     partition = replace(partition, by_majority=by_majority if by_majority.any() else None)
     result = replace(
-        cards[0], items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
-        solutions=(solution,), interval=None, standard_error=None,
-        partition=partition, alarms=tuple(alarms),
-        islands=tuple(Island(card.jurors, card.items, card.prevalence, card.model) for card in cards),
+        cards[0], items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, alarms=tuple(alarms),
+        independent=IndependentGrades(
+            solution=solution, solutions=(solution,), rule=cards[0].independent.rule, partition=partition
+        ),
+        islands=tuple(Island(card.jurors, card.items, card.independent.prevalence, card.model) for card in cards),
         voices=tuple(place[original[juror]] for juror in sketch.jurors),
-        notes=(), dependence=None, model=None, iterations=None, converged=None, measured={},
+        notes=(), model=None, iterations=None, converged=None, measured={},
     )  # fmt: skip
-    if all(card.standard_error is None for card in cards):
+    if all(card.independent.standard_error is None for card in cards):
         return result
     # Groups share no item, so their errors are independent.
-    errors = [card.standard_error or _missing(card, np.nan) for card in cards]
+    errors = [card.independent.standard_error or _missing(card, np.nan) for card in cards]
     by_group = np.array([[e["prevalence"][a] for a in sketch.labels] for e in errors])
     spread = np.sqrt(((shares[:, None] * by_group) ** 2).sum(axis=0))
     ends = interval_around(prevalence, spread, np.full(len(prevalence), float(sketch.items)), result.level)
-    intervals = [card.interval or _missing(card, (np.nan, np.nan)) for card in cards]
-    return replace(
-        result,
+    intervals = [card.independent.interval or _missing(card, (np.nan, np.nan)) for card in cards]
+    independent = replace(
+        result.independent,
         interval=_joint_statistics(sketch, zip(*(end.tolist() for end in ends), strict=True), intervals),
         standard_error=_joint_statistics(sketch, spread.tolist(), errors),
     )
+    return replace(result, independent=independent)
+
+
+def _of_group(alarm: Alarm, items: int, of: int) -> Alarm:
+    """An alarm about a group: a warning where the grades of most items do not depend on it."""
+    is_small = 2 * items < of and "warning" in KINDS[alarm.reason].levels
+    return replace(alarm, level="warning") if alarm.level == "alarm" and is_small else alarm
 
 
 def _joint_statistics(sketch: Sketch, prevalence: Iterable[Any], groups: list[NamedMapping]) -> NamedMapping:
@@ -262,20 +286,27 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
     result = orient_solution("latent", sketch, panel.fit, request, voices=representatives, notes=notes)
     checks = _PanelChecks(sketch, panel, result)
     if few := too_few_juror_alarms(sketch):
-        others = [alarm for alarm in checks.of_jurors() if alarm.kind != "twin_jurors"]  # which `few` reports
+        others = [alarm for alarm in checks.of_jurors() if alarm.reason != "twin_jurors"]  # which `few` reports
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         alarms = sort_by_severity([*few, *others])
-        return replace(result, alarms=alarms, notes=(*result.notes, note), partition=by_majority)
-    if request.intervals and result.rule == FIT_RULE:
+        independent = replace(result.independent, partition=by_majority)
+        return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
+    if request.intervals and result.independent.rule == FIT_RULE:
         also = None if checks.spread is None else checks.spread.add
         ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
         if ends is not None:
-            result = replace(
-                result, interval=named_statistics(sketch, ends), standard_error=named_statistics(sketch, ends["errors"])
+            independent = replace(
+                result.independent,
+                interval=named_statistics(sketch, ends),
+                standard_error=named_statistics(sketch, ends["errors"]),
             )
-    later: Any = {name: partial(_checked, checks, name) for name in ("alarms", "notes", "dependence")}
-    return replace_evaluation(result, **later)
+            result = replace(result, independent=independent)
+    alarms_later, notes_later, dependence_later = (
+        partial(_checked, checks, path) for path in ("alarms", "notes", "independent.dependence")
+    )
+    independent = replace_unread(result.independent, dependence=dependence_later)
+    return replace_unread(result, alarms=alarms_later, notes=notes_later, independent=independent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +333,7 @@ class _PanelChecks:
     @cached_property
     def spread(self) -> DependenceSpread | None:
         """Error correlations, for two labels and four jurors or more, and how they vary over the replicates."""
-        panel, solution, sketch = self.panel, self.graded.solution, self.panel.deduplicated
+        panel, solution, sketch = self.panel, self.graded.independent.solution, self.panel.deduplicated
         is_possible = len(sketch.labels) == 2 and FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS
         if solution is None or not is_possible:
             return None
@@ -314,43 +345,42 @@ class _PanelChecks:
         """The grades with all alarms, notes and error correlations."""
         with single_threaded():
             alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
-            if self.graded.partition is not None:
-                alarms += degenerate_alarms(self.graded.partition)
+            if self.graded.independent.partition is not None:
+                alarms += degenerate_alarms(self.graded.independent.partition)
             result = replace(self.graded, alarms=sort_by_severity(alarms))
             if self.spread is None:
                 return result
             return _with_dependence(result, self.spread.result(result.level), self.panel.repeats)
 
 
-def _checked(checks: _PanelChecks, name: str) -> Any:
-    return getattr(checks.checked, name)
+def _checked(checks: _PanelChecks, path: str) -> Any:
+    return attrgetter(path)(checks.checked)
 
 
 def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
     """Add the error correlations, a note of what the jurors are worth, and an alarm of groups not yet reported."""
     size, alarms = len(dependence.jurors), result.alarms
-    is_reported = any(alarm.kind == "correlated_errors" for alarm in alarms)
+    is_reported = any(alarm.reason == "correlated_errors" for alarm in alarms)
     if size == FEWEST_JURORS and is_reported:
         # Which of four jurors share an error cannot be determined, so the residual correlations mean nothing.
-        note = "How many independent jurors these 4 are worth is unknown: their errors go together, nobody knows whose."
+        note = "Residuals of 4 jurors do not show which of them share errors."
         return replace(result, notes=(*result.notes, note))
     ends = dependence.interval["effective_jurors"] if dependence.interval else None
     interval = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
     worth = f"{dependence.effective_jurors:.1f}{interval}"
-    note = f"As far as errors go together, these {size} jurors are worth at most {worth} independent ones."
+    note = f"By the residuals of the independent-errors model, these {size} jurors are worth at most {worth}."
     if ends is None and not dependence.is_noticed:
-        note = (
-            f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
-        )
+        note = f"The residuals of the independent-errors model show no mean error correlation of these {size} jurors."
     known = [{result.jurors[k] for k in group} for group in repeats]
     groups = [group for group in dependence.groups if not any(members.issuperset(group) for members in known)]
     if groups and not is_reported:
         who = "; ".join(" + ".join(group) for group in groups)
-        message = f"errors go together beyond chance in groups: {who}"
+        message = f"errors are slightly correlated within groups of jurors: {who}"
         names = tuple(name for group in groups for name in group)
-        alarm = Alarm("correlated_errors", "warning", message, dependence.mean_correlation, names)
+        alarm = Alarm("correlated_errors", "note", message, dependence.mean_correlation, names)
         alarms = sort_by_severity([*alarms, alarm])
-    return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=dependence)
+    independent = replace(result.independent, dependence=dependence)
+    return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------
@@ -384,35 +414,35 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
             raise
         diagnostics = _diagnostics(whole, evaluate_trios(whole.table()))
         severe = _with_severity([alarm, *alarms], diagnostics["smallest_correlation"])
-        return result(solution=None, alarms=severe, rule="none: there is no solution", **diagnostics)
+        return result(alarms=severe, independent=IndependentGrades(rule="none: there is no solution"), **diagnostics)
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
     table = whole.table()
     decoded = evaluate_trios(table)
     alarms += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
     diagnostics = _diagnostics(whole, decoded)
-    result = partial(
-        result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule,
-        alarms=_with_severity(alarms, diagnostics["smallest_correlation"]), **diagnostics,
-    )  # fmt: skip
+    result = partial(result, alarms=_with_severity(alarms, diagnostics["smallest_correlation"]), **diagnostics)
+    independent = partial(IndependentGrades, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule)
     if not exact.is_real:
-        return result(solution=None)
+        return result(independent=independent())
     floats = exact.to_float()
-    if any(alarm.kind == "too_few_voices" for alarm in alarms):
-        return result(solution=floats, partition=majority_partition(sketch))
+    if any(alarm.reason == "too_few_voices" for alarm in alarms):
+        return result(independent=independent(solution=floats, partition=majority_partition(sketch)))
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return result(
-        solution=floats,
-        interval=named_statistics(sketch, ends),
-        standard_error=named_statistics(sketch, ends["errors"]),
-        partition=partition_by_label(sketch, floats),
+        independent=independent(
+            solution=floats,
+            interval=named_statistics(sketch, ends),
+            standard_error=named_statistics(sketch, ends["errors"]),
+            partition=partition_by_label(sketch, floats),
+        )
     )
 
 
 def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
     """Contradictions without a value get ε*: how correlated the errors must be, at the least."""
     kinds = {"complex", *CONTRADICTIONS}
-    return tuple(replace(a, value=least) if a.kind in kinds and a.value is None else a for a in alarms)
+    return tuple(replace(a, value=least) if a.reason in kinds and a.value is None else a for a in alarms)
 
 
 def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
@@ -531,10 +561,12 @@ def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
         ends = exact_intervals(sketch, exact, request.target, request.level, request.seed)
     return Evaluation(
         items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
-        solution=floats, exact=exact, solutions=solutions, rule=decode.rule or "",
-        partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
+        independent=IndependentGrades(
+            solution=floats, exact=exact, solutions=solutions, rule=decode.rule or "",
+            partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
+            interval=None if ends is None else named_statistics(sketch, ends),
+            standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
+        ),
         alarms=sort_by_severity([*few, *alarms]), target=request.target, level=request.level,
-        interval=None if ends is None else named_statistics(sketch, ends),
-        standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
         measured={"relabelings": decode.relabelings, "gap": decode.gap},
     )  # fmt: skip

@@ -56,7 +56,7 @@ def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = ""
     return ReferenceJury(
         name=name, kind=kind, source=source, items=int(known.sum()), jurors=jury.jurors, labels=jury.labels,
         votes_per_item=float(jury.weights[jury.row].sum() / jury.weights.sum()), spread=answer_spread(jury),
-        rho=float(np.exp(log_rho)), slant=float(np.sqrt(bias_square)), deviation=deviation,
+        rho=float(np.exp(log_rho)), label_bias=float(np.sqrt(bias_square)), deviation=deviation,
         label_deviation=label_deviation,
     )  # fmt: skip
 
@@ -157,8 +157,8 @@ def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unp
     evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
     if has_too_few_jurors(evaluation):
         raise SketchError(
-            "these jurors are fewer than three voices (copies of each other): such a jury is not graded without a key, "
-            "and tells nothing of one that is",
+            "fewer than three of these jurors are distinct; such a jury cannot be graded without a key, so it cannot "
+            "be a reference",
             code="few_jurors",
         )
     return GradedBlind(evaluation, counted.sketch, counted.by_tuple(truth))

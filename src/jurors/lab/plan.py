@@ -238,7 +238,7 @@ class PlanRow:
     weakest: tuple[str, Label]  #: the juror and label that need most items
     correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
     breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None if not computed
-    real_width: float | None  #: ± of a typical score as real juries go, without gold and however many items
+    calibrated_width: float | None  #: ± of a typical calibrated score, without gold and however many items
     gold_to_halve: int | None  #: gold items that would halve it; None if unknown
 
 
@@ -260,7 +260,7 @@ class Plan(Result):
         -------
         Table
         """
-        columns = ("jurors", "items for accuracies", "items for prevalence", "needs most", "safe below", "useless from")
+        columns = ("jurors", "items: accuracy", "items: prevalence", "needs most", "safe below", "useless from")
         cells = tuple(
             (
                 row.jurors, _count(row.items), _count(row.items_for_prevalence),
@@ -270,20 +270,20 @@ class Plan(Result):
             for row in self.rows
         )  # fmt: skip
         title = (
-            f"items until every accuracy is known to ±{self.width:g} ({self.level * 100:.10g}% intervals, "
+            f"items for a half width of {self.width:g} with independent errors ({self.level * 100:.10g}% intervals, "
             f"target {self.target})"
         )
         return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
 
     def gold_table(self) -> Table:
-        """Tabulate how far scores would be known as real juries go, and what gold would improve."""
-        rows = [(row.jurors, row.real_width, row.gold_to_halve) for row in self.rows]
+        """Tabulate the width of calibrated scores, and how many gold items halve it."""
+        rows = [(row.jurors, row.calibrated_width, row.gold_to_halve) for row in self.rows]
         cells = tuple(
             (jurors, "–" if width is None else f"± {width:.2f}", "–" if gold is None else f"about {gold}")
             for jurors, width, gold in rows
         )
-        columns = ("jurors", "a score is known to", "gold items to halve that")
-        title = f"as real juries go, {self.level * 100:.10g}% intervals, however many items"
+        columns = ("jurors", "calibrated score", "gold items to halve it")
+        title = f"half widths of {self.level * 100:.10g}% intervals with correlated errors, for any number of items"
         return Table(columns, cells, title=title, right=(0, 1, 2))
 
     def _document(self) -> dict[str, Any]:
@@ -296,7 +296,8 @@ class Plan(Result):
 
     def _columns(self) -> Columns:
         names = (
-            "jurors", "items", "items_for_prevalence", "correlation", "breaking_point", "real_width", "gold_to_halve",
+            "jurors", "items", "items_for_prevalence", "correlation", "breaking_point", "calibrated_width",
+            "gold_to_halve",
         )  # fmt: skip
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
@@ -311,11 +312,11 @@ class Plan(Result):
 
 
 _NOTES = (
-    f"Items: at least {FEWEST_ITEMS}, and for errors that are independent; correlated errors add a bias that stays.",
-    "Safe below: while no error correlation (a covariance) exceeds this, the bias stays within the width as well.",
-    "Useless from: as much could explain all that some juror has in common with the others; nothing bounds it then.",
+    f"Items: at least {FEWEST_ITEMS}. More items do not remove the bias that correlated errors cause.",
+    "Safe below: up to this error correlation (a covariance), the bias is at most the half width, too.",
+    "Useless from: from this error correlation on, the accuracies of some juror have no bounds.",
 )
-_REAL_NOTE = "Gold: items with a known true label, drawn at random; what they leave is foretold to 1 to 5 points."
+_REAL_NOTE = "Gold items: known labels of randomly drawn items. The predicted numbers are off by 1 to 5 points."
 _NEVER = f"Never: no test of up to {_MAX_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
 _UNKNOWN = f"–: bounds are computed for two labels and up to {MOST_JURORS} jurors."
 
@@ -368,13 +369,13 @@ def plan(
         raise OptionError(f"target must be 'test' or 'population', got {target!r}")
     missing_rate = float(parse_probability(missing, "missing"))
     if missing_rate == 1:
-        raise SketchError("nobody votes where every vote is missing; give missing below 1")
+        raise SketchError("missing must be below 1: with every vote missing, there is nothing to grade")
     rows, curves = [], []
     for size in sizes:
         jury = {"jurors": size, "labels": labels, "prevalence": prevalence, "accuracy": _repeated(accuracy, size)}
         model = jury_model(**jury)
         if not min(model.prevalence) > 0:
-            raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
+            raise SketchError("every label needs a prevalence above 0")
         if len(model.labels) == 2 and sum(table[0][0] + table[1][1] - 1 for table in model.confusion) < 0:
             raise SketchError(
                 f"{len(model.jurors)} jurors who are wrong more often than right look like their mirror image, and "

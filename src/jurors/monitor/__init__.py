@@ -1,4 +1,4 @@
-"""Votes as they come in: counts by part of the stream, windows, alarms one may watch all the time."""
+"""Streams of votes: counts by window, grades at any time, and drift alarms that you can check continuously."""
 
 from jurors.monitor.monitor import Monitor
 from jurors.monitor.windows import Pane, Panes, Window

@@ -79,7 +79,9 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
     """
     if isinstance(source, Votes):
         if source.counts is not None:
-            message = "these votes are counts without items; add sketches with `+`, a monitor needs who said what"
+            message = (
+                "a monitor needs the item of every vote, but these votes are counts; merge sketches with `+` instead"
+            )
             raise VotesError(message)
         row, col, code = source.triples()
         return batch_of((source.item_names()[row], (list(source.jurors), col), (list(source.labels), code)))
@@ -92,7 +94,9 @@ def as_batch(source: Any, **names: str | None) -> VoteBatch:
         elif isinstance(row, (tuple, list)) and len(row) in (3, 4):
             votes.append([*row, None][:4])
         else:
-            message = f"row {number} is no vote: give (item, juror, label) or (item, juror, label, time), or a mapping"
+            message = (
+                f"row {number} is not a vote: give (item, juror, label) or (item, juror, label, time), or a mapping"
+            )
             raise VotesError(message, code="bad_row", row=number)
     *columns, times = ([vote[k] for vote in votes] for k in range(4))
     return batch_of(columns, None if all(map(is_missing, times)) else times)
@@ -151,7 +155,7 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
         The votes, without values that mean no vote.
     """
     if len({len(column[1] if isinstance(column, tuple) else column) for column in columns}) > 1:
-        raise VotesError("item, juror and label differ in length")
+        raise VotesError("item, juror and label must have the same length")
     factorized: list[tuple[list[Any], Integers]] = []
     for column, what in zip(columns, ("item", "juror", "label"), strict=True):
         try:
@@ -221,9 +225,11 @@ def seconds(time: Any) -> float:
     if isinstance(value, datetime):
         value = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise VotesError(f"time {str(time)[:40]!r} is none: give seconds since 1970, a datetime, or ISO 8601 text")
+        raise VotesError(
+            f"time {str(time)[:40]!r} is not a time: give seconds since 1970, a datetime, or ISO 8601 text"
+        )
     if abs(value) >= LAST_TIME:
-        raise VotesError(f"time {str(time)[:40]!r} lies past the year 9999: give seconds since 1970, not milliseconds")
+        raise VotesError(f"time {str(time)[:40]!r} is after the year 9999: give seconds since 1970, not milliseconds")
     return float(value)
 
 

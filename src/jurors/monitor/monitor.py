@@ -1,4 +1,4 @@
-"""`Monitor`: votes as a stream, counted by window and graded at any time; `History` of its windows; snapshot files.
+"""`Monitor`: a stream of votes, counted by window and graded at any time; the `History` of its windows; snapshots.
 
 A snapshot is one JSON document, versioned and with a checksum:
 
@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import os
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
+from jurors.evaluate.card import WIDTH, CardOptions
+from jurors.evaluate.card_rows import MOST_ROWS, CardColumn, fitted_table, short_name
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
@@ -28,7 +31,7 @@ from jurors.jury.inputs import as_sketch
 from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
 from jurors.monitor.windows import Panes, Span, Window, spans
 from jurors.options import GradingOptions, Label, LimitOptions
-from jurors.results import Block, Columns, Result, Table, columns_of
+from jurors.results import Block, Columns, Result, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.versions import SNAPSHOT
 
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
 REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
 KEPT_WINDOWS = 400  #: panes that stay separate
 MOST_TUPLES = 100_000  #: distinct tuples of older panes, joined
+_MOST_NAME, _MOST_REASON = 16, 30  #: characters of a juror's name and of a reason, in a short history
+_MOST_INTERVALS = 3  #: jurors of a short history that has intervals
 _WAITING = 4096  #: single votes that are buffered and counted together
 
 
@@ -49,7 +54,7 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class WindowGrades:
-    """The grades of one window; empty, with the reason, where it cannot be graded."""
+    """The calibrated grades of one window; empty, with the reason, where it cannot be graded."""
 
     span: Span
     prevalence: Mapping[Label, float] = field(default_factory=dict)
@@ -71,6 +76,8 @@ class History(Result):
     by_time: bool
     windows: Sequence[WindowGrades]
 
+    _kind = "history"
+
     def _document(self) -> dict[str, Any]:
         return {"window": self.window, "by_time": self.by_time, "windows": [each.to_dict() for each in self.windows]}
 
@@ -86,23 +93,57 @@ class History(Result):
         names = ("window", "start", "end", "items", "votes", "juror", "score", "low", "high", "refused")
         return columns_of(names, rows)
 
-    def _blocks(self) -> list[Block]:
+    def _blocks(self, **show: Any) -> list[Block]:
+        options = CardOptions(**show)
         jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
-        rows = []
-        for window in self.windows:
-            end = window.span.end
-            until = f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
-            scores: list[str | None] = []
-            for juror in jurors:
-                score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-                interval = f" [{ends[0]:.2f}, {ends[1]:.2f}]" if ends else ""
-                scores.append(None if score is None else f"{score:.2f}{interval}")
-            rows.append((until, f"{window.span.items:,}", *scores, window.refused or ", ".join(window.alarms)))
-        return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
+        windows = list(self.windows if options.full else self.windows[-(options.top or MOST_ROWS) :])
+        has_intervals = options.full or len(jurors) <= _MOST_INTERVALS
+        columns = [
+            CardColumn("until", [self._until(window.span.end) for window in windows]),
+            CardColumn("items", [f"{window.span.items:,}" for window in windows]),
+            *(
+                CardColumn(
+                    short_name(juror, _MOST_NAME),
+                    [_cell(window, juror, has_intervals=has_intervals) for window in windows],
+                    k > 0,
+                )
+                for k, juror in enumerate(jurors)
+            ),
+            CardColumn("alarms", [window.refused or ", ".join(window.alarms) for window in windows]),
+        ]
+        if not options.full:
+            columns[-1] = replace(columns[-1], cells=[fitted(text, _MOST_REASON) for text in columns[-1].cells])
+        table = fitted_table(columns, sys.maxsize if options.full else WIDTH)
+        left_out = len(self.windows) - len(windows), len(columns) - len(table.columns)
+        more = [
+            f"{many:,} {what}" for many, what in zip(left_out, ("older windows", "more jurors"), strict=True) if many
+        ]
+        title = f"Accuracy by window of {self.window}"
+        return [title, table, *([f"{' and '.join(more)}: --full shows all."] if more else [])]
+
+    def _until(self, end: float) -> str:
+        return f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
+
+
+def _cell(window: WindowGrades, juror: str, *, has_intervals: bool) -> str:
+    """A score in percent, perhaps with its interval."""
+    score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
+    if score is None:
+        return "–"
+    return f"{score * 100:.0f}%" + (f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else "")
+
+
+def fitted(text: str, most: int) -> str:
+    """Text of at most so many characters.
+
+    >>> fitted("fewer than three jurors", 12)
+    'fewer than …'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
-    """The grades of a window, from the leading evaluation; where grading is refused, the reason.
+    """The grades of a window, calibrated; where grading is refused, the reason.
 
     Returns
     -------
@@ -111,17 +152,16 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
     """
     try:
         result = grade(sketch, **grading)
-        leading = result.leading
-        scores = {juror: float(score) for juror, score in leading.score.items() if score is not None}
+        scores = {juror: float(score) for juror, score in result.score.items() if score is not None}
         intervals: dict[str, Mapping[Any, Interval]] = {}
-        given: Any = leading.interval or {}
+        given: Any = result.interval or {}
         for name in ("prevalence", "score"):
             ends = given.get(name, {}).items()
             intervals[name] = {
                 key: None if pair is None or None in pair else (float(pair[0]), float(pair[1])) for key, pair in ends
             }
         alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
-        return WindowGrades(span, dict(leading.prevalence), scores, intervals, alarms)
+        return WindowGrades(span, dict(result.prevalence), scores, intervals, alarms)
     except JurorsError as error:
         return WindowGrades(span, refused=" ".join(str(error).split()))
 
@@ -130,27 +170,28 @@ def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
 
 
 class Monitor:
-    """Votes as they come in, stored as counts by window, to be graded at any time.
+    """Count a stream of votes by window, to grade it at any time and to detect drift.
 
     Parameters
     ----------
     window
-        So many items (1000), or so much of the votes' own time ("1h"); "1h/5m" slides by 5 minutes, and "half-life 1d"
-        forgets by half-life.
+        A number of items (1000) or a span of the votes' own time ("1h"). "1h/5m" slides by 5 minutes, and
+        "half-life 1d" weights items by age.
     labels
-        The labels, where no other is allowed.
+        The only labels that are allowed; None allows any.
     reference
-        Votes of a good time (a sketch, a frame, a file) to detect drift against; without, the stream's own past.
+        Votes from a stable period (a sketch, a frame, a file) to compare the stream with; by default, its own past.
     remember
-        How many items stay open: their votes may be repeated and corrected. Votes for older ones are late: their number
-        is known (`late`), but they are not counted.
+        How many items stay open, so that their votes can be repeated and corrected. Votes for older items are not
+        counted; `late` is their number.
     keep
-        How many panes (a window, or its step) stay separate. Older ones are joined, and dropped where they hold more
-        than 100,000 distinct tuples (`forgotten` is how many items).
+        How many panes (a window, or its step) stay separate. Older panes are merged, and dropped when they hold more
+        than 100,000 distinct tuples; `forgotten` is the number of dropped items.
     alpha
-        The chance that any alarm is ever raised on a stream that does not change, however often one looks.
+        The false-alarm rate: the chance that any alarm is ever raised on a stream that does not change, however often
+        you check. It holds for independent items: correlated items, such as bursts of similar ones, raise more.
     settle
-        How many of the newest items alarms leave out, because some jurors vote late.
+        How many of the newest items drift detection leaves out, because some jurors vote late.
 
     Examples
     --------
@@ -193,7 +234,7 @@ class Monitor:
         return 2 * len(self.window.panes(0))
 
     def learn_one(self, item: Any, juror: Any, label: Any, time: Any = None) -> None:
-        """One vote. The same again changes nothing; another label corrects, if its own time is no earlier."""
+        """Count one vote. A repeated vote changes nothing; another label corrects it, unless its time is earlier."""
         stamp = seconds(time)
         # Nothing can be wrong with text of a known label and plain names, which is nearly every vote.
         is_plain = (
@@ -215,9 +256,9 @@ class Monitor:
         label: str | None = None,
         time: str | None = None,
     ) -> None:
-        """Many votes: a dataframe with one vote per row, `Votes`, or rows (item, juror, label[, time]) or mappings.
+        """Count many votes: a dataframe with one vote per row, `Votes`, rows (item, juror, label[, time]) or mappings.
 
-        The options name a frame's columns where their names do not say it. All are counted, or none.
+        The options name the columns of a frame. Either all votes are counted or none.
         """
         batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
         self._flush()
@@ -237,7 +278,7 @@ class Monitor:
         self._ledger.panes.check_labels([label for label in batch.labels if label is not None])
         if self.window.by_time and not timed and len(batch):
             raise VotesError(
-                f"a window by time ({self.window}) needs the time of every vote; give time=, or a window of items"
+                f"a window of time ({self.window}) needs the time of every vote: give time=, or use a window of items"
             )
 
     @property
@@ -253,7 +294,7 @@ class Monitor:
 
     @property
     def labels(self) -> tuple[Label, ...]:
-        """The labels that came, in order of arrival; all that are allowed, where they were given."""
+        """The labels, in order of arrival; all allowed labels where these are given."""
         return tuple(self.panes.labels)
 
     @property
@@ -268,13 +309,13 @@ class Monitor:
 
     @property
     def late(self) -> int:
-        """How many votes came for closed items; they are counted nowhere."""
+        """How many votes came for closed items, and are not counted."""
         self._flush()
         return self._ledger.late
 
     @property
     def forgotten(self) -> int:
-        """How many items are so old, and their tuples so many, that their counts were dropped."""
+        """How many old items were dropped from the counts to save memory."""
         return self.panes.forgotten
 
     def windows(self) -> list[Span]:
@@ -311,17 +352,17 @@ class Monitor:
         if self.late:
             votes = "1 vote" if self.late == 1 else f"{self.late:,} votes"
             limit = f"remember={self._ledger.remember:,}"
-            notes.append(f"{votes} for items that were closed already: not counted ({limit})")
+            notes.append(f"{votes} for closed items are not counted ({limit})")
         if self.forgotten:
-            notes.append(f"{self.forgotten:,} items of long ago are not counted any more (keep={self.keep:,})")
+            notes.append(f"{self.forgotten:,} old items are no longer counted (keep={self.keep:,})")
         return replace(result, notes=tuple(notes))
 
     def check(self, window: int | str | None = None, **limits: Unpack[LimitOptions]) -> Verdict:
-        """The verdict on a window: every limit passes, fails, or is not known (see `jurors.check`)."""
+        """Check a window: every limit passes, fails, or is not known (see `jurors.check`)."""
         return check(self.grade(window), **limits)
 
     def history(self, last: int = 50, **grading: Unpack[GradingOptions]) -> History:
-        """The grades of the last windows, one by one; a window is graded again only if it has changed since."""
+        """The grades of the last windows; a window is graded again only if it has changed since."""
         panes, state_of, listed = self.panes.panes, {}, []
         for span in self.windows()[-last:]:
             here = panes if self.window.fades else [pane for pane in self.window.panes(span.number) if pane in panes]
@@ -337,8 +378,8 @@ class Monitor:
     def alarms(self) -> list[StreamAlarm]:
         """Every alarm since the start, including those that are over (see `active`).
 
-        It may be called as often as one likes: on a stream that does not change, the chance that any is ever raised is
-        at most `alpha`.
+        Call it as often as you like: on a stream of independent items that does not change, the chance that any alarm
+        is ever raised is at most `alpha`.
         """
         from jurors.monitor.drift.detector import Drift
 
@@ -434,7 +475,7 @@ class Monitor:
 # -- snapshot files ---------------------------------------------------------------------------------------------------
 
 FORMAT = "jurors monitor"
-_AGAIN = "take an earlier snapshot, or count the votes again"
+_AGAIN = "use an earlier snapshot, or count the votes again"
 T = TypeVar("T")
 
 
@@ -464,7 +505,7 @@ def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
     except JurorsError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
-        raise VotesError(f"this snapshot does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
+        raise VotesError(f"this snapshot is inconsistent; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
 
 def _read_state(path: Path) -> dict[str, Any]:
@@ -480,7 +521,7 @@ def _read_state(path: Path) -> dict[str, Any]:
     except ValueError:
         raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise VotesError('this is no snapshot of a monitor (there is no "format": "jurors monitor")')
+        raise VotesError('this is not a snapshot of a monitor (it has no "format": "jurors monitor")')
     if type(version := document.get("version")) is not int or version > SNAPSHOT:
         raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
     state = document.get("monitor")

@@ -276,7 +276,7 @@ class Panes:
             self._label.update({_identity(label): code + 1 for label, code in zip(new, codes, strict=True)})
         elif len(self.labels) + len(new) > MOST_LABELS:
             raise VotesError(
-                f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first "
+                f"a monitor takes at most {MOST_LABELS} labels, and these are more; group scores first "
                 "(numbers: threshold=, --threshold 0.5; bins=, --bins 0,3,7,10)",
                 code="many_labels",
                 needed=MOST_LABELS,
@@ -443,7 +443,7 @@ class Panes:
         parts = list(map(Pane.from_dict, document["panes"]))
         for key in (key for part in parts for key in part.tuples):
             if len(key) > len(document["jurors"]) or max(key, default=0) > len(document["labels"]):
-                raise ValueError(f"key {key.hex()} is of a juror or a label that there is not")
+                raise ValueError(f"key {key.hex()} names an unknown juror or label")
         panes = cls(document["jurors"], document["labels"], parts, labels_given=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
@@ -512,7 +512,7 @@ class Window:
         if fades and not step:
             return cls(wide, wide / _PANES if by_time else math.ceil(wide / _PANES), by_time, True)
         if fades or by_time != same or narrow > wide or wide % narrow:
-            raise _window_error(value, "the step must go into the window without a rest" if step else "")
+            raise _window_error(value, "the window must be a multiple of the step" if step else "")
         return cls(wide, narrow, by_time)
 
     def __str__(self) -> str:

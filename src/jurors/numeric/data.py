@@ -54,13 +54,13 @@ class Numbers:
     codes: Integers  #: items x jurors, positions in `distinct`; -1 where no number was given
     remarks: tuple[str, ...] = ()  #: how cells were interpreted while reading
     again: RepeatedNumbers | None = None  #: every answer, where a cell is the mean of several
-    scale_why: str = "as you say (--scale interval)"  #: by what they are known to be numbers
+    scale_why: str = "scale='interval' was given"  #: why they are read as numbers
     notes: tuple[Alarm, ...] = ()  #: about the votes as read, before jurors are graded
 
     def __post_init__(self) -> None:
         if (large := np.flatnonzero(np.abs(self._floats) > _LARGEST)).size:
             text = self.distinct[large[0]]
-            raise VotesError(f"{text:.40} is too large to be computed with: give numbers up to {_LARGEST:g}")
+            raise VotesError(f"{text:.40} is too large: give numbers up to {_LARGEST:g}")
 
     @classmethod
     def from_matrix(
@@ -80,7 +80,7 @@ class Numbers:
         try:
             cells = np.array(matrix, dtype=np.float64)
         except (TypeError, ValueError):
-            raise VotesError("a matrix of numbers needs rows of one length that hold numbers, None or NaN") from None
+            raise VotesError("a matrix of numbers needs rows of equal length with numbers, None or NaN") from None
         if cells.ndim != 2 or np.isinf(cells).any():
             requirement = "finite numbers" if cells.ndim == 2 else f"2 dimensions (items x jurors), got {cells.ndim}"
             raise VotesError(f"a matrix of numbers needs {requirement}")
@@ -88,7 +88,7 @@ class Numbers:
         names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(map(str, jurors))
         labels = np.arange(rows) if items is None else np.array(list(items), dtype=object)
         if len(names) != width or len(set(names)) != width or len(labels) != rows:
-            raise VotesError(f"{rows} x {width} numbers need {rows} items and {width} jurors, each with its own name")
+            raise VotesError(f"{rows} x {width} numbers need {rows} item names and {width} juror names, all different")
         distinct, code = np.unique(cells, return_inverse=True)
         texts = [repr(value) for value in distinct[~np.isnan(distinct)].tolist()]
         return cls(
@@ -155,7 +155,7 @@ def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
     Raises
     ------
     VotesError
-        A cell is no number: the message names it and says what to do.
+        A cell is not a number.
 
     Examples
     --------
@@ -192,23 +192,24 @@ def numbers_of(votes: Votes) -> Numbers:
     Raises
     ------
     VotesError
-        A label is no number, can be read in two ways, or there are too many items.
+        A label is not a number or is ambiguous, or there are too many items.
     """
     read = numerals(votes.labels)
     if read.doubtful is not None:
         raise VotesError(f"{_first_cell(read.doubtful, votes)}: {read.doubt}", code="two_readings")
     if (sizes := read.sizes) and None in sizes:  # no number, or none that a float can hold
         label = votes.labels[sizes.index(None)]
-        advice = f"mend it, or leave it out (--missing {label}); labels are graded with --scale nominal"
-        raise VotesError(f"{_first_cell(label, votes)}: {str(label)!r:.40} is no number; {advice}", code="bad_row")
+        shown = f"{str(label)!r:.40}"
+        advice = f"correct it, leave it out with missing={shown}, or read the votes as labels with scale='nominal'"
+        raise VotesError(f"{_first_cell(label, votes)}: {shown} is not a number; {advice}", code="bad_row")
     texts, remarks = [text for text in read.texts if text is not None], read.remarks
     codes, items, again = votes.codes.astype(np.int64), votes.item_names(), None
     if votes.repeats is not None:
         texts, codes, again = with_means(texts, codes, votes.repeats, is_counted=votes.counts is not None)
-        remarks = (*remarks, "of numbers that a juror gave an item several times the mean is taken")
+        remarks = (*remarks, "where a juror answered an item several times, the mean counts")
     if votes.counts is not None:
         if votes.total > _MOST_ITEMS:
-            message = f"{votes.total:,} items are too many to be told apart; give a part of them"
+            message = f"{votes.total:,} items are too many (at most {_MOST_ITEMS:,}); use a sample"
             raise VotesError(message, code="too_large", given=votes.total, needed=_MOST_ITEMS)
         codes, items = np.repeat(codes, votes.counts, axis=0), np.arange(votes.total)
     repeated = () if votes.counts is not None else repeated_rows(votes)
@@ -297,7 +298,7 @@ def with_means(
     (['1', '4', '2.0'], [[2, 1]], [[1.0, 1.0, 4.0]])
     """
     if is_counted:
-        raise VotesError("numbers that were given several times and are counted already have no mean; read the votes")
+        raise VotesError("repeated numbers that are already counted have no mean; read the votes themselves")
     known = np.array([*map(float, texts), np.nan])  # abstaining is the last code, and -1
     values = known[np.minimum(repeats.answers, len(texts))]
     count = (~np.isnan(values)).sum(axis=1)
@@ -363,8 +364,8 @@ class Repeatability:
     def table(self, level: float) -> Table:
         """A row per juror, for reading."""
         sure, sizes = f"{level * 100:g}%", MAJORITY_SIZES[1:]
-        named = ("asked again", "items", "times each", "within an item", sure, "one answer's reliability", sure)
-        headings = (*named, *(f"mean of {k}" for k in sizes))
+        named = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
+        headings = (*named, *(f"of {k} answers" for k in sizes))
         rows = [
             (
                 juror,
@@ -455,8 +456,17 @@ def with_interval(estimates: Any, name: str, k: int) -> tuple[str, str]:
     """Two cells of a table: entry k of a field and its interval (`name_ends`), empty where there is none."""
     if estimates is None:
         return shown(np.nan), ""
-    low, high = getattr(estimates, f"{name}_ends")[k]
-    return shown(getattr(estimates, name)[k]), "" if low != low else f"{shown(low)} – {shown(high)}"
+    return shown(getattr(estimates, name)[k]), shown_range(getattr(estimates, f"{name}_ends")[k])
+
+
+def shown_range(ends: Sequence[float] | Floats) -> str:
+    """An interval in a table; empty where there is none.
+
+    >>> shown_range((0.1, 2)), shown_range((0.0, float("nan")))
+    ('0.10 – 2.00', '')
+    """
+    low, high = ends
+    return "" if low != low or high != high else f"{shown(low)} – {shown(high)}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -322,8 +322,8 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
     graded = gradable(moments, free)
     if len(graded) < 3:
         message = (
-            f"fewer than three jurors whose numbers vary share {FEWEST_SHARED} items with two others; add items or "
-            "jurors"
+            f"grading needs three jurors whose numbers vary and that share {FEWEST_SHARED} items with two others; "
+            "there are fewer than three jurors like that. Add items or jurors"
         )
         raise DegenerateSketchError(message, code="degenerate", outcome="not_identified")
     size, variance, among_graded = len(moments.mean), moments.variance, np.ix_(graded, graded)
@@ -573,11 +573,14 @@ def squared_ends(ends: Floats) -> Floats:
 
 
 def noise_ends(variance: Floats, error: Floats, level: float, items: int) -> Floats:
-    """Intervals of the errors' standard deviation, values x 2; the lower end is 0 where no error at all is possible."""
+    """Intervals of the errors' standard deviation, values x 2; the lower end is 0 where no error at all is possible.
+
+    There is no interval where the whole interval of the variance is negative.
+    """
     squares = plain_ends(variance, error, level, items)
     squares[squares[:, 0] < 0, 0] = 0.0
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(squares))
+    squares[~(squares[:, 1] >= 0)] = np.nan
+    return np.asarray(np.sqrt(squares))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,16 +1,17 @@
 """Grading jurors who answer in numbers, without a key: numbers come in; grades, alarms and items' values go out.
 
-`calibrate_numbers` leaves outliers out and fits the one-factor model (`factor`); `grade_numbers` makes reliabilities,
-slopes, offsets and error sizes of it, `value_items` the items' values. All of that holds if errors are independent.
+`calibrate_numbers` leaves outliers out and fits the one-factor model (`factor`). From the fit, `grade_numbers` computes
+reliabilities, slopes, offsets and error sizes, and `value_items` the items' values.
 
-**As real juries go.** Numbers show what jurors agree on and nothing else: an error that all share looks like the truth.
-So a juror's correlation with the truth is a fraction of its correlation with what they agree on,
+**Calibration.** Numbers show only what jurors agree on: an error that all jurors share looks like the truth. A juror's
+correlation with the truth is therefore a fraction of its correlation with the common factor,
 
     correlation with the truth = validity x correlation with the common factor + a deviation of the juror's own,
 
-with one validity for the whole jury. It cannot be estimated from the numbers; juries with known keys show how large it
-usually is (`benchmarks/reference_numbers.py` measures it, and how often the intervals hold). Intervals are quantiles of
-the mixture, over these reference juries, of the normal laws that each implies.
+with one validity for the whole jury. It cannot be estimated from the numbers. Juries with known keys show how large it
+usually is (`benchmarks/reference_numbers.py` measures it, and the coverage of the intervals). Intervals are quantiles
+of the mixture, over these reference juries, of the normal distributions that each implies. Reliabilities and the
+intervals of items' values are calibrated in this way; `independent` has what the model says if errors are independent.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from scipy.special import ndtr, ndtri
 from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import alarm_lines
+from jurors.evaluate.card import CardOptions
+from jurors.evaluate.card_rows import wrapped
+from jurors.numeric.card import grade_blocks, juror_table, leading_jurors, ranked_jurors
 from jurors.numeric.data import (
     Numbers,
     Repeatability,
@@ -39,9 +42,8 @@ from jurors.numeric.data import (
     interval_columns,
     read_numbers,
     repeatability,
-    with_interval,
+    shown,
 )
-from jurors.numeric.data import shown as shown
 from jurors.numeric.factor import (
     FALSE_ALARMS,
     MIN_JURORS_TO_TEST,
@@ -59,7 +61,7 @@ from jurors.numeric.factor import (
     standard_error,
 )
 from jurors.options import Confidence, SourceOptions
-from jurors.results import Block, Columns, Drawable, Notes, Result, Table
+from jurors.results import Block, Columns, Drawable, Result, Table, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -73,11 +75,12 @@ _BISECTIONS = 50  # of an interval that holds a quantile
 
 
 def about_values() -> str:
-    """What the intervals of items' values allow for, and their measured coverage: a sentence."""
+    """What the intervals of items' values allow for, and their measured coverage."""
     sets, least, most = VALUES_HELD
     return (
-        "intervals as real juries go: they allow for errors that jurors share, not for a jury that is too lenient or "
-        f"too harsh as a whole; on {sets} real sets, 95% intervals held {least:.0%} to {most:.0%} of the true values"
+        "Intervals are calibrated: they allow for errors that jurors share, but not for a panel that is too lenient or "
+        f"too harsh as a whole. On {sets} real data sets, 95% intervals contained {least:.0%} to {most:.0%} of the "
+        "true values."
     )
 
 
@@ -86,7 +89,7 @@ class Validities:
     """The validities of reference juries, as a prior for the next jury's."""
 
     validity: Floats  #: per jury
-    weight: Floats  #: per jury: families of juries count alike
+    weight: Floats  #: per jury: each family of juries has the same total
     deviation: float  #: standard deviation of a juror's own
 
     @classmethod
@@ -102,7 +105,7 @@ class Validities:
         Returns
         -------
         tuple
-            The medians, one per juror, and the intervals, jurors x 2; the lower end is 0 where the sign is open.
+            The medians, one per juror, and the intervals, jurors x 2. The lower end is 0 where the sign is uncertain.
         """
         mean = self.validity[:, None] * correlation
         spread = np.hypot(self.validity[:, None] * error, self.deviation)
@@ -120,7 +123,7 @@ class Validities:
         return self._quantile(np.zeros_like(spread), spread, (1 + level) / 2)[which.ravel()]
 
     def _quantile(self, mean: Floats, spread: Floats, share: float) -> Floats:
-        """Of the mixture over juries (rows) of normal laws, for every column."""
+        """The quantile of the mixture over juries (rows) of normal distributions, for every column."""
         low, high = (mean - 10 * spread).min(axis=0), (mean + 10 * spread).max(axis=0)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
@@ -136,7 +139,7 @@ def reference_validities() -> Validities:
     >>> bool(0.5 < np.median(reference_validities().validity) < 0.9)
     True
     """
-    text = files("jurors.data").joinpath("reference_numbers.csv").read_text(encoding="utf-8")
+    text = (files("jurors") / "data" / "reference_numbers.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     validity, deviation = ([float(row[name]) for row in rows] for name in ("validity", "deviation"))
     return Validities.of([row["family"] for row in rows], validity, deviation)
@@ -156,18 +159,12 @@ _MOST_NAMED = 8  # jurors of a group; the alarm's fields have them all
 
 @dataclass(frozen=True, slots=True)
 class ErrorPair:
-    """Two jurors whose errors go together, or avoid each other."""
+    """Two jurors whose errors are correlated."""
 
-    first: str
-    second: str
-    correlation: float  #: of their errors, scales the right way up; NaN where it is not known
-    value: float  #: by how many standard errors they stood out
-    is_fitted: bool  #: whether the pair is still fitted, so that the grades may be bent
-
-    def to_dict(self) -> dict[str, Any]:
-        """The pair as JSON."""
-        rest = {"correlation": self.correlation, "value": self.value, "is_fitted": self.is_fitted}
-        return {"jurors": [self.first, self.second], **rest}
+    jurors: tuple[str, str]
+    correlation: float  #: of their errors, each scale turned upright; NaN where it is unknown
+    z_score: float  #: of the covariance that the truth does not explain
+    is_fitted: bool  #: whether the model still ignores the correlation, which may bias the grades
 
 
 def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> Iterator[Alarm]:
@@ -189,9 +186,9 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
             yield Alarm("no_votes", "warning", f"{name} gave no number", None, (name,))
         elif not fit.moments.variance[k] > 0:
             number = float(fit.moments.mean[k])
-            yield Alarm("constant_juror", "warning", f"{name} always says {number:g}", None, (name,))
+            yield Alarm("constant_juror", "warning", f"{name} always answers {number:g}", None, (name,))
         else:
-            message = f"{name} shares too few items with two others to be graded"
+            message = f"{name} shares too few items with two other jurors to be graded"
             yield Alarm("not_identified", "warning", message, None, (name,))
     yield from _impossible(jurors, shared)
 
@@ -199,12 +196,12 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
         who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
         effect = next((effect for pair in pairs if (effect := _effect_of_fitting(jurors, shared, pair))), "")
-        message = f"{who} give the same numbers, up to unit and origin{effect}"
+        message = f"{who} give the same numbers, apart from unit and origin{effect}"
         same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
         yield Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
-    for how, is_alike in (("go together", True), ("avoid each other", False)):
-        alike = [pair for pair in shared.z_scores if (shared.error_covariance(pair) >= 0) == is_alike]
-        yield from (_error_alarm(jurors, shared, group, pairs, how) for group, pairs in _linked(alike, len(jurors)))
+    for sign in ("positively", "negatively"):
+        alike = [pair for pair in shared.z_scores if (shared.error_covariance(pair) >= 0) == (sign == "positively")]
+        yield from (_error_alarm(jurors, shared, group, pairs, sign) for group, pairs in _linked(alike, len(jurors)))
 
     if fit.outcome in ("possible", "above_variance"):
         # jurors whose numbers carry no information, and those whose numbers go down where the truth goes up
@@ -214,16 +211,17 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         for place, k in enumerate(fit.graded):
             low, high = map(float, ends[place])
             if low == 0 and high < _LITTLE:
-                message = f"{jurors[k]}'s numbers tell nothing of the truth (reliability at most {high:.2f})"
+                message = f"{jurors[k]} is no better than chance (reliability at most {high:.2f})"
                 yield Alarm("uninformative_juror", "warning", message, high, (jurors[k],))
             elif low > 0 and correlation[place] < 0:
-                message = f"{jurors[k]} gives lower numbers where the truth is higher"
+                message = f"{jurors[k]} gives lower numbers to items whose true value is higher"
                 yield Alarm("reversed_scale", "alarm", message, float(correlation[place]), (jurors[k],))
     if not fit.has_converged:
-        yield Alarm("not_converged", "warning", "the loadings were still moving when the search ended")
+        yield Alarm("not_converged", "warning", "the fit did not converge")
     if outliers:
-        message = f"{outliers:,} wild values, far off their juror's scale, were left out"
-        yield Alarm("wild_values", "note", message, float(outliers))
+        are = "outlier is" if outliers == 1 else "outliers are"
+        message = f"{outliers:,} {are} left out: numbers far from the juror's own scale"
+        yield Alarm("outlier_values", "note", message, float(outliers))
 
 
 def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alarm]:
@@ -234,10 +232,10 @@ def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alar
     def alarm(z: float, kind: str, message: str, about: tuple[str, ...]) -> Alarm:
         if z > _SIGNIFICANT:
             return Alarm(kind, "alarm", message, z, about)
-        return Alarm(kind, "warning", f"{message}; sampling error can explain it", z, about)
+        return Alarm(kind, "warning", f"{message}, which sampling error can explain", z, about)
 
     if fit.outcome == "no_covariance":
-        message = f"two of {format_names(names, 3)} do not move together at all, so that the three fix no grades"
+        message = f"two of {format_names(names, 3)} are not correlated at all, so the three cannot be graded"
         yield Alarm("no_covariance", "warning", message, None, names)
     elif fit.outcome == "negative":
         z_scores = []
@@ -246,15 +244,13 @@ def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alar
             weight[i, j] = 1.0
             error = standard_error(fit.moments.row_sum_influence(weight))[i]
             z_scores.append(_z_score(abs(fit.moments.covariance[i, j]), error))
-        message = f"one pair of {format_names(names, 3)} moves apart, or all three: every squared loading is negative"
+        message = f"the correlations of {format_names(names, 3)} contradict each other: reliabilities come out negative"
         yield alarm(min(z_scores), "negative_loading", message, names)
     elif fit.outcome == "above_variance":
         errors = standard_error(shared.influence.error_variance())
         for k, error in zip(fit.graded, errors, strict=True):
             if fit.error_variance[k] < 0:
-                message = (
-                    f"{jurors[k]} would have reliability {fit.reliability[k]:.3f}, more than all that it says varies"
-                )
+                message = f"{jurors[k]} comes out with a reliability of {fit.reliability[k]:.3f}, which is above 1"
                 z = _z_score(-fit.error_variance[k], error)
                 yield alarm(z, "loading_above_variance", message, (jurors[k],))
 
@@ -270,49 +266,71 @@ def _linked(pairs: Sequence[Pair], size: int) -> Iterator[tuple[tuple[int, ...],
 
 
 def _error_alarm(
-    jurors: Sequence[str], shared: SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], how: str
+    jurors: Sequence[str], shared: SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], sign: str
 ) -> Alarm:
     """One alarm for a group that correlated errors link; as severe as its most severe pair."""
     names, z_scores = tuple(jurors[k] for k in group), shared.z_scores
     by_significance = sorted(pairs, key=lambda pair: -abs(z_scores[pair]))
     first = by_significance[0]
     pair = f"{jurors[first[0]]} and {jurors[first[1]]}"
-    message = f"errors of {pair} {how}"
+    message = f"errors of {pair} are {sign} correlated"
     if len(group) > 2:
         who = format_first_names(names, _MOST_NAMED)
-        message = f"errors of {len(group)} jurors {how} in {len(pairs)} pairs: {who}; most of all {pair}"
+        message = f"errors of {len(group)} jurors ({who}) are {sign} correlated in {len(pairs)} pairs, most for {pair}"
     correlation = shared.error_correlation(first)
-    message += "" if np.isnan(correlation) else f" (correlation {correlation:.2f})"
+    message += "" if np.isnan(correlation) else f" ({correlation:.2f})"
     message += _effect_of_fitting(jurors, shared, first)
     fitted = len(set(pairs) - set(shared.factor.free))
     if fitted and len(shared.factor.graded) < MIN_JURORS_TO_TEST:
-        message += "; of so few jurors nobody can tell which pair it is"
+        message += f"; with fewer than {MIN_JURORS_TO_TEST} jurors, it may be another pair"
     elif fitted:
-        part = "all of the" if fitted == len(pairs) else f"{fitted} of the"
-        which = "the pair is" if len(pairs) == 1 else f"{part} pairs are"
-        message += f"; {which} still fitted, so that the grades may be bent"
+        which = "it" if len(pairs) == 1 else "all of it" if fitted == len(pairs) else f"{fitted} of the pairs"
+        message += f"; the model ignores {which}, which may bias the grades"
     is_large = any(not abs(shared.error_correlation(each)) < _LARGE for each in pairs)
     named = tuple(AlarmPair(jurors[i], jurors[j], z_scores[i, j]) for i, j in by_significance)
-    return Alarm("errors_together", "alarm" if is_large else "warning", message, z_scores[first], names, pairs=named)
+    return Alarm("correlated_errors", "alarm" if is_large else "warning", message, z_scores[first], names, pairs=named)
 
 
 def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pair) -> str:
-    """What the two reliabilities would be, were a free pair fitted."""
+    """What the two reliabilities would be if the model ignored the correlation of a free pair."""
     if pair not in shared.factor.free:
         return ""
     before, after = shared.unadjusted.reliability, shared.factor.reliability
-    first, second = (f"{jurors[k]} {before[k]:.2f}, not {after[k]:.2f}" for k in pair)
-    return f": counted as agreement on the truth, it would make reliabilities {first} and {second}"
+    first, second = (f"{jurors[k]} {before[k]:.2f} instead of {after[k]:.2f}" for k in pair)
+    return f"; if it were ignored, reliabilities would be {first} and {second}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Grades of the jurors
 # ---------------------------------------------------------------------------------------------------------------------
 
-_MOST_OUTLIERS = 5  # named in text; JSON has them all
-_GRADES = ("reliability", "slope", "offset", "noise")
-_CALIBRATED = "calibrated_reliability"
-_BASIS = "as real juries go: of what jurors agree on, only a part is the truth; all else: if errors were independent"
+_LINE = ("slope", "offset", "noise")
+_GRADES = ("reliability", *_LINE)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentReliability:
+    """What the model says if errors are independent: an entry per juror, NaN where the numbers do not determine it."""
+
+    reliability: Floats  #: the squared correlation with the truth; never clamped
+    reliability_ends: Floats
+    exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the solution without rounding
+
+    def columns(self) -> dict[str, Floats]:
+        """Three columns of a frame."""
+        return interval_columns(self, "reliability", "independent_reliability")
+
+    def document(self, jurors: Sequence[str], level: float) -> dict[str, Any]:
+        """By juror, as JSON has it."""
+        exact: dict[str, Any] | None = None
+        if self.exact is not None:
+            named = {"reliability": self.exact.reliability, "noise_variance": self.exact.noise}
+            if self.exact.scale is not None:
+                named |= {"slope": self.exact.scale.slope, "offset": self.exact.scale.offset}
+            rows = {name: dict(zip(jurors, map(str, row), strict=True)) for name, row in named.items() if row}
+            exact = {"outcome": self.exact.outcome, **rows}
+        values, ends = (dict(zip(jurors, x.tolist(), strict=True)) for x in (self.reliability, self.reliability_ends))
+        return {"reliability": values, "interval": {"level": level, "reliability": ends}, "exact": exact}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -320,88 +338,81 @@ class NumberGrades(Drawable):
     """How each juror measures: number = offset + slope x truth + error. NaN where the numbers do not determine it.
 
     The truth is on the panel's scale: the jurors' slopes and offsets, weighted by reliability, have the means 1 and 0.
-    Ends of intervals are two columns. Everything holds if errors are independent, but for `calibrated_reliability`.
+    Ends of intervals are two columns. `reliability` is calibrated. Slope, offset, noise, RMSE and bias assume
+    independent errors.
     """
 
     jurors: tuple[str, ...]
     items: int
     numbers: Integers  #: how many each juror gave
-    calibrated_reliability: Floats  #: the squared correlation with the truth as real juries go (see the module)
-    calibrated_reliability_ends: Floats
-    reliability: Floats  #: the squared correlation with the truth: from 0 (no information) to 1; never clamped
+    reliability: Floats  #: the squared correlation with the truth, calibrated (see the module)
     reliability_ends: Floats
-    slope: Floats  #: by how much its number grows where the truth grows by 1
+    rmse: Floats  #: the root mean squared error on the panel's scale
+    bias: Floats  #: the mean error on the panel's scale
+    slope: Floats  #: the change of its number when the truth grows by 1
     slope_ends: Floats
-    offset: Floats  #: its number where the truth is 0, noise apart
+    offset: Floats  #: its expected number when the truth is 0
     offset_ends: Floats
     noise: Floats  #: the standard deviation of its errors, in its own units
     noise_ends: Floats
+    independent: IndependentReliability  #: what the model says if errors are independent
     truth_mean: float
     truth_spread: float  #: the truth's standard deviation
     level: float
-    scale_why: str = ""  #: by what the votes are known to be numbers
-    exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the same without rounding
-    repeats: Repeatability | None = None  #: consistency of jurors who answered an item several times
-    wild: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of the outliers that were left out
-    errors_together: tuple[ErrorPair, ...] = ()  #: every pair that an alarm of this kind is about, the clearest first
+    scale_why: str = ""  #: why the votes are read as numbers
+    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
+    outliers: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of each outlier that was left out
+    dependence: tuple[ErrorPair, ...] = ()  #: the pairs with correlated errors, the most significant first
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
-    def _columns(self) -> Columns:
+    _kind = "grade"
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The jurors that may be the most reliable: their intervals reach the highest lower end."""
+        return tuple(self.jurors[k] for k in leading_jurors(self))
+
+    @property
+    def best(self) -> str | None:
+        """The juror whose interval lies above all others'; None where intervals overlap."""
+        leaders = self.leaders
+        return leaders[0] if len(leaders) == 1 and len(ranked_jurors(self)) > 1 else None
+
+    def _grade_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.numbers}
-        for name in (_CALIBRATED, *_GRADES):
+        columns |= interval_columns(self, "reliability") | {"rmse": self.rmse, "bias": self.bias}
+        for name in _LINE:
             columns |= interval_columns(self, name)
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
 
+    def _columns(self) -> Columns:
+        return self._grade_columns() | self.independent.columns()
+
     def _document(self) -> dict[str, Any]:
-        exact: dict[str, Any] | None = None
-        if self.exact is not None:
-            named = {"reliability": self.exact.reliability, "noise_variance": self.exact.noise}
-            if self.exact.scale is not None:
-                named |= {"slope": self.exact.scale.slope, "offset": self.exact.scale.offset}
-            rows = {name: dict(zip(self.jurors, map(str, row), strict=True)) for name, row in named.items() if row}
-            exact = {"outcome": self.exact.outcome, **rows}
         return {
             "scale": "interval",
             "scale_why": self.scale_why,
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
-            "jurors": super()._document(),
-            "exact": exact,
+            "best": self.best,
+            "leaders": self.leaders,
+            "jurors": row_documents(self._grade_columns()),
+            "independent": self.independent.document(self.jurors, self.level),
             **({} if self.repeats is None else {"repeats": self.repeats}),
-            "wild": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.wild],
-            "errors_together": [pair.to_dict() for pair in self.errors_together],
+            "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
+            "dependence": self.dependence,
             "remarks": self.remarks,
             "alarms": [alarm.to_dict() for alarm in self.alarms],
         }
 
-    def _blocks(self) -> Iterable[Block]:
-        title = f"{len(self.jurors):,} jurors, {self.items:,} items; truth {shown(self.truth_mean)}"
-        title += f" ± {shown(self.truth_spread)} on the panel's scale"
-        outliers = [f"wild: {juror} says {number:g} of {item}" for item, juror, number in self.wild[:_MOST_OUTLIERS]]
-        notes = [Notes(lines) for lines in ((*self.remarks, *outliers), alarm_lines(self.alarms)) if lines]
-        return [
-            title,
-            self.by_juror(),
-            Notes((f"reliability {_BASIS}",)),
-            *([] if self.repeats is None else [self.repeats.table(self.level)]),
-            *notes,
-        ]
+    def _blocks(self, **show: Any) -> Iterable[Block]:
+        return grade_blocks(self, CardOptions(**show))
 
     def by_juror(self) -> Table:
-        """A row per juror, for reading."""
-        sure = f"{self.level * 100:g}%"
-        headings = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
-        rows = [
-            (
-                juror,
-                f"{self.numbers[k]:,}",
-                *(cell for name in (_CALIBRATED, *_GRADES) for cell in with_interval(self, name, k)),
-            )
-            for k, juror in enumerate(self.jurors)
-        ]
-        return Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
+        """A row per juror, with the columns that every card has."""
+        return juror_table(self, range(len(self.jurors)), width=0)
 
 
 @dataclass(frozen=True)
@@ -417,9 +428,10 @@ class CalibratedNumbers:
 def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberGrades:
     r"""Grade jurors who answer in numbers (ratings, scores, measurements), without a key.
 
-    Each juror's number is taken to be offset + slope x truth + error, with errors that are independent of the truth and
-    of each other; then covariances between jurors determine the truth's share in each (docs/guides/numbers.md). Three
-    jurors are solved in closed form, exactly where the numbers are exact; more by least squares.
+    The model is number = offset + slope x truth + error for each juror. If errors are independent of the truth and of
+    each other, the covariances between jurors determine the share of the truth in each (docs/guides/numbers.md). Three
+    jurors have a closed-form solution, which is exact if the numbers are; more are fitted by least squares.
+    Reliabilities are then calibrated on reference juries, because real errors are not independent.
 
     Parameters
     ----------
@@ -445,9 +457,9 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     >>> import io
     >>> rows = "item,ann,bob,cy\n1,1,2,10\n2,4,5,14\n3,3,4,22\n4,2,9,18\n5,6,7,27\n6,5,12,25\n"
     >>> grades = grade_numbers(io.StringIO(rows))
-    >>> grades.reliability.round(2).tolist()
-    [0.65, 0.41, 0.98]
-    >>> print(grades.exact.reliability[1])
+    >>> grades.reliability.round(2).tolist(), grades.independent.reliability.round(2).tolist()
+    ([0.3, 0.18, 0.46], [0.65, 0.41, 0.98])
+    >>> print(grades.independent.exact.reliability[1])
     375/917
     """
     confidence = Confidence(level=level)
@@ -491,27 +503,28 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
     numbers, shared = calibrated.numbers, calibrated.shared_errors
     fit = shared.factor
     graded, size, items = fit.graded, len(numbers.jurors), len(numbers.items)
-    values = {name: np.full(size, np.nan) for name in (_CALIBRATED, *_GRADES)}
-    ends = {name: np.full((size, 2), np.nan) for name in (_CALIBRATED, *_GRADES)}
-    values["reliability"] = fit.reliability
+    values = {name: np.full(size, np.nan) for name in (*_GRADES, "rmse", "bias")}
+    ends = {name: np.full((size, 2), np.nan) for name in _GRADES}
+    independent_ends = np.full((size, 2), np.nan)
     with np.errstate(invalid="ignore"):
         values["noise"] = np.sqrt(np.where(fit.error_variance >= 0, fit.error_variance, np.nan))
     if (scale := fit.scale()) is not None:
         values["slope"][graded], values["offset"][graded] = scale.slope, scale.offset
         influence = shared.influence
         error = standard_error(influence.correlation())
-        ends["reliability"][graded] = reliability_ends(fit.correlation, error, level, items)
-        values[_CALIBRATED][graded], ends[_CALIBRATED][graded] = reference_validities().reliability(
+        independent_ends[graded] = reliability_ends(fit.correlation, error, level, items)
+        values["reliability"][graded], ends["reliability"][graded] = reference_validities().reliability(
             fit.correlation, error, level
         )
         variance_error = standard_error(influence.error_variance())
         ends["noise"][graded] = noise_ends(fit.error_variance[graded], variance_error, level, items)
         for name, on_line in zip(("slope", "offset"), influence.lines(), strict=True):
             ends[name][graded] = plain_ends(values[name][graded], standard_error(on_line), level, items)
+        values["bias"] = values["offset"] + (values["slope"] - 1) * scale.mean
+        squares = values["bias"] ** 2 + (values["slope"] - 1) ** 2 * scale.variance + values["noise"] ** 2
+        values["rmse"] = np.sqrt(squares)
     pairs = (
-        ErrorPair(
-            numbers.jurors[i], numbers.jurors[j], shared.error_correlation((i, j)), z, is_fitted=(i, j) not in fit.free
-        )
+        ErrorPair((numbers.jurors[i], numbers.jurors[j]), shared.error_correlation((i, j)), z, (i, j) not in fit.free)
         for (i, j), z in shared.z_scores.items()
     )
     return NumberGrades(
@@ -520,14 +533,16 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
         numbers=numbers.given.sum(axis=0),
         **values,
         **{f"{name}_ends": both for name, both in ends.items()},
+        independent=IndependentReliability(
+            reliability=fit.reliability, reliability_ends=independent_ends, exact=exact_trio(numbers)
+        ),
         truth_mean=float("nan") if scale is None else scale.mean,
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
         scale_why=numbers.scale_why,
-        exact=exact_trio(numbers),
         repeats=repeatability(numbers.jurors, numbers.again, level),
-        wild=calibrated.outliers,
-        errors_together=tuple(sorted(pairs, key=lambda pair: -abs(pair.value))),
+        outliers=calibrated.outliers,
+        dependence=tuple(sorted(pairs, key=lambda pair: -abs(pair.z_score))),
         remarks=numbers.remarks,
         alarms=calibrated.alarms,
     )
@@ -540,26 +555,34 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
 _CELLS = 4_000_000  # of stacked matrices at once
 
 
+@dataclass(frozen=True, eq=False)
+class IndependentEnds:
+    """Ends of the intervals of items' values if errors are independent."""
+
+    low: Floats
+    high: Floats
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemValues(Result):
     """A value for each item, on the panel's scale (see `NumberGrades`); NaN where no graded juror gave it a number."""
 
     items: NDArray[Any]
     value: Floats
-    low: Floats  #: ends of the values' intervals as real juries go; NaN where the numbers fix no grades
+    low: Floats  #: ends of the calibrated intervals; NaN where the numbers do not determine grades
     high: Floats
-    independent_low: Floats  #: the same if errors were independent
-    independent_high: Floats
-    numbers: Integers  #: how many jurors' numbers it rests on
+    independent: IndependentEnds
+    numbers: Integers  #: how many jurors' numbers it is based on
     level: float
-    scale_why: str = ""  #: by what the votes are known to be numbers
+    scale_why: str = ""  #: why the votes are read as numbers
     alarms: tuple[Alarm, ...] = ()
 
-    _is_bare = True
+    _is_bare, _kind = True, "label"
 
     def _columns(self) -> Columns:
-        names = ("value", "low", "high", "independent_low", "independent_high", "numbers")
-        return {"item": self.items, **{name: getattr(self, name) for name in names}}
+        model = {"independent_low": self.independent.low, "independent_high": self.independent.high}
+        ends = {"value": self.value, "low": self.low, "high": self.high}
+        return {"item": self.items, **ends, **model, "numbers": self.numbers}
 
     def _document(self) -> dict[str, Any]:
         alarms = [alarm.to_dict() for alarm in self.alarms]
@@ -571,7 +594,7 @@ class ItemValues(Result):
         cells = zip(self.items.tolist(), self.value, self.low, self.high, self.numbers, strict=True)
         rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in cells]
         table = Table(("item", "value", "low", "high", "numbers"), tuple(rows), right=(1, 2, 3, 4))
-        return [table, *([Notes((about_values(),))] if self._has_intervals else [])]
+        return [table, *([wrapped(about_values())] if self._has_intervals else [])]
 
     @property
     def _has_intervals(self) -> bool:
@@ -579,10 +602,10 @@ class ItemValues(Result):
 
 
 def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> ItemValues:
-    r"""Value items by jurors' numbers: the best linear guess at the truth, each juror weighed by its grade.
+    r"""Estimate items' true values from jurors' numbers: the best linear prediction, each juror weighted by its grade.
 
-    The truth is guessed from how it goes with each juror's number (see `grade_numbers`), drawn towards the mean item by
-    as much as the numbers leave open; errors that go together are counted once.
+    Values are shrunk towards the mean, the more the less the numbers determine them (see `grade_numbers`). Correlated
+    errors count once.
 
     Parameters
     ----------
@@ -616,7 +639,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
       5     16.38  10.95  21.81        3
       6     15.26   9.83  20.69        3
     <BLANKLINE>
-    intervals as real juries go: they allow for errors that jurors share, ...
+    Intervals are calibrated: they allow for errors that jurors share, ...
     """
     confidence = Confidence(level=level)
     numbers = read_numbers(source, **reading)
@@ -625,14 +648,14 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
 
 
 def values_by(calibrated: CalibratedNumbers, level: float) -> ItemValues:
-    """The items' values by a fit, an `ItemValues`; plain means and an alarm where the fit fixes no grades."""
+    """The items' values by a fit, an `ItemValues`; plain means and a warning where there are no grades."""
     numbers, fit = calibrated.numbers, calibrated.shared_errors.factor
     scale, alarms = fit.scale(), calibrated.alarms
     if scale is None:
         count = numbers.given.sum(axis=1)
         value = np.nansum(numbers.values, axis=1) / np.maximum(count, 1)
         reach = independent = np.full(len(numbers.items), np.nan)
-        message = "the numbers fix no grades: values are plain means of the numbers, without intervals"
+        message = "the numbers do not determine grades, so values are plain means without intervals"
         alarms = sort_by_severity((*alarms, Alarm("mean_fallback", "warning", message)))
     else:
         count = numbers.given[:, fit.graded].sum(axis=1)
@@ -647,8 +670,7 @@ def values_by(calibrated: CalibratedNumbers, level: float) -> ItemValues:
         value=value,
         low=value - reach,
         high=value + reach,
-        independent_low=value - independent,
-        independent_high=value + independent,
+        independent=IndependentEnds(value - independent, value + independent),
         numbers=count,
         level=level,
         scale_why=numbers.scale_why,

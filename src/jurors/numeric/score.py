@@ -1,10 +1,9 @@
 """Scoring jurors' numbers against a key: numbers and true values come in; errors of jurors and of items' values go out.
 
 Each column of numbers is regressed on the truth, number = offset + slope x truth + error, by least squares. Intervals
-are by the jackknife, so that nothing is assumed of how errors are distributed, nor that they are as large everywhere:
-of correlations on the scale of Fisher's z, of what is positive on that of logarithms, where they are nearly symmetric.
-The same is done for items' values (by grades, plain mean, plain median), and the grades without the key stand beside
-those by the key.
+use the jackknife, which assumes no distribution of the errors: for correlations on the scale of Fisher's z, for
+positive quantities on a log scale, where they are nearly symmetric. The same is done for items' values (by grades,
+plain mean, plain median).
 """
 
 from __future__ import annotations
@@ -18,19 +17,13 @@ import numpy as np
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.numeric.data import (
-    Numbers,
-    Repeatability,
-    interval_columns,
-    read_numbers,
-    repeatability,
-    shown,
-    with_interval,
-)
+from jurors.evaluate.card import CardOptions
+from jurors.numeric.card import score_blocks, score_table
+from jurors.numeric.data import Numbers, Repeatability, interval_columns, read_numbers, repeatability, shown
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
 from jurors.options import Confidence, SourceOptions
-from jurors.results import Block, Columns, Drawable, Notes, Table, row_documents
+from jurors.results import Block, Columns, Drawable, Table, row_documents
 from jurors.votes.key import as_key
 from jurors.votes.recode import midpoint, numerals
 from jurors.votes.table import Votes
@@ -57,9 +50,9 @@ class AgainstTruth:
     rmse_ends: Floats
     bias: Floats  #: the mean error
     bias_ends: Floats
-    slope: Floats  #: by how much the number grows where the truth grows by 1
+    slope: Floats  #: the change of the number when the truth grows by 1
     slope_ends: Floats
-    offset: Floats  #: the number where the truth is 0, error apart
+    offset: Floats  #: the expected number when the truth is 0
     offset_ends: Floats
     noise: Floats  #: the residual standard deviation, by degrees of freedom
     noise_ends: Floats
@@ -144,12 +137,12 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     Returns
     -------
     tuple
-        One true value per item, NaN where it is unknown; and remarks on how the key was read.
+        One true value per item, NaN where it is unknown, and remarks about how the key was read.
 
     Raises
     ------
     VotesError
-        The key has no value for any item, or one that is no number.
+        The key has no value for any item, or a value that is not a number.
 
     Examples
     --------
@@ -165,17 +158,18 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
         truths = answers.by_name(numbers.items)
     known = np.array([truth is not None for truth in truths], dtype=np.bool_)
     if not known.any():
-        raise VotesError("no item has a true value")
+        raise VotesError("no item has a true value; check that the key names the same items")
     read = numerals(truths[known])
     if read.doubtful is not None:
         raise VotesError(f"the answer key: {read.doubt}", code="two_readings")
     if None in read.sizes:
         place = np.flatnonzero(known)[read.sizes.index(None)]
         item, truth = numbers.items[place], truths[place]
-        middles = f"--threshold {midpoint(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
+        cut = midpoint(numbers.distinct) if numbers.distinct else ""
         raise VotesError(
-            f"the answer key says {str(truth)!r:.40} of item {item}, which is no number, as the votes are: give true "
-            f"values, make labels of the numbers ({middles}, or --bins 5), or say --scale nominal",
+            f"the answer key has {str(truth)!r:.40} for item {item}, which is not a number, but the votes are numbers. "
+            f"Give true values as numbers, turn the votes into labels with threshold={cut} or bins=5, or read "
+            "them as labels with scale='nominal'",
             code="bad_row",
             item=str(item),
             labels=(truth,),
@@ -185,21 +179,21 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     return values, tuple(f"key: {remark}" for remark in read.remarks)
 
 
-_WAYS = {"grades": "by grades (label)", "mean": "mean of the numbers", "median": "median of the numbers"}
+_WAYS = {"grades": "from all jurors (label)", "mean": "plain mean", "median": "plain median"}
 
 
 @dataclass(frozen=True)
 class ValuesScored:
-    """How near one way of valuing items comes to the true values."""
+    """The errors of one way to estimate items' values."""
 
     by: str  #: "grades" (as `value_items` does), "mean" or "median"
-    items: int  #: that have a value and a true one
+    items: int  #: with an estimated and a true value
     rmse: float
     bias: float
     correlation: float
     rank_correlation: float
-    inside: float = float("nan")  #: the share of true values inside their intervals, as real juries go
-    independent_inside: float = float("nan")  #: the same if errors were independent
+    inside: float = float("nan")  #: the share of true values inside their calibrated intervals
+    independent_inside: float = float("nan")  #: the same for the intervals if errors are independent
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: null where there is no such number."""
@@ -241,7 +235,7 @@ def values_scored(numbers: Floats, truth: Floats, valued: ItemValues | None) -> 
         ranks = against_truth(rankdata(value)[:, None], rankdata(true), 0.95)
         coverage = []
         if name == "grades" and valued is not None:
-            for low, high in ((valued.low, valued.high), (valued.independent_low, valued.independent_high)):
+            for low, high in ((valued.low, valued.high), (valued.independent.low, valued.independent.high)):
                 is_inside = ((low[known] <= true) & (true <= high[known]))[~np.isnan(low[known])]
                 coverage.append(float(is_inside.mean()) if len(is_inside) else float("nan"))
         measures = (plain.rmse, plain.bias, plain.correlation, ranks.correlation)
@@ -253,40 +247,42 @@ def values_scored(numbers: Floats, truth: Floats, valued: ItemValues | None) -> 
 # `score_numbers`
 # ---------------------------------------------------------------------------------------------------------------------
 
-_GRADES = ("calibrated_reliability", "reliability", "slope", "offset", "noise")
-_BASIS = (
-    "by the key: a juror says offset + slope x truth + error; RMSE and bias are of number less truth",
-    "without the key: reliability as real juries go, and if errors were independent; the line is on the panel's own "
-    "scale",
-)
-_OTHER_UNIT = 5.0  # so many times wider, and the key is in another unit
+_ESTIMATES = ("reliability", "slope", "offset", "noise")
+_OTHER_UNIT = 5.0  # a ratio of ranges from which on the key is in another unit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NumberScores(Drawable):
-    """How each juror measures by the true values, beside the grades without them."""
+    """How each juror compares with the true values, beside the grades without them."""
 
     jurors: tuple[str, ...]
     items: int  #: with a true value
     by_key: AgainstTruth  #: per juror: correlation, reliability, RMSE, bias, slope, offset, noise, with ends
-    grades: NumberGrades | None  #: of all items, without the key; None where the numbers fix none
+    grades: NumberGrades | None  #: of all items, without the key; None where the numbers do not determine any
     values: tuple[ValuesScored, ...]  #: the items' values: by grades, and plain means and medians
     truth_mean: float
     truth_spread: float  #: the standard deviation of the true values
     level: float
-    scale_why: str = ""  #: by what the votes are known to be numbers
-    repeats: Repeatability | None = None  #: consistency of jurors who answered an item several times
+    scale_why: str = ""  #: why the votes are read as numbers
+    is_other_unit: bool = False  #: whether the key seems to be in another unit, which makes RMSE and bias meaningless
+    repeats: Repeatability | None = None  #: consistency of jurors that answered an item several times
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
-    def _columns(self) -> Columns:
+    _kind = "score"
+
+    def _score_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.by_key.numbers}
         for name in _MEASURES:
             columns |= interval_columns(self.by_key, name)
-        for name in _GRADES:
-            column = name if name.startswith("calibrated") else f"estimated_{name}"
-            columns |= interval_columns(self.grades, name, column, len(self.jurors))
+        for name in _ESTIMATES:
+            columns |= interval_columns(self.grades, name, f"estimated_{name}", len(self.jurors))
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
+
+    def _columns(self) -> Columns:
+        model = None if self.grades is None else self.grades.independent
+        independent = interval_columns(model, "reliability", "independent_reliability", len(self.jurors))
+        return self._score_columns() | independent
 
     def _document(self) -> dict[str, Any]:
         return {
@@ -295,58 +291,20 @@ class NumberScores(Drawable):
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
-            "jurors": row_documents(self._columns()),
+            "jurors": row_documents(self._score_columns()),
             "values": self.values,
+            "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
             **({} if self.repeats is None else {"repeats": self.repeats}),
             "remarks": self.remarks,
             "alarms": [alarm.to_dict() for alarm in self.alarms],
         }
 
-    def _blocks(self) -> Iterable[Block]:
-        title = f"{self.items:,} items with a true value: {shown(self.truth_mean)} ± {shown(self.truth_spread)}"
-        headings = ("values of items", "items", "RMSE", "bias", "correlation", "of ranks", "inside the interval")
-        values = Table(headings, tuple(way.cells() for way in self.values), right=tuple(range(1, len(headings))))
-        blocks: list[Block] = [title, self.by_juror(), self._beside_table(), values]
-        if self.grades is not None:  # how many reliabilities the intervals without a key hold
-            ends, true = self.grades.calibrated_reliability_ends, self.by_key.reliability
-            known = ~np.isnan(ends[:, 0]) & ~np.isnan(true)
-            held = int(((ends[:, 0] <= true) & (true <= ends[:, 1]))[known].sum())
-            all_known = f"{int(known.sum()):,} reliabilities by the key"
-            blocks.append(f"{held:,} of {all_known} lie inside their intervals as real juries go")
-        if self.repeats is not None:
-            blocks.append(self.repeats.table(self.level))
-        return [*blocks, Notes((*_BASIS, *self.remarks))]
+    def _blocks(self, **show: Any) -> Iterable[Block]:
+        return score_blocks(self, CardOptions(**show))
 
     def by_juror(self) -> Table:
-        """A row per juror by the key, for reading."""
-        sure = f"{self.level * 100:g}%"
-        names = tuple(name for name in _MEASURES if name != "reliability")
-        headings = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
-        rows = [
-            (
-                juror,
-                f"{self.by_key.numbers[k]:,}",
-                *(cell for name in names for cell in with_interval(self.by_key, name, k)),
-            )
-            for k, juror in enumerate(self.jurors)
-        ]
-        return Table(headings, tuple(rows), title="by the key", right=tuple(range(1, len(headings))))
-
-    def _beside_table(self) -> Table:
-        sure = f"{self.level * 100:g}%"
-        headings = ("juror", "by the key", sure, "as real juries go", sure, "if independent", sure, "slope", "offset")
-        rows = [
-            (
-                juror,
-                *with_interval(self.by_key, "reliability", k),
-                *with_interval(self.grades, "calibrated_reliability", k),
-                *with_interval(self.grades, "reliability", k),
-                *(with_interval(self.grades, name, k)[0] for name in ("slope", "offset")),
-            )
-            for k, juror in enumerate(self.jurors)
-        ]
-        title = "reliability (squared correlation with the truth), beside what the numbers alone say"
-        return Table(headings, tuple(rows), title=title, right=tuple(range(1, len(headings))))
+        """A row per juror by the key, with the columns that every card has."""
+        return score_table(self, range(len(self.jurors)), width=0)
 
 
 def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberScores:
@@ -369,7 +327,7 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     Raises
     ------
     VotesError
-        Source or key cannot be read as numbers, or the key knows none of the items.
+        The source or the key cannot be read as numbers, or the key has none of the items.
 
     Examples
     --------
@@ -377,7 +335,7 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     >>> rows = "item,ann,bob,cy\n1,1,2,10\n2,4,5,14\n3,3,4,22\n4,2,9,18\n5,6,7,27\n6,5,12,25\n"
     >>> scored = score_numbers(io.StringIO(rows), {1: 1, 2: 3, 3: 4, 4: 3, 5: 6, 6: 5})
     >>> scored.by_key.correlation.round(2).tolist(), scored.grades.reliability.round(2).tolist()
-    ([0.92, 0.6, 0.97], [0.65, 0.41, 0.98])
+    ([0.92, 0.6, 0.97], [0.3, 0.18, 0.46])
     """
     confidence = Confidence(level=level)
     numbers = read_numbers(source, **reading)
@@ -392,32 +350,34 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
     try:
         calibrated = calibrate_numbers(numbers)
     except SketchError as error:
-        remarks.append(f"nothing is estimated without the key: {error}")
+        remarks.append(f"no estimates without the key: {error}")
     else:
         grades, values = number_grades_by(calibrated, level), values_by(calibrated, level)
         if calibrated.outliers:
-            remarks.append("wild values are left out of what is estimated without the key; by the key, they count")
+            remarks.append("outliers are left out of the estimates without the key, and included in the scores by it")
     without_outliers = numbers if calibrated is None else calibrated.numbers
     alarms = numbers.notes if grades is None else grades.alarms
 
-    # by the key: who has the scale upside down, unless there is such an alarm already
+    # by the key: whose scale is reversed, unless there is such an alarm already
     strict = against_truth(numbers.values, truth, 1 - FALSE_ALARMS / len(numbers.jurors))
-    known_reversed = {name for alarm in alarms if alarm.kind == "reversed_scale" for name in alarm.jurors}
+    known_reversed = {name for alarm in alarms if alarm.reason == "reversed_scale" for name in alarm.jurors}
     is_reversed = []
     for k, juror in enumerate(numbers.jurors):
         if strict.correlation_ends[k, 1] < 0 and juror not in known_reversed:
-            message = f"{juror} gives lower numbers where the key's are higher"
+            message = f"{juror} gives lower numbers to items whose true value is higher"
             is_reversed.append(Alarm("reversed_scale", "alarm", message, float(strict.correlation[k]), (juror,)))
 
-    # key and numbers that cannot be in one unit
+    # key and numbers that cannot be in the same unit
+    is_other_unit = False
     low, high, given = float(known.min()), float(known.max()), without_outliers.values
     given = given[~np.isnan(given)]
     if len(given) and high > low and np.ptp(given) > 0:
         ratio = float(np.ptp(given)) / (high - low)
         if not 1 / _OTHER_UNIT < ratio < _OTHER_UNIT or given.min() > high or given.max() < low:
+            is_other_unit = True
             remarks.append(
-                f"the key runs from {low:g} to {high:g}, the numbers from {given.min():g} to {given.max():g}: if these "
-                "are two units, RMSE, bias and what lies inside intervals mean nothing; correlation and reliability do"
+                f"the key ranges from {low:g} to {high:g} and the numbers from {given.min():g} to {given.max():g}: if "
+                "the units differ, use correlation and reliability, not RMSE, bias or the share inside intervals"
             )
     return NumberScores(
         jurors=numbers.jurors,
@@ -429,10 +389,11 @@ def _score(numbers: Numbers, truth: Floats, about_key: tuple[str, ...], level: f
         truth_spread=float(known.std()),
         level=level,
         scale_why=numbers.scale_why,
+        is_other_unit=is_other_unit,
         repeats=repeatability(numbers.jurors, without_outliers.again, level),
         remarks=(
             *numbers.remarks,
-            *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
+            *(note.message for note in numbers.notes if note.level == "note" and note.reason != "scale"),
             *about_key,
             *remarks,
         ),

@@ -201,13 +201,13 @@ def answers_of(
         if columns.winner is None or columns.several == "flags":
             what = "winners and losers" if columns.winner is None else "a flag for each side"
             raise VotesError(
-                f"--map renames answers, and these columns are {what}; leave it out", code="does_not_apply"
+                f"map= (--map) renames answers, but these columns are {what}; leave it out", code="does_not_apply"
             )
         distinct = [v for k in columns.answers or (columns.winner,) for v in clean_cells(cells[k][0], column=names[k])]
         given = dict.fromkeys(str(value) for value in distinct if value is not None)
         for name in options.names:
             if name not in given:
-                match_name(name, list(given), "answer to rename (--map)")
+                match_name(name, list(given), "answer to rename")
     if columns.several == "flags":
         return [_flagged(columns, names, cells)]
     if columns.several == "flag" and not options.names:
@@ -228,7 +228,7 @@ def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column
         values, code = cells[k]
         words = [str(value).strip().casefold() for value in values]
         if unknown := next((w for w in words if w not in UP | DOWN | _NOTHING), None):
-            raise VotesError(f"column {names[k]!r} holds {unknown!r}, where 1 says that this side won and 0 that not")
+            raise VotesError(f"column {names[k]!r} contains {unknown!r}; expected 1 (this side won) or 0")
         flags.append(np.array([word in UP for word in words], dtype=np.bool_)[code])
     count = np.sum(flags, axis=0)
     if (count > 1).any():
@@ -248,7 +248,7 @@ def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Colum
     absent = np.array([word in _NOTHING | NO_VOTE_WORDS for word in words], dtype=np.bool_)[code]
     if (unknown := np.isnan(read) & ~absent).any():
         row = int(np.argmax(unknown))
-        what = f"column {names[flag]!r}: {words[code[row]]!r}, where 1 says that this side won and 0 that not"
+        what = f"column {names[flag]!r}: {words[code[row]]!r}; expected 1 (this side won) or 0"
         raise row_fault(row + 1, what)
     for k in tie:
         is_up = np.array([str(value).strip().casefold() in UP for value in cells[k][0]], dtype=np.bool_)[cells[k][1]]
@@ -290,7 +290,7 @@ def _outcomes(
         differ = ~np.isnan(by_side) & ~np.isnan(by_name) & (by_side != by_name) & ~absent
         if differ.any():
             row = int(np.argmax(differ))
-            what = f"{values[code[row]]!r} names one side and the object on the other; call the objects otherwise"
+            what = f"{values[code[row]]!r} names one side and the object on the other side; rename the objects"
             raise row_fault(row + 1, f"column {name!r}: {what}")
         read = np.where(np.isnan(by_name), by_side, by_name)
     if (unknown := np.isnan(read) & ~absent).any():
@@ -304,16 +304,16 @@ def _refuse(row: int, name: str, values: Sequence[str | None], code: NDArray[Any
     if are_flags(given):
         up, down = next((v for v in given if v.casefold() in UP), "1"), next(v for v in given if v.casefold() in DOWN)
         raise VotesError(
-            f"column {name!r} says {down} and {up}, which may stand for the first and the second object, or the other "
-            f"way round; say which: map= (--map {down}=first,{up}=second or --map {up}=first,{down}=second)",
+            f"column {name!r} contains {down} and {up}, which may mean the first and the second object or the reverse; "
+            f"choose with map= (--map {down}=first,{up}=second or --map {up}=first,{down}=second)",
             code="two_readings",
             column=name,
         )
     odd = values[code[row]]
     raise row_fault(
         row + 1,
-        f"column {name!r}: {odd!r} is neither a side (left, model_a, A>B), nor one of the two objects, nor a tie; mend "
-        f"it, say what it means with map= (--map {odd}=first, second or tie), or leave such answers out with missing= "
+        f"column {name!r}: {odd!r} is neither a side (left, model_a, A>B), nor one of the two objects, nor a tie; "
+        f"correct it, define it with map= (--map {odd}=first, second or tie), or leave such answers out with missing= "
         "(--missing VALUE)",
     )
 
@@ -339,9 +339,9 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
     left, right, winner, juror, item
         The names of these columns, where they are not the usual ones.
     map
-        What answers mean that are called otherwise: `{"1": "first", "0": "second"}`.
+        The meaning of other answers: `{"1": "first", "0": "second"}`.
     missing
-        Answers that mean none, besides empty cells and words that can mean nothing else.
+        Further answers that mean no answer; empty cells and unmistakable words always do.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
     Raises
     ------
     VotesError
-        In one line: what was found, in which file, row and column, and what to do.
+        A cell or column cannot be read: the message names the file, row and column.
 
     Examples
     --------
@@ -437,7 +437,7 @@ def _preferences(
     )
     given = answered & (first != second)
     if not given.any():
-        raise VotesError("no row holds two objects and an answer", code="empty")
+        raise VotesError("no row has two objects and an answer", code="empty")
     ordered, places = in_natural_order(objects, np.arange(len(objects)))
     return Preferences(
         objects=tuple(map(str, ordered)),
@@ -460,7 +460,7 @@ def _read_names(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray
         gaps = np.array([value is None for value in values])[cells[1]]
         if gaps.any():
             row = int(np.argmax(gaps)) + 1
-            raise row_fault(row, f"column {name!r}: the {what} is empty; give it a name, or take the row out")
+            raise row_fault(row, f"column {name!r}: the {what} is empty; fill it in, or remove the row")
     distinct, codes = factorize(values)
     return distinct, codes[cells[1]]
 
@@ -496,11 +496,13 @@ def _remarks(
     what = "winners and losers" if columns.winner is None else "the two objects"
     remarks = [f"columns {left!r} and {right!r} are {what}{answer}, {who}"]
     if columns.item is not None:
-        remarks.append(f"column {names[columns.item]!r} says what they were compared on")
+        remarks.append(f"column {names[columns.item]!r} names the item of each comparison")
     if options.names:
-        remarks.append("as you say, " + ", ".join(f"{old!r} is {new}" for old, new in options.names.items()))
+        remarks.append(
+            "answers as you defined them: " + ", ".join(f"{old!r} is {new}" for old, new in options.names.items())
+        )
     if columns.winner is None:
-        remarks.append("nobody knows which stood first: no lean")
+        remarks.append("the order of display is unknown, so position bias is not estimated")
     if absent:
         remarks.append(f"{absent:,} rows without an answer are left out")
     if same:

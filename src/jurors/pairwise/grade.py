@@ -1,13 +1,16 @@
 """Ranking objects and grading jurors by preferences: `Preferences` come in, `Ranking` and `PairGrades` go out.
 
-Both read one fit of the Bradley-Terry-Davidson model (`model`). Beside what is fitted, each juror's contradictions
-between the two orders of display and its agreement with the others are counted; alarms name jurors who answer by
-position, as if by chance or contrary, copies, and objects that no chain of comparisons connects.
+Both use one fit of the Bradley-Terry-Davidson model (`model`). Each juror's contradictions between the two orders of
+display and its agreement with the others are counted as well. Alarms name jurors that follow the position, are no
+better than chance or prefer the weaker object, copies, and objects that no chain of comparisons connects.
+
+Intervals assume that jurors err independently: unlike those of labels and numbers, they are not calibrated, because
+there are no reference juries for preferences yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -19,14 +22,26 @@ from scipy.special import betaincinv, expit, ndtri
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import alarm_lines, percent, percent_range
+from jurors.evaluate.card import CardOptions, percent, percent_range
+from jurors.evaluate.card_rows import (
+    CardColumn,
+    card_alarms,
+    fitted_table,
+    leader_sentence,
+    rows_left_out,
+    select_rows,
+    short_name,
+    wrapped,
+)
+from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.options import Confidence, PairOptions
 from jurors.pairwise.data import CountedPairs, Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths, strengths_alone
-from jurors.results import Block, Columns, Notes, Result, Table
+from jurors.results import Block, Columns, Notes, Result, Table, count_noun
 from jurors.sketch.connectivity import are_connected
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
+INDEPENDENT = "Intervals hold if jurors err independently: no reference juries exist for preferences yet."
 MOST_OBJECTS = 5_000  # a table of objects x objects is factorised
 _DRAWS = 1_000  # for the intervals of ranks
 
@@ -36,7 +51,7 @@ _DRAWS = 1_000  # for the intervals of ranks
 
 
 def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
-    """At most one alarm: the objects fall into islands, between which only the prior decides."""
+    """At most one alarm: groups of objects are never compared with each other."""
     place = are_connected(data.left, data.right, len(data.objects))
     islands = int(place.max()) + 1
     if islands == 1:
@@ -44,12 +59,11 @@ def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
     main = np.argmax(np.bincount(place))
     outside = [name for name, island in zip(data.objects, place, strict=True) if island != main]
     message = (
-        f"the objects fall into {islands:,} islands that no comparison connects; {len(outside):,} are outside the "
-        f"largest ({format_names(outside, 3)}), and only the prior says how they stand to it"
+        f"no comparison connects {islands:,} groups of objects, so ranks across groups mean nothing; {len(outside):,} "
+        f"objects are outside the largest group ({format_names(outside, 3)})"
     )
     if 2 * islands == len(data.objects):  # every object was compared with one other, as texts of one question are
-        message += "; objects that come in one pair alone cannot be ranked, but who compared them can be graded: "
-        message += "`jurors convert` makes labels of it, for `jurors grade`"
+        message += "; every object occurs in one pair only: use `jurors convert` and grade the votes instead"
     return (Alarm("objects_apart", "alarm", message, float(islands)),)
 
 
@@ -57,8 +71,8 @@ def disconnected_alarms(data: Preferences) -> tuple[Alarm, ...]:
 class Ranking(Result):
     """Objects by strength, the strongest first.
 
-    A strength is on the scale of log odds: of two objects, the average juror prefers the one that is stronger by 1 to
-    the other in e : 1 cases, ties aside. Strengths are centred: 0 is the average object.
+    Strengths are log odds: between two objects that differ by 1, the average juror prefers the stronger one in 73% of
+    the cases without a tie. Strengths are centred: 0 is the average object. Intervals assume independent errors.
     """
 
     objects: tuple[str, ...]
@@ -66,14 +80,26 @@ class Ranking(Result):
     low: Floats  #: ends of the strengths' intervals
     high: Floats
     rank: Integers  #: 1 is the strongest
-    rank_low: Integers  #: the best rank that the answers leave open
+    rank_low: Integers  #: ends of the ranks' intervals
     rank_high: Integers
-    answers: Integers  #: how many comparisons an object was in
+    answers: Integers  #: how many answers compared it
     jurors: int
     level: float
-    spread: float  #: by how much objects differ: the standard deviation σ that the answers show
+    spread: float  #: the estimated standard deviation σ of strengths
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+
+    _kind = "rank"
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The objects that may be the strongest: the intervals of their ranks include 1."""
+        return tuple(name for name, low in zip(self.objects, self.rank_low, strict=True) if low == 1)
+
+    @property
+    def best(self) -> str | None:
+        """The object whose rank is certainly 1; None where several may be the strongest."""
+        return self.leaders[0] if len(self.leaders) == 1 and len(self.objects) > 1 else None
 
     def _columns(self) -> Columns:
         names = ("strength", "low", "high", "rank", "rank_low", "rank_high", "answers")
@@ -81,28 +107,47 @@ class Ranking(Result):
 
     def _document(self) -> dict[str, Any]:
         about = {"level": self.level, "jurors": self.jurors, "spread": self.spread, "remarks": self.remarks}
-        return {**about, "objects": super()._document(), "alarms": [alarm.to_dict() for alarm in self.alarms]}
+        leading = {"best": self.best, "leaders": self.leaders}
+        alarms = [alarm.to_dict() for alarm in self.alarms]
+        return {**about, **leading, "objects": super()._document(), "alarms": alarms}
 
-    def _blocks(self) -> Iterable[Block]:
-        sure = f"{self.level:.0%}"
-        ends = zip(self.low, self.high, strict=True)
-        ranks = zip(self.rank_low, self.rank_high, strict=True)
-        cells = zip(self.objects, self.strength, ends, self.rank, ranks, self.answers, strict=True)
-        rows = [
-            (name, f"{s:z.2f}", f"{low:z.2f} – {high:z.2f}", str(rank), f"{best} – {worst}", f"{n:,}")
-            for name, s, (low, high), rank, (best, worst), n in cells
-        ]
-        headings = ("object", "strength", sure, "rank", sure, "answers")
-        title = f"{len(self.objects):,} objects by {self.answers.sum() // 2:,} answers of {self.jurors:,} jurors"
-        notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
-        return [title, Table(headings, tuple(rows), right=tuple(range(1, 6))), *notes]
+    def _blocks(self, **show: Any) -> Iterable[Block]:
+        options = CardOptions(**show)
+        every = [k for k in range(len(self.objects)) if self.answers[k] >= options.min_votes]
+        rows, sure = select_rows(every, options), f"{self.level * 100:g}%"
+        title = f"{count_noun(len(self.objects), 'object')}, {count_noun(int(self.answers.sum()) // 2, 'answer')}, "
+        title += count_noun(self.jurors, "juror")
+        place = {name: k for k, name in enumerate(self.objects)}
+        leaders = leader_sentence(
+            self.leaders,
+            len(self.objects),
+            lambda name: f"{short_name(name)} {_plain(self.strength[place[name]])} ({self._range(place[name])})",
+            "winner",
+        )
+        table = fitted_table(
+            [
+                CardColumn("object", [self.objects[k] for k in rows]),
+                CardColumn("rank", [str(self.rank[k]) for k in rows]),
+                CardColumn(sure, [f"{self.rank_low[k]} – {self.rank_high[k]}" for k in rows]),
+                CardColumn("strength", [_plain(self.strength[k]) for k in rows]),
+                CardColumn(sure, [self._range(k) for k in rows]),
+                CardColumn("answers", [f"{self.answers[k]:,}" for k in rows], is_optional=True),
+            ]
+        )
+        blocks: list[Block] = [title, card_alarms(self.alarms, options), wrapped(leaders, INDEPENDENT), table]
+        blocks += rows_left_out(self.objects, rows, "objects")
+        blocks.append(wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in self.remarks)))
+        return [block for block in blocks if not isinstance(block, Notes) or block.lines]
+
+    def _range(self, k: int) -> str:
+        return f"{self.low[k]:z.2f} – {self.high[k]:z.2f}"
 
 
 def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[PairOptions]) -> Ranking:
-    r"""Rank objects by who preferred which of two.
+    r"""Rank objects by jurors' preferences between two of them.
 
-    Bradley-Terry with ties (Davidson), each juror with a discrimination, a lean to the first position and a readiness
-    to tie of its own, all fitted together; priors keep what the answers leave open finite (docs/guides/preferences.md).
+    The model is Bradley-Terry with ties (Davidson). Each juror has its own discrimination, position bias and tendency
+    to tie, fitted jointly with the strengths. Priors keep estimates finite (docs/guides/preferences.md).
 
     Parameters
     ----------
@@ -111,12 +156,12 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     level
         Confidence of the intervals.
     seed
-        For the draws from which the intervals of the ranks are.
+        Of the random draws behind the intervals of ranks.
 
     Returns
     -------
     Ranking
-        The objects, the strongest first; strengths on the scale of log odds.
+        The objects, the strongest first; strengths are log odds.
 
     Raises
     ------
@@ -143,7 +188,7 @@ def fit_ranking(data: Preferences) -> Strengths:
     """The fitted model; SketchError where there are too many objects."""
     if len(data.objects) > MOST_OBJECTS:
         raise SketchError(
-            f"{len(data.objects):,} objects are too many to rank at once (at most {MOST_OBJECTS:,}); rank a part",
+            f"{len(data.objects):,} objects are too many to rank at once (at most {MOST_OBJECTS:,}); rank fewer",
             code="too_large",
             given=len(data.objects),
             needed=MOST_OBJECTS,
@@ -188,8 +233,8 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
 # ---------------------------------------------------------------------------------------------------------------------
 # Alarms about jurors
 #
-# Each tests all jurors at once, so that its threshold grows with how many there are: of tables of sound jurors, one in
-# a hundred should raise it (benchmarks/preferences.py counts).
+# Each tests all jurors at once, so its threshold grows with their number: one in a hundred tables of sound jurors
+# should raise it (benchmarks/preferences.py counts).
 # ---------------------------------------------------------------------------------------------------------------------
 
 _FALSE_ALARMS = 0.01  # the share of tables of sound jurors on which each alarm may be raised
@@ -199,7 +244,7 @@ _COPY_AGREEMENT, _COPY_ANSWERS = 0.98, 30
 
 
 def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
-    """Alarms about jurors who answer by position, as if by chance, or contrary to the others."""
+    """Alarms about jurors that follow the position, are no better than chance, or prefer the weaker object."""
     z = float(ndtri(1 - _FALSE_ALARMS / (2 * len(data.jurors))))
     error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
     low, high = fit.state.habits - z * error, fit.state.habits + z * error
@@ -213,20 +258,20 @@ def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
         if data.is_placed and at_least > max(_CLEAR_LEAN, by_objects):
             where, share = ("first", expit(lean)) if lean > 0 else ("second", expit(-lean))
             message = (
-                f"{juror} prefers the {where} of two equal objects in {share:.0%} of cases, and position moves its "
-                "answers more than objects do"
+                f"{juror} prefers the {where} of two equal objects in {share:.0%} of cases: position affects its "
+                "answers more than the objects do"
             )
             yield Alarm("answers_by_position", "alarm", message, lean, (juror,))
         elif len(data.jurors) > 1 and high[k, 0] < 0:
-            message = f"{juror} clearly prefers what the others find weaker{shown}"
+            message = f"{juror} prefers the objects that the others find weaker{shown}"
             yield Alarm("answers_contrary", "alarm", message, graded, (juror,))
         elif len(data.jurors) > 1 and low[k, 0] < 0 and high[k, 0] < _LITTLE:
-            message = f"{juror} answers as if by chance{shown}"
+            message = f"{juror} is no better than chance{shown}"
             yield Alarm("answers_by_chance", "warning", message, graded, (juror,))
 
 
 def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
-    """Alarms about two jurors who answer the same comparisons alike, far beyond what strengths and habits explain."""
+    """Alarms about two jurors that give the same answers far more often than the model predicts."""
     shared, same, expected = _agreements(data, fit)
     rows, columns = np.nonzero(np.triu(shared >= _COPY_ANSWERS, 1))
     n, agreed, chance = shared[rows, columns], same[rows, columns], expected[rows, columns]
@@ -236,8 +281,8 @@ def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
     for k in np.flatnonzero((agreed >= _COPY_AGREEMENT * n) & (z > limit)):
         first, second = data.jurors[rows[k]], data.jurors[columns[k]]
         message = (
-            f"{first} and {second} give the same answer to {agreed[k]:,.0f} of {n[k]:,.0f} comparisons, "
-            f"where {chance[k]:,.0f} are expected of jurors like them"
+            f"{first} and {second} give the same answer to {agreed[k]:,.0f} of {n[k]:,.0f} comparisons; the model "
+            f"predicts {chance[k]:,.0f}"
         )
         pair = AlarmPair(first, second, float(z[k]))
         yield Alarm("copied_answers", "alarm", message, pair.value, (first, second), pairs=(pair,))
@@ -333,27 +378,54 @@ def with_others(data: CountedPairs, fit: Strengths) -> Floats:
 # Grades of the jurors
 # ---------------------------------------------------------------------------------------------------------------------
 
+_NO_LEADERS = ("answers_by_position", "answers_contrary", "answers_by_chance")
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairGrades(Result):
-    """How each juror compares; ends of intervals are two columns. NaN where the answers do not determine it."""
+    """How each juror compares objects; NaN where the answers do not determine it.
+
+    Ends of intervals are two columns. Intervals assume that jurors err independently.
+    """
 
     jurors: tuple[str, ...]
     objects: int
     answers: Integers
-    discrimination: Floats  #: how well it tells objects apart: 1 is the average juror, 0 chance, below 0 contrary
+    discrimination: Floats  #: 1 is the average juror, 0 is chance; below 0, it prefers the weaker object
     discrimination_ends: Floats
-    first: Floats  #: how often it would prefer the first of two equals, where it decides: 0.5 is no lean
+    first: Floats  #: the share of decided answers in which it would prefer the first of two equals: 0.5 is no bias
     first_ends: Floats
     ties: Floats  #: the share of ties among its answers
     ties_ends: Floats
     swapped: Integers  #: how many comparisons it made in both orders
-    contradicts: Floats  #: the share of these with different answers
+    contradicts: Floats  #: the share of these in which its two answers differ
     contradicts_ends: Floats
     with_others: Floats  #: correlation of its answers with the strengths by the others, from -1 to 1
     level: float
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+
+    _kind = "grade"
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The jurors that may discriminate most: their intervals reach the highest lower end."""
+        ranked, ends = self._ranked(), self.discrimination_ends
+        return tuple(self.jurors[k] for k in ranked if ends[k, 1] >= ends[ranked[0], 0])
+
+    @property
+    def best(self) -> str | None:
+        """The juror whose interval lies above all others'; None where intervals overlap."""
+        leaders = self.leaders
+        return leaders[0] if len(leaders) == 1 and len(self._ranked()) > 1 else None
+
+    def _ranked(self) -> list[int]:
+        """The jurors with enough answers, an interval and no alarm of their own, by the lower end."""
+        enough = min(ENOUGH_VOTES, self.answers.max(initial=0) / 2)
+        out = {name for alarm in self.alarms if alarm.reason in _NO_LEADERS for name in alarm.jurors}
+        known = np.isfinite(self.discrimination_ends).all(axis=1) & (self.answers >= enough)
+        known &= np.array([name not in out for name in self.jurors])
+        return sorted(np.flatnonzero(known).tolist(), key=lambda k: -self.discrimination_ends[k, 0])
 
     def _columns(self) -> Columns:
         columns: dict[str, Any] = {"juror": self.jurors, "answers": self.answers}
@@ -364,31 +436,70 @@ class PairGrades(Result):
 
     def _document(self) -> dict[str, Any]:
         about = {"scale": "pairs", "level": self.level, "objects": self.objects, "remarks": self.remarks}
-        return {**about, "jurors": super()._document(), "alarms": [alarm.to_dict() for alarm in self.alarms]}
+        leading = {"best": self.best, "leaders": self.leaders}
+        alarms = [alarm.to_dict() for alarm in self.alarms]
+        return {**about, **leading, "jurors": super()._document(), "alarms": alarms}
 
-    def _blocks(self) -> Iterable[Block]:
-        sure = f"{self.level:.0%}"
-        headings = (
-            *("juror", "answers", "tells apart", sure, "prefers first", sure),
-            *("ties", "swapped", "contradicts itself", sure, "with the others"),
+    def _blocks(self, **show: Any) -> Iterable[Block]:
+        options = CardOptions(**show)
+        ranked, value = self._ranked(), np.nan_to_num(self.discrimination, nan=-np.inf)
+        order = [*ranked, *sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))]
+        if options.sort == "votes":
+            order.sort(key=lambda k: -self.answers[k])
+        elif options.sort == "name":
+            order.sort(key=lambda k: self.jurors[k])
+        order = [k for k in order if self.answers[k] >= options.min_votes]
+        rows = select_rows(order, options, ranked)
+        place = {name: k for k, name in enumerate(self.jurors)}
+        leaders = leader_sentence(
+            self.leaders,
+            len(ranked),
+            lambda name: (
+                f"{short_name(name)} {_plain(self.discrimination[place[name]])} "
+                f"({_plain_range(self.discrimination_ends[place[name]])})"
+            ),
         )
-        rows = [
+        title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.objects, 'object')}, "
+        title += count_noun(int(self.answers.sum()), "answer")
+        blocks: list[Block] = [
+            title,
+            card_alarms(self.alarms, options),
+            wrapped(leaders, "Discrimination: 1 is the average juror, 0 is chance.", INDEPENDENT),
+            self._table(rows),
+            *rows_left_out(self.jurors, rows, "jurors"),
+            *(self._full_tables(order) if options.full else ()),
+            wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in self.remarks)),
+        ]
+        return [block for block in blocks if not isinstance(block, Notes) or block.lines]
+
+    def _table(self, rows: Sequence[int]) -> Table:
+        columns = [
+            CardColumn("juror", [self.jurors[k] for k in rows]),
+            CardColumn("discrimination", [_plain(self.discrimination[k]) for k in rows]),
+            CardColumn(f"{self.level * 100:g}%", [_plain_range(self.discrimination_ends[k]) or "–" for k in rows]),
+            CardColumn("picks first", [percent(self.first[k], 0) for k in rows]),
+            CardColumn("contradicts", [percent(self.contradicts[k], 0) for k in rows]),
+            CardColumn("ties", [percent(self.ties[k], 0) for k in rows], is_optional=True),
+            CardColumn("answers", [f"{self.answers[k]:,}" for k in rows]),
+        ]
+        return fitted_table(columns)
+
+    def _full_tables(self, order: Sequence[int]) -> list[Table]:
+        """Intervals of position bias, ties and contradictions, and the agreement with the others."""
+        sure = f"{self.level * 100:g}%"
+        headings = ("juror", "picks first", sure, "ties", sure, "both orders", "contradicts", sure, "with others")
+        rows = tuple(
             (
-                juror,
-                f"{self.answers[k]:,}",
-                *(_plain(self.discrimination[k]), _plain_range(self.discrimination_ends[k])),
+                self.jurors[k],
                 *(percent(self.first[k]), percent_range(tuple(self.first_ends[k]))),
-                percent(self.ties[k]),
+                *(percent(self.ties[k]), percent_range(tuple(self.ties_ends[k]))),
                 f"{self.swapped[k]:,}",
                 *(percent(self.contradicts[k]), percent_range(tuple(self.contradicts_ends[k]))),
                 _plain(self.with_others[k]),
             )
-            for k, juror in enumerate(self.jurors)
-        ]
-        title = f"{len(self.jurors):,} jurors who compared {self.objects:,} objects {self.answers.sum():,} times"
-        table = Table(headings, tuple(rows), right=tuple(range(1, len(headings))))
-        notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
-        return [title, table, *notes]
+            for k in order
+        )
+        return [Table(headings, rows, title="position, ties and consistency", right=tuple(range(1, len(headings))))]
 
 
 def _plain(value: float) -> str:
@@ -396,14 +507,14 @@ def _plain(value: float) -> str:
 
 
 def _plain_range(ends: Floats) -> str:
-    return "" if ends[0] != ends[0] else "open" if np.isinf(ends[0]) else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
+    return "" if ends[0] != ends[0] else "unbounded" if np.isinf(ends[0]) else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
 
 
 def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptions]) -> PairGrades:
-    r"""Grade jurors who say which of two objects is better, without a key.
+    r"""Grade jurors that choose the better of two objects, without a key.
 
-    Each juror's discrimination, lean to the first position and ties are fitted jointly with the strengths (see `rank`);
-    how often it contradicts itself where it saw two objects in both orders is counted.
+    Each juror's discrimination, position bias and ties are fitted jointly with the strengths (see `rank`). Where a
+    juror saw two objects in both orders, contradictions are counted.
 
     Parameters
     ----------
@@ -415,7 +526,7 @@ def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptio
     Returns
     -------
     PairGrades
-        An entry per juror; discriminations in units of the average juror's, all else shares.
+        An entry per juror; discriminations are relative to the average juror, all else are shares.
 
     Examples
     --------
@@ -448,7 +559,7 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
     remarks = list(data.remarks)
     if np.isinf(known_ends[:, 0]).any():
         remarks.append(
-            "the average juror may not tell objects apart at all, so that nothing in units of it has an interval"
+            "the average juror may be no better than chance, so discriminations relative to it have no interval"
         )
     alarms = (*disconnected_alarms(data), *habit_alarms(data, fit), *copy_alarms(data, fit))
     return PairGrades(

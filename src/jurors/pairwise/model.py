@@ -4,8 +4,8 @@ Juror j compares a left with a right object of strengths s (Bradley and Terry 19
 
     η = a_j (s_left - s_right) + b_j,      P(first) : P(second) : P(tie) = exp(η/2) : exp(-η/2) : exp(t_j)
 
-with the juror's discrimination a (1 is the usual juror, 0 does not look, below 0 answers contrary), lean b to the first
-position, and readiness t to call two objects equal. Log-linear in η and t, so that scores and information follow from
+with the juror's discrimination a (1 is the average juror, 0 is chance, below 0 prefers the weaker object), position
+bias b, and tendency t to tie. Log-linear in η and t, so that scores and information follow from
 the three probabilities alone: with y = 1, -1, 0 for first, second and tie,
 
     ∂/∂η = (y - E y)/2,   ∂/∂t = [tie] - P(tie),   information: var(y)/4, P(tie)(1 - P(tie)), -E(y) P(tie)/2.
@@ -13,7 +13,7 @@ the three probabilities alone: with y = 1, -1, 0 for first, second and tie,
 Priors (docs/guides/preferences.md gives the reasons): strengths N(0, σ²), with σ estimated from the table;
 discrimination N(1, τ²), with τ = 1 for the strengths, whose intervals hold best so, and for the jurors' own grades at
 least 1, as large as the table shows; lean and readiness to tie N(0, 2²). So an object that never won has a finite
-strength, a juror of few answers is taken for a usual one, and a juror may turn out contrary.
+strength, a juror with few answers is close to the average one, and a discrimination may be negative.
 
 The mode is sought by Newton's method, σ and τ by MacKay's evidence approximation (1992); covariances are those of the
 Laplace approximation at the mode.

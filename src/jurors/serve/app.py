@@ -41,11 +41,11 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    keep: float | None = None  #: seconds that votes are stored; None: for ever
+    keep: float | None = None  #: seconds that votes are stored; None: without limit
 
 
 def duration(text: str) -> float:
-    """Seconds: a number and its unit, s, m, h, d or w.
+    """Parse a duration: a number and its unit, s, m, h, d or w.
 
     Returns
     -------
@@ -59,7 +59,11 @@ def duration(text: str) -> float:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
     if match is None or not float(match[1]):
-        raise OptionError(f"{text!r} is no length of time; write 90d, 12h, 30m", code="out_of_range", value=text)
+        raise OptionError(
+            f"{text!r} is not a duration; write a number and a unit, such as 90d, 12h or 30m",
+            code="out_of_range",
+            value=text,
+        )
     return float(match[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}[match[2]]
 
 
@@ -96,7 +100,7 @@ class Upkeep:
                 is_down = True
             else:
                 if is_down:
-                    log_event("store", "info", message="upkeep goes on")
+                    log_event("store", "info", message="the background thread is running again")
                 is_down = False
 
     def _step(self) -> None:
@@ -172,7 +176,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def run(settings: Settings) -> None:
-    """Serve, in one process or several workers on one socket, until SIGINT or SIGTERM; open requests are answered."""
+    """Serve until SIGINT or SIGTERM, in one process or in several workers on one socket; open requests are finished."""
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
         check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))

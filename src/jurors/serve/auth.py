@@ -36,7 +36,7 @@ class ApiKey:
     id: str
     hash: str
     scope: KeyScope
-    project: str | None = None  #: None: all of them
+    project: str | None = None  #: None: all projects
     note: str = ""
     created: float = 0.0
     revoked: float | None = None
@@ -99,7 +99,9 @@ def check_key(
         401 where there is no valid key, 403 where it does not allow this.
     """
     if header is None:
-        raise _unauthorized("no_key", "a key is needed: send the header `Authorization: Bearer jk_…`")
+        raise _unauthorized(
+            "no_key", "this server requires an API key; send it in the header `Authorization: Bearer jk_…`"
+        )
     scheme, _, token = header.partition(" ")
     token = token.strip()
     match = _TOKEN.fullmatch(token) if scheme.lower() == "bearer" else None
@@ -107,11 +109,11 @@ def check_key(
     stored = _NO_HASH if key is None or key.revoked is not None else key.hash
     is_same = hmac.compare_digest(_hash(token), stored)
     if key is None or not is_same:
-        raise _unauthorized("bad_key", "this key is unknown or revoked; `jurors keys create` makes another")
+        raise _unauthorized("bad_key", "this API key is unknown or revoked; create one with `jurors store keys create`")
     if not key.may(scope, key.project if any else project):
         verb = {"read": "read", "write": "write to", "admin": "administer"}[scope]
         subject = "all projects" if project is None else f"project {project!r}"
-        raise ApiError(403, "forbidden", f"this key may not {verb} {subject}; ask for one that may")
+        raise ApiError(403, "forbidden", f"this API key cannot {verb} {subject}; use a key with that scope")
     return key
 
 
@@ -168,7 +170,7 @@ class KeyList(Result):
         return columns_of(("key", "scope", "project", "note", "created", "revoked"), rows)
 
     def _blocks(self) -> Iterable[Block]:
-        return [Table.of(self._columns())] if self.keys else ["there is no key"]
+        return [Table.of(self._columns())] if self.keys else ["There are no keys."]
 
 
 def _moment(seconds: float | None) -> str | None:
@@ -177,7 +179,7 @@ def _moment(seconds: float | None) -> str | None:
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """What a server accepts; whatever exceeds it is refused in one line that names the limit."""
+    """What a server accepts; what exceeds a limit is refused in one line that names the limit."""
 
     body: int = 32 << 20  #: bytes of a request's body
     body_seconds: float = 30.0  #: for a body to arrive
@@ -192,7 +194,7 @@ class ServerLimits:
 
 
 def check_project(name: str, limits: ServerLimits) -> str:
-    """The name of a project; refused where it could have a meaning elsewhere.
+    """Check the name of a project: it must be safe in a path, a file name and a log line.
 
     Returns
     -------
@@ -208,8 +210,8 @@ def check_project(name: str, limits: ServerLimits) -> str:
     if len(name) > limits.project_name or not re.fullmatch(r"[^\W_][\w.-]*", name):
         shown = escape_text(name[: limits.project_name])
         raise ApiError(
-            422, "bad_name", f"{shown!r} is no name for a project: begin with a letter or digit, then letters, "
-            f"digits, '.', '-', '_'; at most {limits.project_name} characters",
+            422, "bad_name", f"{shown!r} is not a valid project name: start with a letter or a digit, and use letters, "
+            f"digits, '.', '-' and '_', at most {limits.project_name} characters",
         )  # fmt: skip
     return name
 

@@ -24,7 +24,7 @@ from jurors.serve.store import SqlStore
 
 _FORMAT = "jurors backup"
 _ROWS = 500  #: in a line
-_AGAIN = "take another backup"
+_AGAIN = "create a new backup"
 
 
 @dataclass(frozen=True)
@@ -101,16 +101,16 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
         documents = _read_documents(path)
         head = next(documents, {})
         if head.get("format") != _FORMAT:
-            raise VotesError("this is no backup of a server; `jurors export` writes one")
+            raise VotesError("this file is not a backup; create one with `jurors store export`")
         if head["version"] != len(MIGRATIONS):
             raise VotesError(
-                f"this backup is of tables {head['version']}, this jurors has {len(MIGRATIONS)}; restore it with the "
-                "jurors that wrote it, open that store with this one, and take a backup again"
+                f"this backup has store version {head['version']}, and this version of jurors needs {len(MIGRATIONS)}; "
+                "restore it with the version of jurors that wrote it, then open that store with this one"
             )
         names: list[str] = head["projects"]
         selected = [name for name in names if project in (None, name)]
         if project is not None and not selected:
-            message = f"there is no project {project!r} in it, but {', '.join(names) or 'none'}"
+            message = f"the backup has no project {project!r}; it has {', '.join(names) or 'none'}"
             raise VotesError(message, code="unknown_name")
         tables = {table.name: table for table in _tables()}
         numbers: dict[int, int] = {}  # of projects: in the backup -> in this store
@@ -127,7 +127,9 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, ApiError):
             raise
-        raise VotesError(f"this backup does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
+        raise VotesError(f"the content of this backup is inconsistent; {_AGAIN}", code="damaged").in_file(
+            str(path)
+        ) from None
 
 
 def _restore_projects(session: Session, document: dict[str, Any], selected: list[str], numbers: dict[int, int]) -> None:
@@ -137,7 +139,7 @@ def _restore_projects(session: Session, document: dict[str, Any], selected: list
         if name not in selected:
             continue
         if session.one("SELECT id FROM projects WHERE name = ?", name) is not None:
-            message = f"there is a project {name!r} already; delete it first, or restore into another store"
+            message = f"project {name!r} already exists; delete it first, or restore into another store"
             raise ApiError(409, "input", message, name=name)
         made = session.one(f"{_insertion('projects', list(row))} RETURNING id", *row.values())
         numbers[number] = (made or (0,))[0]
@@ -163,7 +165,7 @@ def _insertion(table: str, columns: list[str]) -> str:
     """The statement that inserts a row; names of columns are checked: a backup may come from anywhere."""
     for column in columns:
         if not re.fullmatch(r"[a-z_]+", column):
-            raise VotesError(f"{column!r:.40} is no column; {_AGAIN}", code="damaged")
+            raise VotesError(f"{column!r:.40} is not a column of the store; {_AGAIN}", code="damaged")
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
@@ -183,8 +185,8 @@ def _read_documents(path: Path) -> Iterator[dict[str, Any]]:
                 rows += len(document.get("rows", ()))
                 yield document
     except FileNotFoundError:
-        raise VotesError("there is no such file", code="no_file") from None
+        raise VotesError("the file does not exist", code="no_file") from None
     except (OSError, EOFError, zlib.error, json.JSONDecodeError, UnicodeDecodeError):
         is_intact = False
     if not is_intact:
-        raise VotesError(f"this backup is cut short, or was changed; {_AGAIN}", code="damaged")
+        raise VotesError(f"this backup is incomplete or was modified; {_AGAIN}", code="damaged")

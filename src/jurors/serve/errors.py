@@ -18,7 +18,7 @@ _STATUS = {
 
 
 class ApiError(JurorsError):
-    """A request that cannot be served: what is wrong, what to do, and the status that says whose fault it is."""
+    """A request that the server refuses: what is wrong, what to do, and the HTTP status."""
 
     headers: Mapping[str, str] = {}
 
@@ -53,8 +53,8 @@ def error_document(code: str, message: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> error_document("no_project", "there is no\nproject 'x'")
-    {'error': {'code': 'no_project', 'message': "there is no project 'x'"}}
+    >>> error_document("no_project", "project 'x'\ndoes not exist")
+    {'error': {'code': 'no_project', 'message': "project 'x' does not exist"}}
     """
     line = escape_text(" ".join(message.split()))
     return {"error": {"code": code, "message": line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"}}
@@ -64,19 +64,21 @@ class StoreUnavailable(ApiError):
     """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(503, "store_down", f"the store does not answer ({reason}); send it again, which is safe")
+        super().__init__(503, "store_down", f"the store is unavailable ({reason}); send the request again")
 
 
 class StoreFull(ApiError):
     """The store's disk is full; what was acknowledged before is safe."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(507, "disk_full", f"the store takes no more ({reason}); free some room, then send it again")
+        super().__init__(
+            507, "disk_full", f"the disk of the store is full ({reason}); free some space, then send the request again"
+        )
 
 
 class NoProject(ApiError):
-    """No project has this name (any more)."""
+    """No project has this name."""
 
     def __init__(self, name: str) -> None:
-        message = f"there is no project {name!r}; make it with PUT /v1/projects/NAME"
+        message = f"project {name!r} does not exist; create it with PUT /v1/projects/NAME"
         super().__init__(404, "no_project", message, name=name, what="project")

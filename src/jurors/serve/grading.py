@@ -1,4 +1,4 @@
-"""What is known of a project: its counts, grades, labels, items to review, windows over time, alarms.
+"""The results of a project: its counts, grades, labels, items to review, windows over time, alarms.
 
 Everything is computed from the counts of decision tuples in the store and cached by the project's version, which grows
 with every aggregation that took something and with gold. So an answer reflects every vote that was acknowledged before
@@ -24,7 +24,7 @@ from jurors.errors import JurorsError, OptionError
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
-from jurors.jury.label import InformationGain, Labelling, label
+from jurors.jury.label import Labelling, label
 from jurors.monitor.drift.detector import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
@@ -60,8 +60,8 @@ class ProjectCounts:
     def notes(self) -> tuple[str, ...]:
         """What is not in the counts."""
         late, gone = self.project.late, self.panes.forgotten
-        message = f"{late:,} votes came for items that are past their time: not counted"
-        return (message,) * bool(late) + (f"{gone:,} items of long ago are not counted any more",) * bool(gone)
+        message = f"{late:,} votes are not counted: their items are past the retention period"
+        return (message,) * bool(late) + (f"{gone:,} of the oldest items are no longer counted",) * bool(gone)
 
     def windows(self) -> list[Span]:
         """The windows of the stream, the oldest first."""
@@ -76,7 +76,7 @@ class ProjectCounts:
         by_name = {"now": every[-1:], "last": (complete or every)[-1:]}
         selected = by_name.get(name, [span for span in every if str(span.number) == name])
         if not selected:
-            raise OptionError(f"there is no window {name!r:.40}; there are 'last', 'now' and numbers of /history")
+            raise OptionError(f"window {name!r:.40} does not exist; use 'last', 'now' or a number from /history")
         return selected[0]
 
     def panes_of(self, span: Span) -> list[Pane]:
@@ -163,7 +163,7 @@ T = TypeVar("T")
 
 @dataclass
 class Graded:
-    """What is known of a project in one state of its votes; each part is computed when it is first needed."""
+    """The results of a project in one state of its votes; each part is computed when it is first needed."""
 
     counts: ProjectCounts
     window: str | None = None
@@ -188,8 +188,9 @@ class Graded:
     @cached_property
     def brief(self) -> bytes:
         """The same without the partition, which names every decision tuple."""
-        document = {name: part for name, part in self.evaluation.to_dict().items() if name != "partition"}
-        return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+        document = self.evaluation.to_dict()
+        independent = {name: part for name, part in document["independent"].items() if name != "partition"}
+        return json.dumps({**document, "independent": independent}, ensure_ascii=False, allow_nan=False).encode()
 
     # Labels of items: a row for each decision tuple, separate for items with gold, each with its label.
 
@@ -237,28 +238,21 @@ class Graded:
         return [{"item": item, **label} for item, label in named]
 
     def for_review(self, limit: int, store: SqlStore) -> list[dict[str, Any]]:
-        """The items to label first: label, probability, information gain and its reason, and the votes."""
-        # A row for each item to list, as often as it has items, and the reasons.
+        """The items whose labels are least likely to be right: label, probability and votes of each."""
+        # A row for each item to list, as often as it has items.
         often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
         at = np.repeat(np.arange(len(self.rows)), often)
-        gain, reasons = self.labelling.taught, {}
-        if gain is None:
-            chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
-            rows = at[np.argsort(chances, kind="stable")[:limit]]
-        else:
-            each = InformationGain(gain.own[at], gain.others[at], gain.alike[at], gain.kind[at])
-            first, bits = each.first(limit)
-            rows, reasons = at[first], {"teaches": bits.tolist(), "why": each.why(first)}
+        chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
+        rows = at[np.argsort(chances, kind="stable")[:limit]]
         needed = Counter(self.rows[row][0] for row in rows.tolist())
         unlabelled = store.open_items(self.counts.project.id, needed)
         listed = []
-        for place, row in enumerate(rows.tolist()):
+        for row in rows.tolist():
             key = self.rows[row][0]
             if not unlabelled[key]:  # past its retention, or changed a moment ago
                 continue
-            about = {name: values[place] for name, values in reasons.items()}
             item, votes = unlabelled[key].pop(0), self.counts.votes_of(key)
-            listed.append({"item": item, **self._row_labels[key, None], **about, "votes": votes})
+            listed.append({"item": item, **self._row_labels[key, None], "votes": votes})
         return listed
 
 
@@ -303,7 +297,7 @@ class ProjectGrades:
         self._pages: VersionedCache[bytes] = VersionedCache(8)
 
     def of(self, name: str, window: str | None = None, max_age: float = 0.0) -> Graded:
-        """What is known of a project. Its errors are cached, too: a project that cannot be graded is tried once."""
+        """The results of a project. Errors are cached too: a project that cannot be graded is tried once."""
         if max_age > 0 and isinstance(recent := self._graded.recent((name, window), max_age), Graded):
             return recent
         self._store.aggregate_all(self._store.project(name).id)
@@ -324,7 +318,7 @@ class ProjectGrades:
 
     def page(self, name: str) -> bytes:
         """The page of `jurors report`."""
-        from jurors.report.page import report_html
+        from jurors.reporting.page import report_html
 
         graded = self.of(name)
         project = graded.counts.project
@@ -367,7 +361,7 @@ class GradeHistory:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
         place = (counts.project.id, span.number)
         if time.monotonic() > until and not self._windows.has(place, state):
-            return WindowGrades(span, refused="not graded yet; ask again")
+            return WindowGrades(span, refused="not graded yet; request it again")
         return self._windows.get(place, state, lambda: graded_window(span, counts.sketch_of(span), {}))
 
 

@@ -64,8 +64,8 @@ def check_bind_address(host: str, keys: int) -> None:
     """Raise OptionError where strangers could reach a server that needs no key."""
     if not is_loopback(host) and not keys:
         raise OptionError(
-            f"--host {host} lets others in, and there is no key: make one with `jurors keys create --scope admin "
-            "--store …`, or leave --host out",
+            f"--host {host} lets other machines connect, which requires an API key: create one with "
+            "`jurors store keys create --scope admin --store …`, or omit --host",
             code="does_not_apply", name="host", value=host,
         )  # fmt: skip
 
@@ -259,12 +259,14 @@ class ServerMiddleware:
         if not self.needs_key:
             host = host_of(headers.get(b"host", ""))
             if host is None or not is_loopback(host):
-                message = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
+                message = (
+                    "without API keys this server answers only to localhost; use http://127.0.0.1, or create a key"
+                )
                 raise ApiError(403, "wrong_host", message)
             origin = headers.get(b"origin")
             is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
             if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
-                raise ApiError(403, "wrong_origin", "a page of another origin may not ask this server")
+                raise ApiError(403, "wrong_origin", "this server refuses requests from pages of another origin")
         if access.scope == "open" or not self.needs_key:
             self._limit_rate(address)
             return None
@@ -279,7 +281,7 @@ class ServerMiddleware:
 
     def _limit_rate(self, caller: str) -> None:
         if seconds := self.rate.wait(caller):
-            message = f"more than {self.limits.rate:g} requests per second; wait, and send more votes per request"
+            message = f"more than {self.limits.rate:g} requests per second; wait, then send more votes per request"
             raise ApiError(429, "too_many_requests", message).with_headers(Retry_After=str(int(seconds) + 1))
 
     async def _read_body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
@@ -294,7 +296,7 @@ class ServerMiddleware:
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise ApiError(400, "bad_request", "the body ended before its end")
+                        raise ApiError(400, "bad_request", "the connection closed before the whole body arrived")
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
                     more = message.get("more_body", False)
@@ -316,12 +318,12 @@ def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
     names = [name for name, _ in headers if name in _ONCE]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise _closing(400, "bad_request", f"the header {twice.decode()} is there twice")
+        raise _closing(400, "bad_request", f"the header {twice.decode()} occurs twice")
     if b"content-length" in names and b"transfer-encoding" in names:
-        raise _closing(400, "bad_request", "a request has content-length or transfer-encoding, not both")
+        raise _closing(400, "bad_request", "send content-length or transfer-encoding, not both")
     length = dict(headers).get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 18:
-        raise _closing(400, "bad_request", "content-length is no number")
+        raise _closing(400, "bad_request", "content-length is not a number")
     return {name: value.decode("latin-1") for name, value in headers}
 
 
@@ -330,7 +332,9 @@ def _check_path(scope: Scope) -> None:
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
     is_ambiguous = any(part in raw for part in _AMBIGUOUS) or raw.endswith((b"/..", b"/."))
     if is_ambiguous or any(ord(mark) < 32 for mark in scope["path"]):
-        raise ApiError(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
+        raise ApiError(
+            400, "bad_path", "the path contains '..', '//', a backslash, a control character or an encoded '/'"
+        )
 
 
 def _check_content_type(method: str, headers: dict[bytes, str]) -> None:
@@ -344,7 +348,7 @@ def _check_content_type(method: str, headers: dict[bytes, str]) -> None:
         message = f"the body must be JSON: send the header `Content-Type: application/json`, not {kind or 'nothing'!r}"
         raise ApiError(415, "not_json", message)
     if headers.get(b"content-encoding", "identity").lower() != "identity":
-        raise ApiError(415, "not_json", "send the body as it is, not packed (Content-Encoding)")
+        raise ApiError(415, "not_json", "send the body uncompressed, without Content-Encoding")
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

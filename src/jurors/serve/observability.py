@@ -65,7 +65,7 @@ class ServerMetrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._seconds = Histogram(
-            "jurors_request_duration_seconds", "Time to answer", ("method", "route"), registry=self._registry,
+            "jurors_request_duration_seconds", "Time to answer a request", ("method", "route"), registry=self._registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0),
         )  # fmt: skip
         self._requests = Counter(
@@ -99,7 +99,7 @@ class _Stored:
         active = self._store.active_alarms()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
-        alarms = GaugeMetricFamily("jurors_alarms", "Alarms that ring", labels=["project"])
+        alarms = GaugeMetricFamily("jurors_alarms", "Active alarms", labels=["project"])
         groups = [(project.name, [project]) for project in projects[:_MOST_PROJECTS]]
         if rest := projects[_MOST_PROJECTS:]:
             groups.append(("(others)", rest))
@@ -112,6 +112,8 @@ class _Stored:
         ((waiting, arrived),) = self._store.query("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
         oldest = 0.0 if arrived is None else max(0.0, time.time() - arrived)
         yield GaugeMetricFamily(
-            "jurors_fold_waiting_votes", "Votes acknowledged and not counted yet", value=int(waiting)
+            "jurors_fold_waiting_votes", "Votes that are stored but not counted yet", value=int(waiting)
         )
-        yield GaugeMetricFamily("jurors_fold_lag_seconds", "How long the oldest of them waits", value=oldest)
+        yield GaugeMetricFamily(
+            "jurors_fold_lag_seconds", "Age of the oldest vote that is not counted yet", value=oldest
+        )

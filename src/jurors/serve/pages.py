@@ -34,7 +34,7 @@ DASHBOARD_POLICY = (
 @cache
 def _chart_runtime() -> bytes:
     """The script that draws charts, packed, as the report carries it: made once and stored in the user's cache."""
-    from jurors.report.page import RuntimeMaker
+    from jurors.reporting.page import RuntimeMaker
 
     with closing(RuntimeMaker()) as maker:
         return base64.b64decode(maker.result().packed)
@@ -107,12 +107,12 @@ def _page(description: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>jurors: the interface</title><style>{_STYLE}</style></head><body><main>"
-        f"<h1>jurors {escape(document['info']['version'])}: the interface</h1>"
-        "<p>Bodies and answers are JSON. Where the server asks for a key, send "
+        f"<title>jurors HTTP API</title><style>{_STYLE}</style></head><body><main>"
+        f"<h1>jurors {escape(document['info']['version'])}: HTTP API</h1>"
+        "<p>Requests and responses are JSON. If the server requires an API key, send the header "
         "<code>Authorization: Bearer jk_…</code>. "
-        'What goes wrong is one line: <code>{"error": {"code": …, "message": …}}</code>. '
-        'For programs: <a href="/openapi.json">openapi.json</a>.</p>'
+        'An error is <code>{"error": {"code": …, "message": …}}</code>. '
+        'The machine-readable description is <a href="/openapi.json">openapi.json</a>.</p>'
         f"{routes}</main></body></html>"
     )
 
@@ -124,14 +124,14 @@ def _parts(route: dict[str, Any]) -> Iterator[str]:
             f"<tr><td><code>{escape(query['name'])}</code></td><td>{escape(query.get('description', ''))}</td></tr>"
             for query in queries
         )
-        yield f"<table><thead><tr><th>asked</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+        yield f"<table><thead><tr><th>Parameter</th><th>Description</th></tr></thead><tbody>{rows}</tbody></table>"
     body = route.get("requestBody", {}).get("content", {}).get("application/json", {})
     if "example" in body:
-        yield f"<p>Send</p><pre>{_example(body['example'])}</pre>"
+        yield f"<p>Request</p><pre>{_example(body['example'])}</pre>"
     for status, answer in sorted(route["responses"].items()):
         content = answer.get("content", {}).get("application/json", {})
         if "example" in content:
-            yield f"<p>{escape(status)}</p><pre>{_example(content['example'])}</pre>"
+            yield f"<p>Response {escape(status)}</p><pre>{_example(content['example'])}</pre>"
 
 
 def _example(example: Any) -> str:

@@ -27,7 +27,7 @@ def handle_errors(app: FastAPI) -> None:
         """A body or parameter that does not fit the route: the first mistake, and where it is."""
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return JSONResponse(error_document("damaged", f"the body is no JSON: {first['ctx']['error']}"), 400)
+            return JSONResponse(error_document("damaged", f"the body is not valid JSON: {first['ctx']['error']}"), 400)
         code: Code = "bad_body" if first["loc"][:1] == ("body",) else "option"
         place = ".".join(str(part)[:60] for part in first["loc"][1:]) or "the body"
         return JSONResponse(error_document(code, f"{place}: {first['msg']}"), 422)
@@ -36,17 +36,17 @@ def handle_errors(app: FastAPI) -> None:
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         known: dict[int, tuple[Code, str]] = {
             400: ("bad_body", str(error.detail)),
-            404: ("no_route", "there is no such route; see /docs"),
-            405: ("no_route", f"{request.method} is not for this route; see /docs"),
+            404: ("no_route", "this route does not exist; see /docs"),
+            405: ("no_route", f"this route does not support {request.method}; see /docs"),
         }
         code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
         return JSONResponse(error_document(code, message), error.status_code, error.headers)
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        """An error of ours: the log has it, the caller learns no more than its kind."""
+        """An internal error: details go to the log, not to the caller."""
         log_event("fault", "error", path=request.url.path, error=f"{type(error).__name__}: {error}")
-        return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
+        return JSONResponse(error_document("fault", "an internal error occurred; see the server's log"), 500)
 
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
@@ -63,16 +63,17 @@ _EXAMPLES: dict[str, Any] = {
     "votes": {"accepted": 2},
     "gold": {"accepted": 1},
     "grade": {
-        "schema": 1, "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"], "method": "algebraic",
+        "schema": "jurors.grade/2", "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"],
+        "method": "algebraic",
         "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
     },
     "labels": {
-        "schema": 1, "method": "algebraic", "labels": ["no", "yes"], "expected_errors": 12.5, "next": None,
+        "schema": "jurors.label/2", "method": "algebraic", "labels": ["no", "yes"], "wrong_labels": 0.125, "next": None,
         "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
     },
-    "alarms": {"schema": 1, "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None},
+    "alarms": {"schema": "jurors.alarms/2", "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None},
     "history": {
-        "schema": 1, "window": "1000", "by_time": False,
+        "schema": "jurors.history/2", "window": "1000", "by_time": False,
         "windows": [{
             "number": 0, "start": 0, "end": 1000, "items": 300, "votes": 900, "complete": False,
             "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9}, "interval": {"score": {"ann": [0.85, 0.94]}},
@@ -80,9 +81,9 @@ _EXAMPLES: dict[str, Any] = {
         }],
     },
     "review": {
-        "schema": 1, "labels": ["no", "yes"], "gold": 0,
+        "schema": "jurors.review/2", "labels": ["no", "yes"], "gold": 0,
         "items": [{
-            "item": "q7", "label": "yes", "probability": 0.52, "teaches": 0.48, "why": "48% likely to be wrong",
+            "item": "q7", "label": "yes", "probability": 0.52,
             "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
         }],
     },
@@ -92,10 +93,10 @@ _EXAMPLES: dict[str, Any] = {
     },
 }  # fmt: skip
 ERRORS = {
-    400: ("option", "there is no window 'x'; there are 'last', 'now' and numbers of /history"),
-    404: ("no_project", "there is no project 'shop'; make it with PUT /v1/projects/NAME"),
+    400: ("option", "window 'x' does not exist; use 'last', 'now' or a number from /history"),
+    404: ("no_project", "project 'shop' does not exist; create it with PUT /v1/projects/NAME"),
     409: ("few_jurors", "grading without an answer key needs at least 3 jurors, got 2: ann, bob."),
-    422: ("bad_vote", "vote 0 has no 'label'; give each an item, a juror and a label"),
+    422: ("bad_vote", "vote 0 has no 'label'; each vote needs an item, a juror and a label"),
 }
 _ERROR_SCHEMA = {
     "type": "object", "required": ["error"],
@@ -118,9 +119,9 @@ def documented_responses(example: str | None, *statuses: int, status: int = 200)
     for refused in dict.fromkeys((*statuses, 422)):
         code, message = ERRORS[refused]
         content = {"example": {"error": {"code": code, "message": message}}, "schema": _ERROR_SCHEMA}
-        answers[refused] = {"description": f"Refused: {code}", "content": {"application/json": content}}
+        answers[refused] = {"description": f"Error: {code}", "content": {"application/json": content}}
     if example is not None:
-        answers[status] = {"description": "Well", "content": {"application/json": {"example": _EXAMPLES[example]}}}
+        answers[status] = {"description": "Success", "content": {"application/json": {"example": _EXAMPLES[example]}}}
     return answers
 
 

@@ -1,4 +1,4 @@
-"""The routes, by subject: projects, what is known of them, review by a person, events, probes, charts.
+"""The routes, by subject: projects, results, review by a person, events, probes, charts.
 
 Each declares who may call it (see `serve.middleware`). Votes are posted in `serve.votes`, pages are in `serve.pages`.
 Docstrings of routes and models are part of the OpenAPI document.
@@ -38,35 +38,39 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Thresholds(BaseModel):
-    """The limits of `jurors check`, those that need no file."""
+    """Limits as in `jurors check`, apart from those that need a file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    min_score: Share | dict[str, Share] | None = Field(None, description="For every juror, or by juror.")
-    min_prevalence: dict[str, Share] | None = Field(None, description="By label.")
-    max_prevalence: dict[str, Share] | None = Field(None, description="By label.")
-    max_wrong: Share | None = Field(None, description="The share of labels that may be wrong.")
+    min_score: Share | dict[str, Share] | None = Field(
+        None, description="The smallest score, for every juror or by juror."
+    )
+    min_prevalence: dict[str, Share] | None = Field(None, description="The smallest prevalence, by label.")
+    max_prevalence: dict[str, Share] | None = Field(None, description="The largest prevalence, by label.")
+    max_wrong: Share | None = Field(None, description="The largest expected share of wrong labels.")
     max_correlation: Share | None = None
     min_effective: float | None = Field(None, ge=0, le=1e6)
     allow_unknown: StrictBool | None = None
 
 
-class GradeQuery(BaseModel):
-    """What a project is told when it is made; all of it may be left out."""
+class ProjectSettings(BaseModel):
+    """The settings of a project; all are optional."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [PROJECT]})
 
     labels: list[StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
-        None, description="The labels that may be said; others are refused.", min_length=1, max_length=250
+        None, description="The allowed labels; votes with other labels are refused.", min_length=1, max_length=250
     )
     window: StrictInt | StrictStr | None = Field(
-        None, description="How the stream is cut: 1000 (items), 1h, 1h/5m, half-life 1d.", examples=[1000, "1h"]
+        None,
+        description="The size of a window: 1000 (items), 1h, 1h/5m (sliding), half-life 1d.",
+        examples=[1000, "1h"],
     )
     thresholds: Thresholds | None = None
     settle: float | None = Field(
         None, ge=0, le=86_400, allow_inf_nan=False,
-        description="Seconds to wait for more votes on an item before alarms are looked for; 60 where it is not said."
-        " Items on which everybody voted wait for nobody.",
+        description="Seconds without a new vote before an incomplete item takes part in drift detection; 60 by default."
+        " An item with the votes of all jurors takes part immediately.",
     )  # fmt: skip
 
 
@@ -81,7 +85,7 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
 
 @projects_router.get("", dependencies=[READ_ANY], responses=documented_responses("projects"))
 def projects(request: Request) -> dict[str, Any]:
-    """All projects; with a key for one project, that one."""
+    """List all projects, or the one project that the API key is for."""
     store: SqlStore = request.app.state.store
     for waiting in store.waiting():
         store.aggregate_all(waiting)
@@ -98,9 +102,12 @@ def projects(request: Request) -> dict[str, Any]:
     openapi_extra=documented_body(PROJECT),
 )
 def put_project(
-    name: str, request: Request, response: Response, body: Annotated[GradeQuery | None, Body(title="Asked")] = None
+    name: str,
+    request: Request,
+    response: Response,
+    body: Annotated[ProjectSettings | None, Body(title="Settings")] = None,
 ) -> dict[str, Any]:
-    """Make a project (201), or tell it more (200)."""
+    """Create a project (201), or change its settings (200)."""
     store: SqlStore = request.app.state.store
     limits: ServerLimits = request.app.state.limits
     check_project(name, limits)
@@ -109,13 +116,15 @@ def put_project(
     labels = settings.get("labels", [])
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
     if len(set(map(label_text, labels))) < len(labels):
-        raise ApiError(422, "bad_body", "labels: one is there twice")
+        raise ApiError(422, "bad_body", "labels: a label occurs twice")
     window = window_of(settings) if "window" in settings else None
     projects = {project.name: project for project in store.projects()}
     if name not in projects and len(projects) >= limits.projects:
-        raise ApiError(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
+        raise ApiError(
+            409, "many_projects", f"this server has {limits.projects:,} projects, which is the limit; delete one first"
+        )
     if name in projects and projects[name].items and window not in (None, projects[name].window):
-        message = "the window of a project that has votes cannot be changed; make another project"
+        message = "the window of a project that has votes cannot change; create another project"
         raise ApiError(409, "option", message, name="window")
     project, is_new = store.put_project(name, settings)
     response.status_code = 201 if is_new else 200
@@ -124,7 +133,7 @@ def put_project(
 
 @projects_router.get("/{name}", dependencies=[READ], responses=documented_responses("project", 404))
 def project(name: str, request: Request) -> dict[str, Any]:
-    """One project, with its settings."""
+    """Get a project and its settings."""
     store: SqlStore = request.app.state.store
     store.aggregate_all(store.project(name).id)
     project = store.project(name)
@@ -136,16 +145,16 @@ def project(name: str, request: Request) -> dict[str, Any]:
     "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_responses(None, 404)
 )
 def delete_project(name: str, request: Request) -> None:
-    """Forget a project, with all its votes and counts."""
+    """Delete a project with all its votes and counts."""
     request.app.state.store.delete_project(name)
 
 
-# -- what is known of a project --------------------------------------------------------------------------------------
+# -- results of a project ---------------------------------------------------------------------------------------------
 
-results_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+results_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 
 MaxAge = Annotated[
-    float, Query(ge=0, le=86_400, description="Seconds that an answer may be old: then it costs nothing.")
+    float, Query(ge=0, le=86_400, description="The largest age in seconds of a cached result that may be returned.")
 ]
 _JSON = "application/json"
 
@@ -154,13 +163,15 @@ _JSON = "application/json"
 def grade(
     name: str,
     request: Request,
-    window: Annotated[str | None, Query(max_length=20, description="'last' (whole), 'now', or a number.")] = None,
+    window: Annotated[str | None, Query(max_length=20, description="'last' (complete), 'now', or a number.")] = None,
     max_age: MaxAge = 0.0,
-    partition: Annotated[bool, Query(description="Whether every decision tuple is named, with its label.")] = True,
+    partition: Annotated[
+        bool, Query(description="Whether to include the partition, a row for each decision tuple.")
+    ] = True,
 ) -> Response:
-    """The report card, as `jurors grade --format json` prints it for the same votes.
+    """Get the grades, as `jurors grade --format json` prints them for the same votes.
 
-    It reflects every vote that was acknowledged before, unless `max_age` allows an older one.
+    They include every vote that was accepted before the request, unless `max_age` allows an older result.
     """
     graded: Graded = request.app.state.grades.of(name, window, max_age)
     project = graded.counts.project
@@ -174,11 +185,11 @@ def grade(
 def labels(
     name: str,
     request: Request,
-    after: Annotated[int, Query(ge=-1, le=2**62, description="`next` of the page before.")] = -1,
+    after: Annotated[int, Query(ge=-1, le=2**62, description="The `next` of the previous page.")] = -1,
     limit: Annotated[int, Query(ge=1, le=10_000, description="Items per page.")] = 1_000,
     format: Annotated[str, Query(pattern="^(json|csv)$", description="json or csv.")] = "json",
 ) -> Response:
-    """The best label of each item, by arrival, with the probability that it is right; a page of them."""
+    """Get the best label of each item and the probability that it is right, a page at a time, in order of arrival."""
     store: SqlStore = request.app.state.store
     graded: Graded = request.app.state.grades.of(name)
     labelling, project = graded.labelling, graded.counts.project
@@ -189,34 +200,34 @@ def labels(
         text = csv_text(("item", "label", "probability"), [tuple(item.values()) for item in items])
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
-        "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
-        "expected_errors": labelling.expected_errors, "next": page[-1][0] if len(page) == limit else None,
+        "schema": f"jurors.label/{DOCUMENT}", "method": labelling.method, "labels": labelling.labels, "items": items,
+        "wrong_labels": graded.evaluation.wrong_labels, "next": page[-1][0] if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
 
 
 @results_router.get("/alarms", dependencies=[READ], responses=documented_responses("alarms", 404))
 def alarms(name: str, request: Request) -> Response:
-    """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
+    """List the active and past alarms of the stream, the newest first, and whether the thresholds are met."""
     state = request.app.state
-    return _document({"schema": DOCUMENT, **state.alarms.document(name, state.grades)})
+    return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
 
 
 @results_router.get("/history", dependencies=[READ], responses=documented_responses("history", 404))
 def history(
     name: str,
     request: Request,
-    limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
+    limit: Annotated[int, Query(ge=1, le=400, description="The number of windows, the newest ones.")] = 20,
 ) -> Response:
-    """The grades of window after window. Those that there was no time to grade say so; ask again."""
-    return _document({"schema": DOCUMENT, **request.app.state.history.document(name, limit)})
+    """Get the grades of each window. A window that is not graded yet says so; request it again."""
+    return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.history.document(name, limit)})
 
 
 @results_router.get(
     "/report", dependencies=[READ], responses=documented_responses(None, 404, 409), response_class=Response
 )
 def report(name: str, request: Request) -> Response:
-    """The page of `jurors report`: verdict, evidence, numbers."""
+    """Get the HTML page that `jurors report` writes."""
     page: bytes = request.app.state.grades.page(name)
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
 
@@ -238,16 +249,16 @@ review_router = APIRouter(prefix="/v1/projects/{name}", tags=["review"])
 
 
 class GoldLabel(BaseModel):
-    """What a person said of an item."""
+    """The label that a person gave an item."""
 
     model_config = ConfigDict(extra="forbid")
 
-    item: StrictStr | StrictInt = Field(description="As it was voted on.")
+    item: StrictStr | StrictInt = Field(description="The item, as in its votes.")
     label: StrictStr | StrictInt | StrictFloat | StrictBool = Field(description="One of the project's labels.")
 
 
 class Gold(BaseModel):
-    """Some of them."""
+    """Gold labels."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [GOLD]})
 
@@ -256,19 +267,21 @@ class Gold(BaseModel):
 
 @review_router.get("/review", dependencies=[READ], responses=documented_responses("review", 404, 409))
 def review(
-    name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
+    name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="The number of items.")] = 20
 ) -> Response:
-    """The items where a person's label would teach most, why, and who said what; those with gold are done."""
+    """List the items whose labels are least likely to be right, with their votes; not those with a gold label."""
     graded: Graded = request.app.state.grades.of(name)
     items, gold = graded.for_review(limit, request.app.state.store), sum(graded.counts.gold.values())
-    return _document({"schema": DOCUMENT, "labels": graded.labelling.labels, "gold": gold, "items": items})
+    return _document(
+        {"schema": f"jurors.review/{DOCUMENT}", "labels": graded.labelling.labels, "gold": gold, "items": items}
+    )
 
 
 @review_router.post(
     "/gold", dependencies=[WRITE], responses=documented_responses("gold", 404, 422), openapi_extra=documented_body(GOLD)
 )
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
-    """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
+    """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
     store: SqlStore = request.app.state.store
     project = store.project(name)
     store.aggregate_all(project.id)
@@ -278,10 +291,12 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     for place, given in enumerate(body.gold):
         text, item = label_text(given.label), str(given.item)
         if text not in known:
-            problem = f"gold {place}: nobody ever said {given.label!r:.60} in this project"
-            raise ApiError(422, "unknown_name", f"{problem}; labels are {', '.join(sorted(known))}")
+            problem = f"gold {place}: {given.label!r:.60} is not a label of this project"
+            raise ApiError(422, "unknown_name", f"{problem}; its labels are {', '.join(sorted(known))}")
         if not item or len(item) > longest or "\0" in item or not is_text(item):
-            raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
+            raise ApiError(
+                422, "bad_name", f"gold {place}: the item must be text of 1 to {longest} characters without NUL"
+            )
         labels[item] = text
     store.put_gold(project.id, labels)
     return {"accepted": len(body.gold)}
@@ -289,7 +304,7 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
 
 # -- events of a project, as server-sent events ----------------------------------------------------------------------
 
-events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+events_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 
 _MOST_LISTENERS = 100  #: per process
 
@@ -301,11 +316,15 @@ _MOST_LISTENERS = 100  #: per process
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def events(name: str, request: Request) -> StreamingResponse:
-    """Votes that were counted, grades that changed, alarms that ring or are cleared; until either side ends it."""
+    """Stream events: votes were counted, grades changed, an alarm was raised or cleared."""
     state = request.app.state
     await to_thread.run_sync(state.store.project, name)
     if state.listeners >= _MOST_LISTENERS:
-        raise ApiError(429, "too_many_requests", f"{_MOST_LISTENERS} listen already; ask /alarms and /grade instead")
+        raise ApiError(
+            429,
+            "too_many_requests",
+            f"this server has {_MOST_LISTENERS} event streams, which is the limit; poll /alarms and /grade instead",
+        )
     return StreamingResponse(_events(name, state), media_type="text/event-stream")
 
 
@@ -324,7 +343,7 @@ async def _events(name: str, state: Any) -> AsyncIterator[str]:
             quiet = 0 if events else quiet + 1
             if quiet >= 15:  # a comment shows that the connection lives
                 quiet = 0
-                yield ": still here\n\n"
+                yield ": keep-alive\n\n"
             before = now
     except NoProject:
         yield _event("gone", {"project": name})
@@ -359,13 +378,13 @@ probes_router = APIRouter(tags=["operations"])
 
 @probes_router.get("/healthz", dependencies=[OPEN])
 async def healthz() -> dict[str, str]:
-    """The process lives; it says nothing of the store."""
+    """Report that the process runs, whatever the state of the store."""
     return {"status": "ok"}
 
 
-@probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store does not answer."}})
+@probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store is unavailable."}})
 def readyz(request: Request) -> dict[str, Any]:
-    """The store answers."""
+    """Report that the store is available."""
     request.app.state.store.query("SELECT 1")
     return {"status": "ready"}
 
@@ -374,14 +393,14 @@ def readyz(request: Request) -> dict[str, Any]:
     "/metrics", dependencies=[READ], response_class=Response, responses={200: {"content": {"text/plain": {}}}}
 )
 def metrics(request: Request) -> Response:
-    """What Prometheus collects."""
+    """Get metrics for Prometheus."""
     state = request.app.state
     return Response(state.metrics.text(state.store), media_type=ServerMetrics.media_type)
 
 
 # -- charts of a project, as Vega-Lite -------------------------------------------------------------------------------
 
-charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 
 _KINDS = ("history", "accuracy", "prevalence")
 
@@ -391,13 +410,13 @@ def chart(
     name: str,
     kind: str,
     request: Request,
-    width: Annotated[float, Query(ge=200, le=3000, description="Of the whole chart, in points.")] = 900.0,
+    width: Annotated[float, Query(ge=200, le=3000, description="The width of the whole chart in pixels.")] = 900.0,
 ) -> Response:
-    """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
+    """Get a chart (history, accuracy or prevalence) as a Vega-Lite specification."""
     if kind not in _KINDS:
-        raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
-    from jurors.report.charts.accuracy import accuracy, history
-    from jurors.report.charts.prevalence import prevalence
+        raise ApiError(404, "unknown_name", f"chart {kind!r:.60} does not exist; use {', '.join(_KINDS)}")
+    from jurors.reporting.charts.accuracy import accuracy, history
+    from jurors.reporting.charts.prevalence import prevalence
 
     state = request.app.state
     drawing: Any

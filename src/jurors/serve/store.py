@@ -100,12 +100,12 @@ def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
     """Refuse the first vote that lacks a part or has one too many."""
     for place, vote in enumerate(votes):
         if not isinstance(vote, dict):
-            _refuse(f"vote {place} is no object; give each an item, a juror and a label")
+            _refuse(f"vote {place} is not an object; each vote needs an item, a juror and a label")
         for part in ("item", "juror", "label"):
             if part not in vote:
-                _refuse(f"vote {place} has no {part!r}; give each an item, a juror and a label")
+                _refuse(f"vote {place} has no {part!r}; each vote needs an item, a juror and a label")
         if strange := [name for name in vote if name not in _KNOWN]:
-            _refuse(f"vote {place} has {strange[0]!r:.80}, which is no part of a vote; known are {sorted(_KNOWN)}")
+            _refuse(f"vote {place} has an unknown key {strange[0]!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
     raise AssertionError("every vote has its parts")
 
 
@@ -117,10 +117,10 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
     """The column as text; refused where a name is empty, too long, or cannot be stored."""
     kinds = set(map(type, values))
     if not kinds <= _NAMES:
-        _refuse_first(values, lambda value: type(value) not in _NAMES, f"its {what} must be text")
+        _refuse_first(values, lambda value: type(value) not in _NAMES, f"the {what} must be text")
     cells = clean_cells(values, column=what)
     if None in cells:
-        _refuse_first(cells, lambda cell: cell is None, f"its {what} is empty")
+        _refuse_first(cells, lambda cell: cell is None, f"the {what} is empty")
     texts = cells if kinds == {str} else list(map(str, cells))
     _check_texts(texts, what)
     return texts
@@ -128,9 +128,9 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
 
 def _check_texts(texts: Sequence[str], what: str) -> None:
     if len(max(texts, key=len)) > _LONGEST:
-        _refuse_first(texts, lambda text: len(text) > _LONGEST, f"its {what} is longer than {_LONGEST} characters")
+        _refuse_first(texts, lambda text: len(text) > _LONGEST, f"the {what} is longer than {_LONGEST} characters")
     if "\0" in (joined := "\n".join(texts)) or not is_text(joined):
-        rule = f"its {what} holds a character that cannot be kept (NUL, or half a character)"
+        rule = f"the {what} contains a character that cannot be stored (NUL or an unpaired surrogate)"
         _refuse_first(texts, lambda text: "\0" in text or not is_text(text), rule)
 
 
@@ -153,13 +153,13 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
     """Each label as JSON; few are distinct, so each is checked once."""
     if not set(map(type, labels)) <= _LABELS:
         _refuse_first(
-            labels, lambda label: type(label) not in _LABELS, "its label must be text, a number, true or false"
+            labels, lambda label: type(label) not in _LABELS, "the label must be text, a number, true or false"
         )
     distinct = {(type(label), label) for label in labels}
     cells = {typed: clean_cells([typed[1]], column="label")[0] for typed in distinct}
     wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
-        _refuse_first(labels, lambda label: (type(label), label) in wrong, "its label is empty, or no number")
+        _refuse_first(labels, lambda label: (type(label), label) in wrong, "the label is empty or not a finite number")
     _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
     texts = {typed: label_text(cell) for typed, cell in cells.items()}
     return [texts[type(label), label] for label in labels]
@@ -194,7 +194,9 @@ def _seconds(value: Any, place: int) -> float | None:
             return float(value)
     except (ValueError, OverflowError):
         pass
-    _refuse(f"vote {place}: its time {value!r:.60} is neither seconds since 1970 nor like 2025-01-31T12:00:00Z")
+    _refuse(
+        f"vote {place}: the time {value!r:.60} is neither seconds since 1970 nor ISO 8601, such as 2025-01-31T12:00:00Z"
+    )
 
 
 def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
@@ -270,7 +272,7 @@ class SqlStore:
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if version > len(MIGRATIONS):
-                message = f"{self.database.shown} was written by a newer jurors (tables {version}); update this one"
+                message = f"{self.database.shown} was written by a newer version of jurors; update jurors"
                 raise ApiError(503, "store_down", message)
             for statement in chain.from_iterable(MIGRATIONS[version:]):
                 session.run(statement.format(**self.database.words))
@@ -300,7 +302,7 @@ class SqlStore:
             if before:
                 settings = _merged(before.settings, settings)
                 if before.numbered and window_of(settings) != before.window:
-                    message = f"the window of {name!r} is {before.window} and cannot change; make another project"
+                    message = f"the window of {name!r} is {before.window} and cannot change; create another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
             self._lock(session, project_id)
@@ -473,7 +475,7 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """A project's settings, old and new; what is counted already must stay valid."""
     gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
     if gone:
-        message = f"label {gone[0]!r} of this project cannot be taken away; name it too, or make another project"
+        message = f"label {gone[0]!r} cannot be removed from this project; include it, or create another project"
         raise ApiError(409, "option", message, name="labels", value=gone[0])
     return {**old, **new}
 
@@ -498,7 +500,7 @@ def open_store(place: str) -> SqlStore:
 def check_store_exists(place: str) -> None:
     """OptionError where a file does not exist: commands that only read should not create one."""
     if "://" not in place and not Path(place).exists():
-        raise OptionError(f"--store {place}: there is no such file", name="store")
+        raise OptionError(f"--store {place}: the file does not exist", name="store")
 
 
 def store_name(place: str) -> str:
@@ -526,20 +528,20 @@ def _database(place: str) -> Database:
         except ImportError:
             raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
         except ProgrammingError:  # whose message has the whole address, password and all
-            message = "--store: this is no address of PostgreSQL; write postgresql://user@host/database"
+            message = "--store: this is not a PostgreSQL address; write postgresql://user@host/database"
             raise OptionError(message) from None
     if "://" in place:
         scheme = place.partition("://")[0]
-        raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
+        raise OptionError(f"--store: {scheme}:// is not supported; use a path or postgresql://…", name="store")
     path = Path(place).absolute()  # SQLite has its own idea of some names, such as :memory:
     if path.is_dir() or not path.parent.is_dir():
-        raise OptionError(f"--store {path}: name a file in a folder that is there", name="store")
+        raise OptionError(f"--store {path}: name a file in an existing folder", name="store")
     if path.exists() and path.stat().st_size:
         with path.open("rb") as file:
             is_sqlite = file.read(16) == b"SQLite format 3\0"
         if not is_sqlite:  # but a file of votes, for example
-            kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
-            raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
+            kind = f"this is not an SQLite file (SQLite {sqlite3.sqlite_version})"
+            raise OptionError(f"--store {path}: {kind}; name another file, or a new one", name="store")
     return SQLite(str(path), place)
 
 

@@ -49,7 +49,7 @@ class Journal:
         try:
             self._queue.put_nowait((project, batch, future))
         except Full:
-            future.set_exception(StoreUnavailable("too many requests wait"))
+            future.set_exception(StoreUnavailable("too many requests are waiting"))
         return future
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ class VoteValidator:
     async def project(self, name: str, batch: PostedBatch) -> Project:
         """The project, if it accepts these votes; ApiError says why not."""
         if len(batch) > self._limits.votes:
-            message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
+            message = f"{len(batch):,} votes are too many for one request; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
         if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
@@ -138,20 +138,20 @@ class VoteValidator:
             allowed = [label_text(label) for label in project.labels]
             for place, label in enumerate(batch.labels):
                 if label not in allowed:
-                    message = f"vote {place}: label {label:.60} is not among the project's labels {', '.join(allowed)}"
+                    message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed)}"
                     raise ApiError(422, "bad_vote", message)
         all_jurors, all_labels = frozenset(jurors).union(batch.jurors), frozenset(labels).union(batch.labels)
         if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
-            _refuse_many("labels", most, "are these scores or free text? Group them first")
+            _refuse_many("labels", most, "if these are scores or free text, group them first")
         if len(all_jurors) > self._limits.jurors:
-            _refuse_many("jurors", self._limits.jurors, "put some of them into another project")
+            _refuse_many("jurors", self._limits.jurors, "send some of them to another project")
         known = self._known[name] = _KnownNames(project, all_jurors, all_labels)
         return known
 
 
 def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> NoReturn:
     code: Code = "many_labels" if what == "labels" else "many_jurors"
-    raise ApiError(409, code, f"this project would have more than {most:,} {what}: {advice}", needed=most)
+    raise ApiError(409, code, f"a project can have at most {most:,} {what}; {advice}", needed=most)
 
 
 #: a key of a document -> the tool that wrote it
@@ -214,20 +214,20 @@ _VOTE = {
     "properties": {"item": _NAME, "juror": _NAME, "label": _LABEL, "time": _TIME},
 }  # fmt: skip
 _VOTES = {"type": "object", "required": ["votes"], "properties": {"votes": {"type": "array", "items": _VOTE}}}
-_LOG = {"type": "object", "description": "OTLP-JSON with annotations (OpenInference), or an Inspect AI log."}
+_LOG = {"type": "object", "description": "OTLP JSON with annotations (OpenInference), or an Inspect AI log."}
 _CONTENT = {"application/json": {"schema": {"anyOf": [_VOTES, _LOG]}, "example": VOTES}}
 _BODY = {"requestBody": {"required": True, "content": _CONTENT}}
 
 
-_SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JSON or OpenInference annotations, or a log of
-Inspect AI as JSON"""
+_SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP JSON, OpenInference annotations, or an Inspect AI
+log as JSON"""
 
 
 @votes_router.post(
     "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses("votes", 400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
-    """Take some votes: repeats change nothing, a changed label corrects."""
+    """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
     body = await request.body()
     batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
     state = request.app.state
@@ -253,7 +253,7 @@ def votes_in(body: bytes) -> PostedBatch:
     try:
         document: Any = from_json(body)
     except ValueError as error:
-        raise ApiError(400, "damaged", f"the body is no JSON: {error}") from None
+        raise ApiError(400, "damaged", f"the body is not valid JSON: {error}") from None
     if isinstance(document, dict) and "votes" in document:
         return batch_of(document["votes"])
     if (tool := tool_of(document)) is not None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 _LARGEST = 1 << 63
+_WIDEST_PANDAS = 90  # columns to group by: with more, pandas inserts them one by one and warns
 # With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
 # comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
 _PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
@@ -169,8 +170,12 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     layout = opened.layout(options)
     table = opened.keep(layout)
     by_row = options.duplicates != "error" or layout.repeat is not None
-    if by_row or any(opened.kinds[k] == nw.Object for k in layout.used):
-        return Sketch.from_votes(collapse_repeats(votes_from_columns(opened, table, layout, options), options))
+    is_wide = len(layout.votes) > _WIDEST_PANDAS and opened.is_eager and opened.engine == "pandas"
+    if by_row or is_wide or any(opened.kinds[k] == nw.Object for k in layout.used):
+        votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
+        effective = opened.effective_options(options)
+        about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
+        return Sketch.from_votes(with_findings(votes, list(about)))
     if opened.is_eager and opened.engine == "polars":
         table = table.lazy()  # which plans the steps as one
     if layout.kind == "long" and selects_jurors(options):
@@ -181,7 +186,8 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         collapsed = collapse_repeats(sketch.tuples, options)
         sketch = sketch if collapsed is sketch.tuples else Sketch.from_votes(collapsed)
         repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-        about = table_findings(opened.names, layout, opened.effective_options(options), items=sketch.items)
+        effective = opened.effective_options(options)
+        about = table_findings(opened.names, layout, effective, items=sketch.items, joint=opened.item)
         return Sketch(with_findings(sketch.tuples, [*about, *repeated]))
     except VotesError:
         if opened.is_eager or opened.stream is not None:
@@ -343,7 +349,7 @@ def _named(frame: Frame, table: Any, item: int) -> Any:
 def _refuse_nameless(rows: int, name: str, what: str) -> None:
     if rows:
         number = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-        raise VotesError(f"column {name!r}: the {what} is empty in {number}; give it a name")
+        raise VotesError(f"column {name!r}: the {what} is empty in {number}; give each one a name")
 
 
 def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:

@@ -42,7 +42,7 @@ TITLE = "sketch file"
 FORMAT = "jurors sketch"
 _MARK = re.compile(rb'"format"\s*:\s*"jurors sketch"')
 _PARTS = ("items", "jurors", "labels", "decisions", "counts", "checksum")
-_AGAIN = "count the votes again with `jurors sketch`"
+_AGAIN = "count the votes again with `jurors convert`"
 _POINT, _ZERO = ord("."), ord("0")
 Whole: TypeAlias = NDArray[np.int64]
 Triples: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -60,15 +60,15 @@ def is_sketch_head(head: bytes) -> bool:
 
 def read(files: Files) -> Votes:
     """The counts of a sketch file; of several, added up. VotesError where one is none, or is there twice."""
-    advice = "count votes and add them to sketches with `jurors merge`"
+    advice = "count the votes and merge the sketches with `jurors convert`"
     ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=advice)
     known: dict[bytes, Path] = {}
     for path in ours:
         content = hashlib.sha256(path.read_bytes()).digest()
         if content in known:
             raise VotesError(
-                f"{files.name(path)}the very same counts are in {known[content].name}; name it once, or add them with "
-                "`jurors merge` if both are meant"
+                f"{files.name(path)}the same counts are in {known[content].name}; name the file once, or merge both "
+                "with `jurors convert` if they are different items"
             )
         known[content] = path
     parts = []
@@ -225,18 +225,18 @@ def from_document(document: Any) -> Votes:
     if "voters" in document:
         voted, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
         if len(voted) != bare.rows or voted.sum() != len(col) or col.max(initial=-1) >= len(jurors):
-            raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
+            raise VotesError(f'"votes", "voters" and "counts" are inconsistent; {_AGAIN}')
         row = np.repeat(np.arange(bare.rows), voted)
         if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
             raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
         code = _codes(document["decisions"], len(col), len(answers))
         if (code < 0).any():
-            raise VotesError(f'"decisions" lacks the decision of a voter; {_AGAIN}')
+            raise VotesError(f'"decisions" has no decision for one of the voters; {_AGAIN}')
         votes = bare._with_triples(row, col, code)
     else:
         texts = document["decisions"]
         if not isinstance(texts, list) or len(texts) != len(jurors):
-            raise VotesError(f'"decisions" must be a list with one text for each of {len(jurors)} jurors; {_AGAIN}')
+            raise VotesError(f'"decisions" must be a list with one string for each of {len(jurors)} jurors; {_AGAIN}')
         columns = [_codes(text, bare.rows, len(answers)) for text in texts]
         matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
         votes = replace(bare, _dense=Votes.from_matrix(matrix, jurors=jurors, labels=answers, scale=None).codes)
@@ -249,7 +249,7 @@ def from_document(document: Any) -> Votes:
 def _check_version(document: Any) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise VotesError(
-            'this is no sketch file (there is no "format": "jurors sketch"); make one with `jurors sketch`'
+            'this is not a sketch file (it has no "format": "jurors sketch"); make one with `jurors convert`'
         )
     version = document.get("version")
     if type(version) is not int or version < 1:
@@ -259,7 +259,7 @@ def _check_version(document: Any) -> None:
             f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
         )
     if missing := [part for part in _PARTS if part not in document]:
-        raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
+        raise VotesError(f'"{missing[0]}" is missing from this sketch file; {_AGAIN}')
 
 
 def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
@@ -268,7 +268,7 @@ def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -
         raise VotesError(f'"{part}" must be a list, found {shorten_value(values)}; {_AGAIN}')
     for value in values:
         if type(value) not in kinds:
-            raise VotesError(f'"{part}" holds {shorten_value(value)}, which is no {part[:-1]}; {_AGAIN}')
+            raise VotesError(f'"{part}" contains {shorten_value(value)}, which is not a {part[:-1]}; {_AGAIN}')
         _check_label(value)
     if len({(isinstance(value, bool), value) for value in values}) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
@@ -279,7 +279,7 @@ def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -
 def _check_label(label: Any) -> None:
     if type(label) not in (str, int, float, bool) or (isinstance(label, float) and not math.isfinite(label)):
         raise VotesError(
-            f"label {shorten_value(label)} cannot stand in a sketch file; labels are text, finite "
+            f"label {shorten_value(label)} cannot be stored in a sketch file; labels are text, finite "
             "numbers, true and false"
         )
 
@@ -304,9 +304,11 @@ def _codes(text: Any, votes: int, labels: int) -> Whole:
     """The inverse of `_digits`."""
     digits = _width(labels)
     if not isinstance(text, str) or not text.isascii():
-        raise VotesError(f'"decisions" must be texts of digits and points, found {shorten_value(text)}; {_AGAIN}')
+        raise VotesError(f'"decisions" must be strings of digits and points, found {shorten_value(text)}; {_AGAIN}')
     if len(text) != votes * digits:
-        raise VotesError(f'a text of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}')
+        raise VotesError(
+            f'a string of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}'
+        )
     cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO
     absent = (cells == _POINT - _ZERO).all(axis=1)
     code = cells @ 10 ** np.arange(digits)[::-1]
@@ -314,5 +316,5 @@ def _codes(text: Any, votes: int, labels: int) -> Whole:
     if (wrong := ~absent & (((cells < 0) | (cells > 9)).any(axis=1) | (code >= labels))).any():
         at = int(np.argmax(wrong))
         cell = text[at * digits : (at + 1) * digits]
-        raise VotesError(f'"decisions" holds {cell!r}, but labels go from 0 to {labels - 1}; {_AGAIN}')
+        raise VotesError(f'"decisions" contains {cell!r}, but labels are numbered from 0 to {labels - 1}; {_AGAIN}')
     return code

@@ -71,7 +71,7 @@ def moments(sketch: Sketch) -> Moments:
     if len(sketch.labels) != 2:
         raise SketchError(f"moments need 2 labels, got {len(sketch.labels)}: {', '.join(map(str, sketch.labels))}")
     if not sketch.is_complete:
-        raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
+        raise SketchError("some votes are missing; keep the complete items only with sketch.complete()")
     if not sketch.items:
         raise SketchError("moments need at least one item")
     x = dict(zip(sketch.jurors, sketch.tuples.codes.T.astype(bool), strict=True))
@@ -234,9 +234,9 @@ def pair_moments(pairs: Pairs) -> PairMoments:
     sketch = pairs.sketch
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
-        raise SketchError(f"pair moments are not available for {len(sketch.labels)} labels, only for two")
+        raise SketchError(f"pair moments need 2 labels, got {len(sketch.labels)}")
     if width > MOST_FOR_PAIRS:
-        raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_FOR_PAIRS:,}")
+        raise SketchError(f"{width:,} jurors have too many pairs; select at most {MOST_FOR_PAIRS:,}")
     known = pairs.items > 1
     at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
     n, first, second, both = (x[known] for x in (pairs.items, *pairs.label_counts(1), pairs.count(1, 1)))
@@ -267,10 +267,10 @@ def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
     """
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
-        raise SketchError(f"all trios at once are not available for {len(sketch.labels)} labels, only for two")
+        raise SketchError(f"the moments of all trios need 2 labels, got {len(sketch.labels)}")
     if width > MOST_FOR_TRIOS:
         count = width * (width - 1) * (width - 2) // 6
-        raise SketchError(f"{width:,} jurors have {count:,} trios; take at most {MOST_FOR_TRIOS} jurors")
+        raise SketchError(f"{width:,} jurors have {count:,} trios; select at most {MOST_FOR_TRIOS} jurors")
     first, second = np.triu_indices(width, 1)
     sizes = width - 1 - second  # how many third jurors follow each pair
     i, j = np.repeat(first, sizes), np.repeat(second, sizes)

@@ -74,7 +74,7 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
             check_same(name, first.labels, other, votes.labels, "labels")
     for other, votes in with_scale[1:]:
         if first.scale != votes.scale:
-            held = f"{name} holds {first.scale} votes, {other} {votes.scale} ones"
+            held = f"{name} has {first.scale} votes and {other} has {votes.scale} votes"
             hint = f"count both the same way (--scale {first.scale})"
             raise SketchError(f"cannot merge sketches of different scales: {held}; {hint}")
         shared = [label for label in votes.labels if label in first.labels]
@@ -134,7 +134,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     if alike:
         hint = "; text and numbers are different labels: count both from the same kind of file"
     elif what == "labels":
-        hint += ", or merge with union_labels (--union-labels) if such a label was just never said"
+        hint += ", or merge with union_labels (--union-labels) if nobody voted for the label by chance"
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 
@@ -190,7 +190,7 @@ class Sketch:
             Tuples differ in length, or hold a label that is not among `labels`.
         """
         if not counts and (jurors is None or labels is None):
-            raise SketchError("an empty mapping of counts needs the jurors and labels named")
+            raise SketchError("an empty mapping of counts needs jurors= and labels=")
         rows = [tuple(key) for key in counts]
         width = len(rows[0]) if jurors is None else len(jurors)
         for key, row in zip(counts, rows, strict=True):
@@ -287,7 +287,7 @@ class Sketch:
             The jurors, labels or scales differ.
         """
         if not sketches:
-            raise SketchError("there is no sketch to merge")
+            raise SketchError("merge needs at least one sketch")
         ordinals = ("the first", "the second", *(f"sketch {k}" for k in range(3, len(sketches) + 1)))
         names = ordinals[: len(sketches)] if names is None else names
         parts = [(name, sketch.tuples) for name, sketch in zip(names, sketches, strict=True)]
@@ -342,7 +342,7 @@ class Sketch:
     @cached_property
     def _table(self) -> Integers:
         if not self.is_complete:
-            raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
+            raise SketchError("some votes are missing; keep the complete items only with sketch.complete()")
         size, width = len(self.labels), len(self.jurors)
         if size**width > 1 << 26:
             raise SketchError(f"{size}^{width} cells are too many for a table")

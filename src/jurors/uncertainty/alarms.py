@@ -4,7 +4,7 @@
 - `check_gold`: are as many gold items labelled correctly as the grades predict?
 - `default_alarms`: a panel whose agreement is no more than its jurors' default answers produce.
 - `juror_alarms`: jurors who answer at random, are mostly wrong, or use one label only.
-- `residual_alarms`, `agreement_alarms`: errors that are correlated beyond chance.
+- `residual_alarms`, `agreement_alarms`: correlated errors.
 - `outlier_alarms`: jurors clearly below most of the others, or with the labels swapped.
 
 Agreement beyond default answers. Where most jurors answer "no" to nearly everything they agree on nearly everything,
@@ -39,8 +39,13 @@ from jurors.evaluate.dependence import (
     ENOUGH_BY_LABEL,
     FEWEST_JURORS,
     LARGE_EXCESS,
+    LARGE_OF_FOUR,
     LARGE_SHARE,
+    NOTABLE_EXCESS,
+    NOTABLE_SHARE,
     SIGNIFICANT,
+    SMALL_PANEL,
+    STRONG_PAIR,
     AgreementTest,
     ResidualTest,
 )
@@ -76,9 +81,8 @@ def degenerate_alarms(partition: Partition) -> list[Alarm]:
     if items < _ENOUGH or not wrong < _OVERCONFIDENT * items:  # NaN: the labels have no probabilities
         return []
     message = (
-        f"on {items:,.0f} items at least a third of the votes go to one other label, yet the fit expects only "
-        f"{wrong:,.2f} of these labels to be wrong: it has made some jurors the truth, so its probabilities and "
-        "expected errors are not to be believed"
+        f"jurors contradict each other on {items:,.0f} items, but the model expects only {wrong:,.2f} wrong labels "
+        "among them. It treats some jurors as always right, so its probabilities are too high"
     )
     return [Alarm("degenerate_fit", "warning", message, wrong / items)]
 
@@ -104,7 +108,7 @@ def contested(partition: Partition) -> tuple[float, float]:
 _SURPRISE = 3.0  # standard errors below the prediction
 
 
-def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Alarm]]:
+def check_gold(partition: Partition, gold: Integers, lowest: float | None = None) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades on gold items: are as many labelled correctly as the probabilities predict?
 
     Parameters
@@ -113,6 +117,8 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Ala
         The labelling of the decision tuples, made without the gold items.
     gold
         (T, R) gold items by tuple and true label.
+    lowest
+        The lower end of the calibrated share of correct labels, where there is one: fewer are a contradiction.
 
     Returns
     -------
@@ -130,11 +136,15 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Ala
     expected = float(probability @ by_tuple)
     spread = math.sqrt(max(float((probability * (1 - probability)) @ by_tuple), 1e-12))
     test = GoldTest(items, right, expected)
-    if (right - expected) / max(spread, 0.5) > -_SURPRISE:
+    least = expected
+    if lowest is not None:  # the grades claim no more than their interval
+        least = min(expected, items * lowest)
+        spread = max(spread, math.sqrt(items * lowest * (1 - lowest)))
+    if (right - least) / max(spread, 0.5) > -_SURPRISE:
         return test, []
     message = (
-        f"only {right} of {items} gold items are labelled right where the grades promise {expected:.0f}: "
-        "the grades contradict the key"
+        f"the labels of {right} of {items} gold items are right, but the grades predict {expected:.0f}. "
+        "The gold labels contradict the grades"
     )
     return test, [Alarm("gold_contradicts", "alarm", message, right - expected)]
 
@@ -193,9 +203,8 @@ def default_alarms(sketch: Sketch) -> list[Alarm]:
     commonest = sketch.labels[int((answers.shares * answers.votes[:, None]).sum(axis=0).argmax())]
     who = tuple(sketch.jurors[k] for k in np.flatnonzero(answers.defaults))
     message = (
-        f"jurors agree hardly more than their habits give (kappa {answers.kappa:.2f}, at most {answers.reach:.2f}): "
-        f"{len(who)} of {len(sketch.jurors)} say nearly the same of every item, most often {commonest!r}. The "
-        "prevalence and the scores may be that default and nothing else"
+        f"{len(who)} of {len(sketch.jurors)} jurors give nearly every item the same label, most often {commonest!r}, "
+        f"and jurors hardly agree beyond that (kappa {answers.kappa:.2f}). The grades may only reflect this default"
     )
     return [Alarm("shared_default", level, message, answers.kappa, who)]
 
@@ -302,14 +311,14 @@ def juror_alarms(sketch: Sketch, posterior: Floats, solution: Solution) -> list[
     z = (np.einsum("jll->j", joint) / cast - by_chance) / error
     inverted = (votes >= _ENOUGH_VOTES) & ~constant & (z < -4)
     alarms = []
-    for kind, is_named, what in (
-        ("constant_juror", constant, "says one label only, so nothing is known of its judgement"),
-        ("uninformative_juror", noise, "answers as if by chance: its votes tell nothing about the truth"),
-        ("inverted_juror", inverted, "is wrong more often than chance: its votes are read the other way round"),
+    for kind, is_named, verbs, what in (
+        ("constant_juror", constant, ("gives", "give"), "one label only, which shows nothing about quality"),
+        ("uninformative_juror", noise, ("is", "are"), "no better than chance"),
+        ("inverted_juror", inverted, ("is", "are"), "wrong more often than chance, so the model reverses these votes"),
     ):
         if names := tuple(sketch.jurors[k] for k in np.flatnonzero(is_named)):
-            shown, each = format_first_names(map(repr, names), _MOST_NAMED), "" if len(names) == 1 else "each: "
-            alarms.append(Alarm(kind, "warning", f"{shown} {each}{what}", float(len(names)), names))
+            shown, verb = format_first_names(map(repr, names), _MOST_NAMED), verbs[len(names) > 1]
+            alarms.append(Alarm(kind, "warning", f"{shown} {verb} {what}", float(len(names)), names))
     return alarms
 
 
@@ -421,9 +430,11 @@ def _is_constant(joint: Floats) -> Flags:
     return np.asarray((joint.sum(axis=1) > 0).sum(axis=1) == 1)
 
 
-# -- correlated errors: the level by the size of the effect, once it is more than chance -------------------------------
+# -- correlated errors: once it is more than chance, the level by the size of the effect -------------------------------
 
-_MOST_PAIRS = 5  # named in a message
+_MOST_PAIRS = 5  # in an alarm
+_MOST_IN_MESSAGE = 2
+_STRENGTH = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}
 
 
 def residual_alarms(
@@ -445,26 +456,30 @@ def residual_alarms(
     """
     if test is None or not test.is_significant:
         return []
-    pairs, concerned, most = _name_pairs(jurors, test.striking_pairs())
-    message = (
-        f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does{most}"
-    )
-    is_large = test.share > LARGE_SHARE or len(jurors) == FEWEST_JURORS
-    level: Level = "alarm" if is_large and test.rests_on_enough else "warning"
-    if len(jurors) == FEWEST_JURORS:  # two pairs of two: either may be the one that shares an error
-        message += "; with four jurors nobody can tell which of them share an error, and the grades may be upside down"
+    striking = test.striking_pairs()
+    correlation, is_four = test.correlation, len(jurors) == FEWEST_JURORS
+    strongest = max((float(correlation[i, j]) for i, j, z in striking if z > 0), default=0.0)
+    level: Level = "note"
+    if test.share > (LARGE_OF_FOUR if is_four else LARGE_SHARE):
+        level = "alarm" if test.rests_on_enough else "warning"
+    elif test.share > NOTABLE_SHARE or (strongest >= STRONG_PAIR and len(jurors) <= SMALL_PANEL):
+        level = "warning"
+    pairs, concerned, message = _describe_pairs(jurors, striking, level)
+    if strongest > 0:
+        message += f" (error correlation up to {min(strongest, 1.0):.2f})"
+    if is_four:  # two pairs of two: either may be the one that shares an error
+        message += ". The votes of four jurors do not show which two share errors"
+        message += "" if level == "note" else ", so the scores may be reversed"
     if groups:
-        is_single = len(groups) == 1
-        message += f". {len(groups)} such {'group explains' if is_single else 'groups explain'} all of it and "
-        message += "was heard as one voice" if is_single else "were heard as one voice each"
+        message += ". They count as one juror" if len(groups) == 1 else ". Each such group counts as one juror"
     return [Alarm("correlated_errors", level, message, test.share, concerned, pairs=pairs)]
 
 
 def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None, items_by_label: float) -> list[Alarm]:
     """Report correlated errors for any number of labels, from pairs that agree more (or less) than the model predicts.
 
-    An alarm needs some items per label: the fit's pseudo-votes (about two per label) lower the agreement that it
-    expects, and on few items that looks like an excess of every pair.
+    More than a note needs some items per label: the fit's pseudo-votes (about two per label) lower the agreement that
+    it expects, and on few items that looks like an excess of every pair.
 
     Returns
     -------
@@ -473,23 +488,29 @@ def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None, items_
     """
     if test is None or test.p_value >= SIGNIFICANT:
         return []
-    pairs, concerned, most = _name_pairs(jurors, test.striking_pairs())
-    message = (
-        f"errors go together beyond chance: pairs agree on {test.size:.1%} of the items more (or less) than the model "
-        f"explains{most}"
-    )
-    level: Level = "alarm" if test.size > LARGE_EXCESS and items_by_label >= ENOUGH_BY_LABEL else "warning"
+    level: Level = "note"
+    if items_by_label >= ENOUGH_BY_LABEL and test.size > NOTABLE_EXCESS:
+        level = "alarm" if test.size > LARGE_EXCESS else "warning"
+    pairs, concerned, message = _describe_pairs(jurors, test.striking_pairs(), level)
+    if test.size > 0:
+        message += f" (typical difference {test.size:.1%} of the items)"
     return [Alarm("correlated_errors", level, message, test.size, concerned, pairs=pairs)]
 
 
-def _name_pairs(
-    jurors: tuple[str, ...], pairs: list[tuple[int, int, float]]
+def _describe_pairs(
+    jurors: tuple[str, ...], pairs: list[tuple[int, int, float]], level: Level
 ) -> tuple[tuple[AlarmPair, ...], tuple[str, ...], str]:
-    """The most striking pairs, the jurors in them, and the part of the message that lists them."""
+    """The most striking pairs, the jurors in them, and a sentence about them."""
     named = tuple(AlarmPair(jurors[i], jurors[j], z) for i, j, z in pairs[:_MOST_PAIRS])
     concerned = tuple(dict.fromkeys(name for pair in named for name in (pair.first, pair.second)))
-    who = ", ".join(f"{pair.first} + {pair.second} ({pair.value:+z.1f} se)" for pair in named)
-    return named, concerned, f"; most of all {who}" if who else ""
+    together = [pair for pair in named if pair.value > 0]
+    shown = "; ".join(f"{pair.first} and {pair.second}" for pair in (together or named)[:_MOST_IN_MESSAGE])
+    if not named:
+        what = "jurors agree more, or less, often than the estimated truth explains, and no single pair stands out"
+    else:
+        what = f"{shown} {'agree' if together else 'disagree'} more often than the estimated truth explains"
+    correlated = "negatively correlated" if named and not together else "correlated"
+    return named, concerned, f"{_STRENGTH[level]} {correlated}: {what}"
 
 
 # -- outliers: jurors clearly below most of the others, jurors who seem to have swapped the labels ---------------------
@@ -510,18 +531,20 @@ def outlier_alarms(result: Evaluation | KeyedEvaluation) -> list[Alarm]:
         Notes, at most one each of `labels_swapped` and `clearly_weak_juror`.
     """
     alarms = result.alarms
-    if isinstance(result, Evaluation) and any(a.level == "alarm" or a.kind in _RANKING_IN_DOUBT for a in alarms):
+    if isinstance(result, Evaluation) and any(
+        a.level == "alarm" or (a.reason in _RANKING_IN_DOUBT and a.level != "note") for a in alarms
+    ):
         return []
-    inverted = {j for a in alarms if a.kind == "inverted_juror" for j in a.jurors}
-    named = inverted | {j for a in alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+    inverted = {j for a in alarms if a.reason == "inverted_juror" for j in a.jurors}
+    named = inverted | {j for a in alarms if a.reason in ("uninformative_juror", "constant_juror") for j in a.jurors}
     wrong = worse_than_chance(result)
     swapped = [j for j in wrong if j not in inverted]
     weak = [j for j in clearly_weak(result) if j not in named and j not in wrong][:_MOST_OUTLIERS]
     return [
         Alarm(kind, "note", f"{', '.join(map(repr, who))}: {what}", float(len(who)), tuple(who))
         for kind, who, what in (
-            ("labels_swapped", swapped, "clearly below a coin: labels swapped?"),
-            ("clearly_weak_juror", weak, "five points or more below most of the others, beyond chance"),
+            ("labels_swapped", swapped, "clearly less accurate than a coin, perhaps with the labels swapped"),
+            ("clearly_weak_juror", weak, "significantly less accurate than most other jurors, by 5 points or more"),
         )
         if who
     ]
@@ -534,13 +557,14 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
     -------
     list of str
     """
-    if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
+    model = result.independent if isinstance(result, Evaluation) else result
+    if model.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []
     if (_scores(result) >= 0.5).all():  # most juries: nothing to test
         return []
     score, error = scores_and_errors(result)
     reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
-    accuracy = result.solution.to_float().accuracy
+    accuracy = model.solution.to_float().accuracy
     below = score + reach * error < 0.5
     sums = [[x for x in accuracy[j].values() if is_number(x)] for j in result.jurors]
     return [j for j, is_below, pair in zip(result.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
@@ -548,7 +572,8 @@ def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
 
 def _scores(result: Evaluation | KeyedEvaluation) -> Any:
     """(N,) scores in the jurors' order, NaN for those who have none."""
-    return _array(actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score, result.jurors)
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.independent.score
+    return _array(scores, result.jurors)
 
 
 def _array(scores: Any, jurors: tuple[str, ...]) -> Any:
@@ -568,12 +593,11 @@ def scores_and_errors(result: Evaluation | KeyedEvaluation) -> tuple[Any, Any]:
         NaN where a juror has none.
     """
     score = _scores(result)
-    cast = votes_of(result)
-    votes = np.array([cast.get(j, result.items) for j in result.jurors], dtype=float)
+    votes = np.array([result.votes.get(j, result.items) for j in result.jurors], dtype=float)
     sampling = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
     if isinstance(result, KeyedEvaluation):
         return score, sampling
-    ends = np.array([result.interval_of("score", j) for j in result.jurors], dtype=float)
+    ends = np.array([result.independent.interval_of("score", j) for j in result.jurors], dtype=float)
     spread = (ends[:, 1] - ends[:, 0]) / (2 * NormalDist().inv_cdf(0.5 + result.level / 2))
     return score, spread if result.target == "population" else np.hypot(spread, sampling)
 
@@ -589,7 +613,8 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
         The weakest first.
     """
     size = len(result.jurors)
-    if result.solution is None or not 3 <= size <= _MOST_JURORS:
+    model = result.independent if isinstance(result, Evaluation) else result
+    if model.solution is None or not 3 <= size <= _MOST_JURORS:
         return []
 
     def is_below_most(gap: Any, error: Any) -> Any:
@@ -609,8 +634,8 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     gap = score[None, :] - score[candidates, None]  # (candidate, other): how far the other is above
     weak = candidates[is_below_most(gap, np.hypot(error[None, :], error[candidates, None]))]
     weak = weak[np.argsort(score[weak], kind="stable")]
-    calibrated = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # costly: only where needed
-    if calibrated is not None:
+    calibrated = result.calibrated if isinstance(result, Evaluation) and len(weak) else None
+    if calibrated is not None and not calibrated.is_independent:
         # What moves all scores alike (shared error, bias) leaves the gaps between them.
         scores = _array(calibrated.score, result.jurors)
         weak = [k for k in weak if is_below_most(scores - scores[k], gap_errors(calibrated, int(k)))]
@@ -637,7 +662,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
         False also where fewer than two have a score with a standard error.
     """
     score, error = scores_and_errors(e)
-    calibrated = e.as_real
+    calibrated = e.calibrated if e.is_calibrated else None
     if calibrated is not None:
         score = _array(calibrated.score, e.jurors)
     which = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
@@ -661,26 +686,6 @@ def binomial_error(share: Any, votes: Any) -> Any:
     """
     centre = (np.minimum(np.maximum(share, 0), 1) * votes + 2) / (votes + 4)
     return np.sqrt(centre * (1 - centre) / (votes + 4))
-
-
-def votes_of(result: Evaluation | KeyedEvaluation) -> dict[str, int]:
-    """Count the votes that each score rests on.
-
-    Returns
-    -------
-    dict
-        Juror -> votes; empty where that is not known.
-    """
-    sketch = result.sketch
-    if sketch is None:
-        return {}
-    counts = result.by_true_label.sum(axis=1) if isinstance(result, KeyedEvaluation) else sketch.counts
-    if sketch.tuples.is_dense:
-        cast = (counts.astype(np.float64) @ (sketch.tuples.codes >= 0)).astype(np.int64)  # integers multiply slowly
-    else:
-        row, col, _ = sketch.tuples.triples()
-        cast = np.bincount(col, weights=counts[row], minlength=len(sketch.jurors)).astype(np.int64)
-    return dict(zip(sketch.jurors, cast.tolist(), strict=True))
 
 
 def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:

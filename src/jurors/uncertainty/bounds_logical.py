@@ -96,7 +96,7 @@ class AnswerKeys:
         if len(sketch.labels) < 2 or not sketch.items:
             raise SketchError(
                 f"bounds need items and at least 2 labels, got {sketch.items} items and {len(sketch.labels)} labels; "
-                "name the labels that nobody used when counting (labels=…)"
+                "name unused labels with labels="
             )
         floors = specification.floors(sketch.jurors, sketch.labels)
         demands = [Demand(i, a, x) for i, row in enumerate(floors) for a, x in enumerate(row) if x > 0]
@@ -353,13 +353,13 @@ class Contradiction:
         Alarm
         """
         who = ", ".join(map(repr, self.jurors)) or "the prevalences"
-        message = f"no answer key gives {who} what is asked"
+        message = f"no answer key meets the specification for {who}"
         if any(self.weights):
             message += self._proof()
         else:
-            message += ": it takes items that are partly one label and partly another, and every item has one label"
+            message += ": it would have to split items between labels"
         if highest is not None:
-            message += f". The highest floor possible for everybody on every label is {highest:.4f}"
+            message += f". The highest minimum accuracy that all jurors can have on every label is {highest:.4f}"
         return Alarm("specification_impossible", "alarm", message, highest, self.jurors)
 
     def _proof(self) -> str:

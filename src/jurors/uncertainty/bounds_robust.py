@@ -358,7 +358,7 @@ def robust_bounds(
     >>> sketch = Sketch.from_table(table, jurors="ijk", labels="AB")
     >>> [round(x, 3) for x in robust_bounds(sketch, 0.001).prevalence["A"]]
     [0.044, 0.181]
-    >>> [alarm.kind for alarm in robust_bounds(sketch, 0.01).alarms]
+    >>> [alarm.reason for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
     return _solve(sketch, correlation, tight, progress, advise=True)
@@ -385,15 +385,13 @@ def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress |
     details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
     assumption = (
-        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
-        "than coins (their accuracies, over both labels, average at least 1/2)"
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
+        "least 1/2"
     )
     if not work.is_trio:
         assumption += ", in every group of jurors that trios tie together"
         if not sketch.is_complete:
-            assumption += (
-                "; votes are missing, and the items that three jurors answered are taken to be like all others"
-            )
+            assumption += "; the items that three jurors answered are representative of the others"
     a, b = sketch.labels
     prevalence = accuracy = None
     if result is not None:
@@ -519,7 +517,7 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     rows: list[tuple[Any, ...]] = []
     for epsilon in epsilons:
         bounds = _solve(sketch, epsilon, False, None, advise=False)
-        outcome = bounds.alarms[0].kind if bounds.alarms else "bounded"
+        outcome = bounds.alarms[0].reason if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
             *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),

@@ -36,17 +36,17 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.uncertainty.reference import Population
+from jurors.uncertainty.reference import PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     MANY,
     GoldTuples,
     JuryVotes,
     Scenarios,
-    answer_spread,
     gold_scenarios,
     log_odds,
     mean_tempered_posterior,
+    panel_traits,
     prior_scenarios,
     student_quantile,
     temper_posteriors,
@@ -321,8 +321,8 @@ class CalibratedShares:
 
     @property
     def wrong_labels(self) -> float:
-        """The expected share of items whose label is wrong; gold items are right."""
-        return float(_of_modes(self._score_parts[0][-1]))
+        """The expected share of items whose label is wrong, over all draws; gold items are right."""
+        return float(self._score_parts[0][-1, :DRAWS].mean())
 
     @property
     def posterior(self) -> Floats:
@@ -568,7 +568,7 @@ def calibrate(
     gold: Floats | None = None,
     rivals: Sequence[Floats] = (),
     noise: FitNoise | None = None,
-    spread: float | None = None,
+    traits: PanelTraits | None = None,
 ) -> CalibratedShares:
     """Grade a jury, allowing for shared errors as reference juries have them.
 
@@ -587,20 +587,20 @@ def calibrate(
         Other methods' posteriors, weighted by how well they predict gold; unused without gold.
     noise
         How far the estimates move when items are drawn again; matters for few items and few jurors only.
-    spread
-        `answer_spread` of all votes, where `jury` is about some of the items only.
+    traits
+        `panel_traits` of all votes, where `jury` is about some of the items only.
 
     Returns
     -------
     CalibratedShares
     """
-    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, spread=spread)
+    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, traits=traits)
     return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
 
 
 def drawn_scenarios(
     jury: JuryVotes, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
-    spread: float | None = None,
+    traits: PanelTraits | None = None,
 ) -> tuple[list[Floats], Scenarios]:  # fmt: skip
     """Draw scenarios given the reference juries and gold; arguments as in `calibrate`.
 
@@ -611,19 +611,19 @@ def drawn_scenarios(
     drawn : Scenarios
     """
     if rho is None:
-        center, sd = population.shared_error(answer_spread(jury) if spread is None else spread)
+        center, sd = population.shared_error(traits or panel_traits(jury))
     else:
         center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
-        drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
+        drawn = prior_scenarios(center, sd, population.label_bias, jury.labels, population.independent)
     else:
         odds += [log_odds(posterior, jury.distinct) for posterior in rivals]
         at = gold.sum(axis=1) > 0
         seen = [GoldTuples(part[at], jury.distinct[at], gold[at]) for part in odds]
         prior = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
         prior[0] = FIRST_METHOD if rivals else 1.0
-        drawn = gold_scenarios(seen, prior, center, sd, population.slant)
+        drawn = gold_scenarios(seen, prior, center, sd, population.label_bias)
     return odds, drawn
 
 
@@ -638,3 +638,25 @@ def expected_labels(jury: JuryVotes, population: Population, *, rho: float | Non
     (odds,), drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
     mean = mean_tempered_posterior(odds, jury.distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
     return mean, np.asarray(odds.argmax(axis=1))
+
+
+def temper_new_tuples(
+    jury: JuryVotes, population: Population, posterior: Floats, distinct: Floats, *, rho: float | None = None
+) -> Floats:
+    """Calibrate the posterior of tuples that the jury did not vote on, by the jury's own shared error.
+
+    Parameters
+    ----------
+    jury, population, rho
+        As in `calibrate`.
+    posterior
+        (t, R) of the other tuples, as if errors were independent.
+    distinct
+        (t,) how many distinct jurors voted on each.
+
+    Returns
+    -------
+    ndarray, (t, R)
+    """
+    _, drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
+    return mean_tempered_posterior(log_odds(posterior, distinct), distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])

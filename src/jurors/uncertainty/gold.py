@@ -24,7 +24,7 @@ Letters in shapes as in `calibrate`; U distinct pairs of decision tuples in two 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
@@ -33,18 +33,18 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_shares
 from jurors.evaluate.solution import is_number
-from jurors.uncertainty.alarms import actual_scores, binomial_error, votes_of
-from jurors.uncertainty.calibrate import LEAST_RHO, FitNoise, calibrate, drawn_scenarios, quantile, spread_shares
-from jurors.uncertainty.reference import Population
+from jurors.uncertainty.alarms import actual_scores, binomial_error
+from jurors.uncertainty.calibrate import LEAST_RHO, FitNoise, calibrate, quantile, spread_shares
+from jurors.uncertainty.reference import PanelTraits, Population
 from jurors.uncertainty.scenarios import (
     DRAWS,
     JuryVotes,
     Scenarios,
     add_label_juror,
-    answer_spread,
+    panel_traits,
     prior_scenarios,
     temper_posteriors,
 )
@@ -74,7 +74,7 @@ def forecast_half_widths(
     ndarray, (N,)
         NaN where that cannot be forecast.
     """
-    spread = answer_spread(jury)
+    traits = panel_traits(jury)
     if posterior.size > _MOST_CELLS:
         if gold is not None:  # a sample of tuples would lose the few items that are known
             return np.full(jury.jurors, np.nan)
@@ -95,7 +95,7 @@ def forecast_half_widths(
     expected = share * free[:, None] * posterior
     if gold is not None:
         expected += gold
-    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, spread=spread)
+    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, traits=traits)
     ends = shares.interval(level)["score"]
     return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
 
@@ -129,95 +129,11 @@ def labelling_errors(
     )
     shares = calibrate(
         graded, population, rho=rho, gold=gold, rivals=rivals, noise=FitNoise(noise.prevalence, accuracy, score),
-        spread=answer_spread(jury),
+        traits=panel_traits(jury),
     )  # fmt: skip
     ends = shares.interval(level)["score"][jury.jurors :].tolist()
     scores = shares.score[jury.jurors :].tolist()
     return [(1 - score, (1 - high, 1 - low)) for score, (low, high) in zip(scores, ends, strict=True)]
-
-
-# -- information gain of labels ----------------------------------------------------------------------------------------
-
-_MOST_STEPS = 1e9  # multiplications; where tuples are many, the gain for others is computed for fewer of them
-_FEWEST_CANDIDATES, _MOST_CANDIDATES = 20, 400
-_BLOCK = 2_000  # tuples at a time,
-_STRIP = 128  # of which so many at a time meet all candidates: tables that stay in the processor's cache
-
-
-@dataclass(frozen=True, eq=False)
-class LabelInformation:
-    """By tuple, the information gain of a label of one of its items."""
-
-    own: Floats  #: (T,) the probability that the item's own label is wrong
-    others: Floats  #: (T,) how many labels fewer of all other items are expected to be wrong
-    items: Integers  #: (T,) how many items without a known label have the tuple
-
-
-def label_information(
-    jury: JuryVotes, population: Population, *, rho: float | None = None, gold: Floats | None = None,
-    rivals: list[Floats] | None = None,
-) -> LabelInformation:  # fmt: skip
-    """Compute the information gain of one more label, by tuple; arguments as in `calibrate`.
-
-    Returns
-    -------
-    LabelInformation
-    """
-    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals or [])
-    known = 0.0 if gold is None else gold.sum(axis=1)
-    left = np.maximum(jury.weights - known, 0.0)
-    mean = np.concatenate([q.mean(axis=2) for q in _in_blocks(jury, odds, drawn)])
-    own = 1.0 - mean.max(axis=1)
-    # Candidates for the largest gain: half of them uncertain tuples, half those with many uncertain items.
-    room = _MOST_STEPS / (jury.labels**2 * len(own) * DRAWS)
-    most = int(np.clip(room, _FEWEST_CANDIDATES, _MOST_CANDIDATES))
-    uncertain = np.where(left > 0, own, -1.0)
-    candidates = np.union1d(np.argsort(-uncertain)[: most // 2], np.argsort(-uncertain * left)[: most // 2])
-    others = np.zeros(len(own))
-    others[candidates] = _gain_of_others(jury, odds, drawn, candidates, mean, left)
-    return LabelInformation(own, others, np.rint(left).astype(np.int64))
-
-
-def _gain_of_others(
-    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, candidates: Integers, mean: Floats, left: Floats
-) -> Floats:
-    """Σ_u items_u (Σ_y max_l mean_k q_tk[y] q_uk[l] - max_l mean_k q_uk[l]), without the labelled item itself."""
-    labels = jury.labels
-    weights = _posteriors(jury, odds, drawn, candidates).reshape(len(candidates) * labels, DRAWS) / DRAWS
-    total, start = np.zeros(len(candidates)), 0
-    for block in _in_blocks(jury, odds, drawn):
-        for q in (block[k : k + _STRIP] for k in range(0, len(block), _STRIP)):
-            end = start + len(q)
-            likeliest = weights @ q[:, 0].T
-            last = weights.sum(axis=1)[:, None] - likeliest  # the labels' probabilities add up to one
-            for label in range(1, labels - 1):  # a maximum over a short last axis takes four times as long
-                by_label = weights @ q[:, label].T
-                last -= by_label
-                np.maximum(likeliest, by_label, out=likeliest)
-            np.maximum(likeliest, last, out=likeliest)
-            gain = likeliest.reshape(-1, labels, len(q)).sum(axis=1)  # (candidates, tuples)
-            gain -= mean[start:end].max(axis=1)
-            np.maximum(gain, 0.0, out=gain)
-            total += gain @ left[start:end]
-            inside = np.flatnonzero((candidates >= start) & (candidates < end))
-            total[inside] -= gain[inside, candidates[inside] - start] * np.minimum(left[candidates[inside]], 1.0)
-            start = end
-    return total
-
-
-def _in_blocks(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:
-    tuples = np.arange(len(jury.weights))
-    return (_posteriors(jury, odds, drawn, tuples[k : k + _BLOCK]) for k in range(0, len(tuples), _BLOCK))
-
-
-def _posteriors(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, at: Integers) -> Floats:
-    """(tuples, R, DRAWS): the posterior of these tuples in every scenario."""
-    q = np.empty((len(at), jury.labels, DRAWS))
-    method = drawn.method[:DRAWS]
-    for k in np.unique(method):
-        which = np.flatnonzero(method == k)
-        q[:, :, which] = temper_posteriors(odds[k][at], jury.distinct[at], drawn.log_rho[which], drawn.bias[which])
-    return q
 
 
 # -- paired changes ----------------------------------------------------------------------------------------------------
@@ -248,7 +164,7 @@ class PairedChange:
 
 
 def scenarios_of(
-    population: Population, labels: int, *, rho: float | None, spread: float, known: tuple[float, float] | None
+    population: Population, labels: int, *, rho: float | None, traits: PanelTraits, known: tuple[float, float] | None
 ) -> Scenarios:
     """Draw the scenarios of both runs.
 
@@ -256,8 +172,8 @@ def scenarios_of(
     ----------
     rho
         The shared error, where it is given.
-    spread
-        `answer_spread` of the votes.
+    traits
+        `panel_traits` of the votes.
     known
         Mean and standard deviation of log rho, where gold has identified them.
 
@@ -265,10 +181,10 @@ def scenarios_of(
     -------
     Scenarios
     """
-    center, sd = known or population.shared_error(spread)
+    center, sd = known or population.shared_error(traits)
     if rho is not None:
         center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
-    return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
+    return prior_scenarios(center, sd, population.label_bias, labels, population.independent if known is None else 0.0)
 
 
 def paired_change(
@@ -360,7 +276,6 @@ class KeyCheck:
     worst: tuple[str, float, float]  #: the juror whose score is furthest off: estimated, actual
     is_contradicted: bool  #: clearly fewer intervals hold than promised
     labels: Labels | None
-    independent: tuple[int, int] | None = None  #: held and known, if errors were independent; None: that is `held`
 
     @property
     def is_alarming(self) -> bool:
@@ -382,19 +297,19 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
     KeyCheck or None
         None where there is no key, or no juror has both an estimated and an actual score.
     """
-    if keyed is None or (e.solution is None and e.as_real is None):
+    if keyed is None or not e.has_grades:
         return None
-    actual, score = actual_scores(keyed), e.leading.score
+    actual, score = actual_scores(keyed), e.score
     pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
     if not pairs:
         return None
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
     # A binomial test of the intervals. A key of some items only determines the actual scores up to sampling error.
-    votes, left_out = votes_of(keyed), 1 - keyed.items / max(e.items, 1)
+    votes, left_out = keyed.votes, 1 - keyed.items / max(e.items, 1)
     reach = NormalDist().inv_cdf(0.5 + e.level / 2)
     is_inside = []
     for j in e.jurors:
-        low, high = e.leading.interval_of("score", j)
+        low, high = e.interval_of("score", j)
         true: Any = actual.get(j)
         if low == low and is_number(true) and votes.get(j):
             chance = reach * float(binomial_error(true, votes[j])) * max(left_out, 0) ** 0.5
@@ -405,8 +320,7 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
 
         is_contradicted = bool(bdtr(sum(is_inside), len(is_inside), e.level) < _SIGNIFICANT)
     return KeyCheck(
-        keyed.items, *intervals_held(e.leading, keyed), e.level, worst, is_contradicted, labels_beside_truth(e, keyed),
-        None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
+        keyed.items, *intervals_held(e, keyed), e.level, worst, is_contradicted, labels_beside_truth(e, keyed),
     )  # fmt: skip
 
 
@@ -418,7 +332,7 @@ def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     Labels or None
         None where partition and key are not about the same decision tuples.
     """
-    partition = e.labelling_partition
+    partition = e.partition
     if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
         return None
     sketch, chosen = partition.sketch, partition.chosen
@@ -433,13 +347,13 @@ def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     discordant = best_only + majority_only
     z = (best_only - majority_only) / discordant**0.5 if discordant else 0.0  # McNemar's test
     # The expected number is known no better than the scores it comes from: by half the width of the typical interval.
-    ends = [e.leading.interval_of("score", j) for j in e.jurors]
+    ends = [e.interval_of("score", j) for j in e.jurors]
     widths = [high - low for low, high in ends if low == low]
     unsure = keyed.items * (float(np.median(widths)) / 2 if widths else 0.0)
     return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z, unsure)
 
 
-def intervals_held(e: Evaluation | Calibrated, keyed: KeyedEvaluation) -> tuple[int, int]:
+def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
     """Count the score intervals that hold the actual score.
 
     Returns

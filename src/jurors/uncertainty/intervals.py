@@ -393,6 +393,7 @@ _FEW_REPLICATES = 12  # a standard error from so many is off by a fifth
 _JUROR_SHAPE = 0.5  # of jurors' gamma weights: variance 2, where 1 (Rubin's) is for many jurors of equal influence
 _LEAST_WEIGHT = 0.05  # models of less weight are left out
 _STEPS, _TOLERANCE = 40, 3e-3  # of a replicate's fit
+_FEWEST_ERRORS = 0.01  # expected of all of a juror's votes; with fewer it counts as one without errors
 
 
 def panel_intervals(
@@ -428,7 +429,8 @@ def panel_intervals(
     if target == "test":
         within = _within(panel.spoken, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
-    return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level)
+    nearest = _FEWEST_ERRORS if target == "population" else 0.0
+    return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level, nearest)
 
 
 def _resampled(
@@ -636,14 +638,21 @@ def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
         }
 
 
-def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[str, Any]:
-    """Logit intervals around the fitted statistics, for every juror (a copy has its original's)."""
+def _around(panel: PanelFit, errors: dict[str, Floats], level: float, nearest: float) -> dict[str, Any]:
+    """Logit intervals around the fitted statistics, for every juror (a copy has its original's).
+
+    A score that leaves fewer than `nearest` errors has the interval of one without any.
+    """
     fit, hearing, data = panel.choice.fit, panel.hearing, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
     estimates = {"prevalence": fit.prevalence, "accuracy": np.einsum("jll->jl", fit.confusion), "score": fit.score}
     sizes = {"prevalence": np.full(data.labels, items), "accuracy": votes[:, None] * fit.prevalence, "score": votes}
     ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
+    is_faultless = votes * (1 - fit.score) < nearest
+    least = (1 - level) ** (1 / np.maximum(votes, 1e-9))
+    low, high = ends["score"]
+    ends["score"] = np.where(is_faultless, np.minimum(low, least), low), np.where(is_faultless, 1.0, high)
     members: dict[str, Any] = {"prevalence": slice(None), "accuracy": hearing, "score": hearing}
     intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
     return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}

@@ -27,6 +27,9 @@ from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv
 
 LEAST_SHARED = 0.03  #: a smaller shared error counts as this: the difference cannot be measured
 ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Population.on_a_line`
+SMALL_SHIFT = 1.37  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
+SMALL_KAPPA = 1.77  #: by which agreement beyond chance lowers that, where there are more than two labels
+SMALL_SD = 0.318  #: by which the standard deviation of log rho is larger for three jurors
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
 _ENOUGH = 8  # juries needed to regress shared error on spread
 _SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding only are no predictor
@@ -46,34 +49,51 @@ class ReferenceJury:
     votes_per_item: float
     spread: float  #: of the jurors' answer rates; visible without a key
     rho: float  #: the shared error that makes the key likeliest
-    slant: float  #: root mean square of the label bias, in log-odds
+    label_bias: float  #: root mean square of the label bias, in log-odds
     deviation: float  #: variance of the jurors' own deviations in score, on the scale asin(sqrt(share)); may be < 0
     label_deviation: float  #: the same for their accuracies by label
 
 
 @dataclass(frozen=True)
+class PanelTraits:
+    """What a panel's votes show without a key that goes with how far its errors are shared."""
+
+    spread: float  #: of the jurors' answer rates
+    jurors: int = 12  #: how many there are; from twelve on the number makes no difference
+    kappa: float = 0.0  #: Fleiss' kappa where there are more than two labels, else 0
+
+
+@dataclass(frozen=True)
 class Population:
-    """How real juries differ, by the reference juries: all that calibration needs of them."""
+    """How juries differ, as measured on the reference juries: all that calibration needs of them."""
 
     center: float  #: mean of log rho at the mean log spread
     slope: float  #: of log rho by log spread
     log_spread: float  #: mean log spread
     sd: float  #: of log rho around that line
     independent: float  #: share of juries whose jurors err (almost) independently
-    slant: float  #: standard deviation of a label's bias
+    label_bias: float  #: standard deviation of a label's bias
     deviation: float  #: standard deviation of a juror's own deviation in score
     label_deviation: float  #: the same for its accuracies
     unevenness: float  #: mean variance of deviations by squared mean: 1 if jurors deviated as far in all juries
     juries: int
 
-    def shared_error(self, spread: float) -> tuple[float, float]:
-        """The prior of log rho for a jury with this spread of answer rates.
+    def shared_error(self, traits: PanelTraits) -> tuple[float, float]:
+        """The prior of log rho for a panel with these traits.
+
+        Small panels share more: their shared error exceeds that of the large panels they are drawn from by SMALL_SHIFT
+        at three jurors, falling to 0 at twelve in proportion to the logarithm, and varies more. With more than two
+        labels agreement is evidence of accuracy and lowers it; with two labels it is not (docs/calibration.md).
 
         Returns
         -------
         mean, sd : float
         """
-        return self.center + self.slope * (_log(spread) - self.log_spread), self.sd
+        line = self.center + self.slope * (_log(traits.spread) - self.log_spread)
+        small = min(max(math.log(12 / max(traits.jurors, 1)) / math.log(4), 0.0), 1.0)
+        tiny = min(max(math.log(5 / max(traits.jurors, 1)) / math.log(5 / 3), 0.0), 1.0)
+        shift = small * (SMALL_SHIFT - SMALL_KAPPA * max(traits.kappa, 0.0))
+        return line + shift, self.sd + SMALL_SD * tiny
 
     def on_a_line(self) -> Population:
         """The same for fits of ordered levels (`evaluate.ordinal`), which are less overconfident than others.
@@ -128,7 +148,7 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
         log_spread=log_spread,
         sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
         independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
-        slant=float(np.sqrt(share @ [jury.slant**2 for jury in juries])),
+        label_bias=float(np.sqrt(share @ [jury.label_bias**2 for jury in juries])),
         deviation=deviation,
         label_deviation=_mean_root(np.array([jury.label_deviation for jury in juries]), share),
         unevenness=max(float(share @ deviations) / deviation**2, 1.0) if deviation**2 > 0 else 1.0,
@@ -165,7 +185,7 @@ def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
     list of ReferenceJury
     """
     if Path(path).is_fifo():  # reading it may block for ever
-        raise VotesError("is a pipe; name a file", code="no_file").in_file(str(path))
+        raise VotesError("is a pipe, not a file", code="no_file").in_file(str(path))
     try:
         with open(path, newline="", encoding="utf-8") as file:
             return _rows(csv.DictReader(file))
@@ -174,12 +194,12 @@ def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
         reason = "there is no such file" if is_missing else f"cannot be read: {error.strerror}"
         raise VotesError(reason, code="no_file").in_file(str(path)) from None
     except (UnicodeDecodeError, csv.Error):
-        raise VotesError(f"is no table of text; {_WAY_OUT}", code="damaged").in_file(str(path)) from None
+        raise VotesError(f"is not a CSV table; {_WAY_OUT}", code="damaged").in_file(str(path)) from None
     except VotesError as error:
         raise error.in_file(str(path)) from None
 
 
-_WAY_OUT = "`jurors reference --fit` makes a table of reference juries"
+_WAY_OUT = "to make a table of reference juries, use `jurors score VOTES --key KEY --reference TABLE`"
 
 
 def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
@@ -203,7 +223,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
         except (AttributeError, ValueError):  # a row that ends too early has None
             fits = False
         if not fits:
-            message = f"row {number}: {field.name} is {text!r}, which it cannot be"
+            message = f"row {number}: {text!r} is not a valid value of {field.name}"
             raise VotesError(message, code="bad_row", row=number, column=field.name)
     return ReferenceJury(**values)
 
@@ -221,7 +241,7 @@ def shipped_juries() -> tuple[ReferenceJury, ...]:
     -------
     tuple of ReferenceJury
     """
-    with as_file(files("jurors.data") / "reference_juries.csv") as path:
+    with as_file(files("jurors") / "data" / "reference_juries.csv") as path:
         return tuple(read_reference(path))
 
 
@@ -251,13 +271,24 @@ def _log(spread: float) -> float:
     return float(np.log(spread + _SPREAD_FLOOR))
 
 
-_SHOWN = ("name", "kind", "items", "jurors", "labels", "votes per item", "spread", "shared error", "slant", "deviation")
+_SHOWN = (
+    "name",
+    "kind",
+    "items",
+    "jurors",
+    "labels",
+    "votes per item",
+    "spread",
+    "shared error",
+    "label bias",
+    "deviation",
+)
 _SIZES = (3, 10, 30)  # of juries, to show what shared error costs
 _NINETY = 1.645  # standard deviations to either side that hold 90% of a normal distribution
 
 
 def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries:
-    """The reference juries that come with the package, or those of a file that `jurors reference --fit` made.
+    """The reference juries that come with the package, or those of a table that `jurors score --reference` made.
 
     Returns
     -------
@@ -267,9 +298,9 @@ def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries
     --------
     >>> juries = reference_juries()
     >>> len(juries), juries.population.juries
-    (45, 45)
+    (86, 86)
     >>> [jury.name for jury in juries if jury.kind == "programs"][:2]
-    ['acsincome_models', 'brain_region_1']
+    ['acsincome_models', 'api_faces_ferplus']
     """
     return ReferenceJuries(shipped_juries() if path is None else tuple(read_reference(path)))
 
@@ -288,7 +319,7 @@ class ReferenceJuries(Result):
 
     @cached_property
     def population(self) -> Population:
-        """How real juries differ, by these; together with your own, the shipped ones count a little."""
+        """How these juries differ; beside your own juries, the shipped ones count a little."""
         return own_population(self.juries) if self._is_own else shipped_population()
 
     @property
@@ -324,29 +355,28 @@ class ReferenceJuries(Result):
         population = self.population
         low, middle, high = (math.exp(population.center + k * population.sd) for k in (-_NINETY, 0.0, _NINETY))
         yield (
-            f"Shared error of a usual jury: {middle:.2f}; of nine juries in ten: {low:.2f} to {high:.2f}. "
-            f"{sum(jury.rho < LEAST_SHARED for jury in self.juries)} of {len(self)} err (almost) independently."
+            f"Shared error of a typical large jury: {middle:.2f} (90% of juries: {low:.2f} to {high:.2f}). In "
+            f"{sum(jury.rho < LEAST_SHARED for jury in self)} of {len(self)} juries, errors are nearly independent."
         )
-        worth = ", ".join(f"{size} jurors {size / (1 + middle * (size - 1)):.1f}" for size in _SIZES)
-        yield f"So much are they worth in independent jurors: {worth}."
+        worth = ", ".join(f"{size} jurors: {size / (1 + middle * (size - 1)):.1f}" for size in _SIZES)
+        yield f"Effective number of jurors with this shared error: {worth}."
         if population.slope:
             more = 2**population.slope
-            yield f"Where the jurors' answer rates lie twice as far apart, shared error is {more:.1f} times as much."
-        share = 1.0 / (1.0 + math.exp(population.slant * math.sqrt(2.0)))  # two labels: ± slant/√2 each, in log-odds
+            yield f"If the jurors' answer rates vary twice as much, the shared error is {more:.1f} times as large."
+        share = 1.0 / (1.0 + math.exp(population.label_bias * math.sqrt(2.0)))  # ± bias/√2 for each of two
         even = f"{100 * share:.0f} – {100 * (1 - share):.0f}%"
-        yield f"Where the votes leave two labels even, in two juries of three each is true of {even} of the items."
+        yield f"If the votes favor neither of two labels, the share of each is {even} in two of three juries."
         yield (
-            f"A juror's own score is off by another {100 * population.deviation:.1f} points "
-            f"(an accuracy by {100 * population.label_deviation:.1f}), one standard deviation."
+            f"Standard deviation of a juror's own deviation: {100 * population.deviation:.1f} points of its score, "
+            f"{100 * population.label_deviation:.1f} points of an accuracy."
         )
         if self._is_own:
-            these = "this one" if len(self) == 1 else f"these {len(self)}"
-            yield f"The {len(shipped_juries())} shipped juries count as {LENT:.0f} more beside {these}."
+            yield f"The {len(shipped_juries())} shipped juries together count as {LENT:.0f} juries."
 
 
 def _row(jury: ReferenceJury) -> tuple[Any, ...]:
     deviation = math.sqrt(max(jury.deviation, 0.0))
     return (
         jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
-        f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.slant:.2f}", f"{deviation:.3f}",
+        f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.label_bias:.2f}", f"{deviation:.3f}",
     )  # fmt: skip

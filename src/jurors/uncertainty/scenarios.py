@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers, stable_argsort
+from jurors.uncertainty.reference import PanelTraits
 
 DRAWS = 64  #: draws of (rho, bias), for intervals
 MODES = 16  #: values of rho with the most likely bias at each, for the estimates themselves
@@ -413,6 +414,39 @@ def answer_spread(jury: JuryVotes) -> float:
     total = np.add.reduce(rates)
     deviation = votes / np.maximum(cast, 1e-12)[:, None] - rates / total
     return float(np.sqrt(cast.dot(deviation * deviation) / total).mean())
+
+
+def panel_traits(jury: JuryVotes) -> PanelTraits:
+    """What the votes show that goes with shared error: the spread of answer rates, the number of jurors, agreement.
+
+    Returns
+    -------
+    PanelTraits
+    """
+    kappa = fleiss_kappa(jury) if jury.labels > 2 and jury.jurors < 12 else 0.0
+    weighed = jury.weights[jury.row] > 0  # not jurors whose items are all left out
+    jurors = jury.jurors if weighed.all() else int(np.count_nonzero(np.bincount(jury.juror[weighed])))
+    return PanelTraits(answer_spread(jury), jurors, kappa)
+
+
+def fleiss_kappa(jury: JuryVotes) -> float:
+    """Fleiss' kappa of the votes: how far two jurors agree on an item beyond chance.
+
+    Returns
+    -------
+    float
+        0 where no item has two votes, or all votes are for one label.
+    """
+    size = jury.labels
+    votes = np.bincount(jury.row * size + jury.label, minlength=len(jury.weights) * size).reshape(-1, size)
+    cast = votes.sum(axis=1)
+    pairs = float(jury.weights @ (cast * (cast - 1)))
+    rates = jury.weights @ votes
+    chance = float(((rates / max(rates.sum(), 1.0)) ** 2).sum())
+    if not pairs or chance >= 1:
+        return 0.0
+    agreed = float(jury.weights @ ((votes * votes).sum(axis=1) - cast)) / pairs
+    return (agreed - chance) / (1 - chance)
 
 
 def majority_posterior(jury: JuryVotes) -> Floats:

@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike
 from jurors._numeric import Floats, squarem_step
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_severity
-from jurors.evaluate.dependence import LARGE_MISFIT, SIGNIFICANT
+from jurors.evaluate.dependence import LARGE_MISFIT, NOTABLE_MISFIT, SIGNIFICANT
 from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import tuple_shares
@@ -103,11 +103,9 @@ def chance_in_words(chance: float) -> str:
     str
     """
     if chance > UNEXPLAINED:
-        return f"chance can do that (up to {chance:.0%} of tests of independent jurors come out as contradictory)"
-    return (
-        "the jurors' errors cannot have been independent on this test (at most "
-        f"{max(chance, 0.001):.1%} of tests of independent jurors come out as contradictory)"
-    )
+        return f"chance can explain this: it happens in up to {chance:.0%} of tests with independent jurors"
+    rate = "less than 0.1%" if chance < 0.001 else f"at most {chance:.1%}"
+    return f"errors are correlated: this happens in {rate} of tests with independent jurors"
 
 
 def misfit(tables: ArrayLike) -> Floats:
@@ -219,10 +217,12 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     why = [
         *(f"{names[k]!r} never disagrees with {names[first]!r}" for k, first in few.same),
         *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in few.opposite),
-        *(f"{names[k]!r} says one label only" for k in few.constant),
     ]
+    if few.constant:
+        constant = format_first_names((repr(names[k]) for k in few.constant), _MOST_NAMED)
+        why.append(f"{constant} {'gives' if len(few.constant) == 1 else 'give'} one label only")
     shown = format_first_names(why, _MOST_NAMED)
-    left = "one voice is" if few.count == 1 else "no voice is" if not few.count else "two voices are"
+    left = ("no distinct juror is", "only 1 distinct juror is", "only 2 distinct jurors are")[few.count]
     chance = None  # how often, at most, the best honest jurors give such counts; None: there simply are too few jurors
     if few.met or few.votes:
         groups: dict[int, list[int]] = {}
@@ -232,12 +232,13 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
         chance = max([*copies, chance_of_constant(few.votes, len(names))])
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
     message = (
-        f"{shown + ': ' if shown else ''}only {left} left, and grading needs three. Copies and jurors who are always "
-        "right look the same in the counts, so these grades are not evidence: there are no intervals and no expected "
-        "errors; add jurors who worked apart, or score against a key"
+        f"{shown + ': ' if shown else ''}{left} left, and grading needs 3. Copies and "
+        "jurors that are always right look the same, so the scores have no intervals"
     )
     if level == "warning":
-        message += f". On so few items chance can do that (up to {chance:.0%} of tests with jurors who are 99% right)"
+        message += (
+            f". Chance can explain this: it happens in up to {chance:.0%} of tests with jurors that are 99% right"
+        )
     concerned = sorted({k for pair in (*few.same, *few.opposite) for k in pair} | set(few.constant))
     who = tuple(names[k] for k in concerned)
     return [Alarm("too_few_voices", level, message, float(few.count), who, chance=chance)]
@@ -266,11 +267,13 @@ def repeated_juror_alarms(
     for group in groups:
         who = tuple(jurors[k] for k in group)
         shown = format_names(map(repr, who), _MOST_NAMED)
-        message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
+        message = (
+            f"{shown} are one judge that answered {len(who)} times, by their names and votes, and count as one juror"
+        )
         if few:
-            message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"
+            message += ". Fewer than 3 distinct jurors are left: repeated answers show consistency, not accuracy"
         if name := common_stem(who):
-            message += f"; --join {shell_quoted(name)} joins their votes to one"
+            message += f". To combine the votes, use --join {shell_quoted(name)}"
         alarms.append(Alarm("same_voice", level, message, float(len(who)), who))
     return alarms
 
@@ -287,18 +290,18 @@ def possible_repeat_alarms(sketch: Sketch) -> list[Alarm]:
     --------
     >>> counts = {"AAA": 40, "BBB": 40, "AAB": 30, "BBA": 30, "ABA": 1, "ABB": 1}
     >>> possible_repeat_alarms(Sketch.from_counts(counts, jurors=("judge_1", "judge_2", "ann")))[0].message
-    "'judge_1', 'judge_2' agree far more with each other than with the others: if they are one judge asked 2 times, \
-say so with --join judge, or it is heard so often"
+    "'judge_1', 'judge_2' agree far more with each other than with the others. If they are one judge that answered \
+2 times, use --join judge; otherwise it counts 2 times"
     """
     alarms = []
     for name, group in possible_repeats(sketch).items():
         who = tuple(sketch.jurors[k] for k in group)
-        join = f"if they are one judge asked {len(who)} times, say so with --join {shell_quoted(name)}"
-        shown, is_all = format_names(map(repr, who), _MOST_NAMED), len(who) == len(sketch.jurors)
-        message = f"{shown} agree far more with each other than with the others: {join}, or it is heard so often"
-        if is_all:
-            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
-        alarms.append(Alarm("possible_repeats", "note" if is_all else "warning", message, float(len(who)), who))
+        message = (
+            f"{format_names(map(repr, who), _MOST_NAMED)} agree far more with each other than with the others. If they "
+            f"are one judge that answered {len(who)} times, use --join {shell_quoted(name)}; otherwise it counts "
+            f"{len(who)} times"
+        )
+        alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))
     return alarms
 
 
@@ -345,8 +348,7 @@ def chance_of_constant(votes: Sequence[int], jurors: int) -> float:
     return min(1.0, jurors * max(((1 - other) ** count for count in votes), default=0.0))
 
 
-# -- what the counts of a binary trio show
-# ------------------------------------------------------------------------------
+# -- what the counts of a binary trio show -----------------------------------------------------------------------------
 
 #: Outcomes without a solution that are about the jurors (an alarm), not about the input (an error).
 CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
@@ -373,7 +375,7 @@ def _contradiction(
     """An alarm, or a warning where sampling error explains the contradiction."""
     chance = float(chance_of_contradiction(sketch.table()))
     level: Level = "alarm" if chance <= UNEXPLAINED else "warning"
-    return Alarm(kind, level, f"{what}: {chance_in_words(chance)}", value, jurors, chance=chance)
+    return Alarm(kind, level, f"{what}; {chance_in_words(chance)}", value, jurors, chance=chance)
 
 
 def trio_alarms(
@@ -397,16 +399,18 @@ def trio_alarms(
     empty = 8 - np.count_nonzero(sketch.table())
     alarms: list[Alarm] = []
     if not solution.is_real:
-        what = "the equations have only complex roots, so no real evaluation explains the counts"
+        what = "the equations of independent jurors have no real solution"
         alarms.append(_contradiction("complex", what, sketch))
     else:
         outside = _outside(solution)
         if outside:
             distance, what = max(outside)
-            what += " lies outside [0, 1]" + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
+            others = len(outside) - 1
+            more = f", and {others} more {'number' if others == 1 else 'numbers'} too" if others else ""
+            what = f"if errors were independent, {what} would lie outside 0 to 1{more}"
             alarms.append(_contradiction("out_of_range", what, sketch, value=distance))
         if not solution.is_rational:
-            message = "the exact answer is irrational, which proves some error correlation, however small"
+            message = "the exact solution is irrational, which proves that errors are correlated, if only slightly"
             alarms.append(Alarm("irrational", "note", message))
         elif not outside:
             # Is it a whole number of items in every cell too, as on an exactly independent test?
@@ -417,15 +421,11 @@ def trio_alarms(
                 by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
             if all(count.denominator == 1 and count >= 0 for count in by_label):
                 message = (
-                    "the counts are exactly those of an independent trio: a rational answer, as expected, which proves "
-                    "nothing"
+                    "the counts fit three independent jurors exactly, which does not prove that errors are independent"
                 )
                 alarms.append(Alarm("exactly_independent", "note", message))
             else:
-                message = (
-                    "the exact answer is rational, but splits items into fractions: the errors were not exactly "
-                    "independent"
-                )
+                message = "the exact solution is rational but splits items, so errors are not exactly independent"
                 alarms.append(Alarm("rational_non_integral", "note", message))
     if empty:  # where every tuple occurred, no juror is a copy of another
         alarms += too_few_juror_alarms(sketch)
@@ -433,16 +433,16 @@ def trio_alarms(
     if not abs(z[weakest]) >= WEAK_PAIR:  # the decode divides by every pair's covariance
         first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
         message = (
-            f"{first!r} and {second!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
-            "read the intervals before the grades"
+            f"{first!r} and {second!r} agree hardly more than by chance ({z[weakest]:.1f} standard errors), so the "
+            "scores of the independent-errors model are uncertain"
         )
         pair = AlarmPair(first, second, float(z[weakest]))
         alarms.append(Alarm("weak_pair", "warning", message, pair.value, (first, second), pairs=(pair,)))
     if tied:
-        message = "both solutions satisfy the rule equally well; neither is preferred"
+        message = "two solutions explain the votes equally well, and the votes do not show which one is right"
         alarms.append(Alarm("tie_between_solutions", "warning", message))
     if empty:
-        message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
+        message = f"{empty} of the 8 possible combinations of votes never {'occurs' if empty == 1 else 'occur'}"
         alarms.append(Alarm("zero_cell", "warning", message, float(empty)))
     return sort_by_severity(alarms)
 
@@ -528,7 +528,7 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
             "Keep three with sketch.take(['ann', 'bob', 'cy'])."
         )
     if not sketch.items:
-        raise SketchError("no item was answered by all three jurors, so there is nothing to test")
+        raise SketchError("no item was answered by all three jurors, so independence cannot be tested")
     check_few_labels(sketch)
     table = sketch.table()
     used = np.flatnonzero([table[k].sum() + table[:, k].sum() + table[:, :, k].sum() for k in range(len(table))])
@@ -636,7 +636,7 @@ def outcome_alarms(decode: MultilabelDecode, fit: GoodnessOfFit | None = None) -
         message, levels, chance = outcome.message.rstrip("."), KINDS[outcome.name].levels, None
         if outcome.name in _BY_CHANCE:
             chance = 1.0 if fit is None else fit.p_value
-            message = f"{message}: {chance_in_words(chance)}"
+            message = f"{message}; {chance_in_words(chance)}"
         level = levels[0] if chance is None or chance <= UNEXPLAINED else levels[-1]
         alarms.append(Alarm(outcome.name, level, message, outcome.value, outcome.jurors, outcome.labels, chance=chance))
     return alarms
@@ -653,8 +653,7 @@ def goodness_alarms(sketch: Sketch, fit: GoodnessOfFit | None) -> list[Alarm]:
     if fit is None or fit.p_value >= SIGNIFICANT:
         return []
     size = math.sqrt(max(fit.statistic - fit.dof, 0.0) / sketch.items)
-    message = (
-        f"errors go together beyond chance: independent jurors fit the counts badly (G² = {fit.statistic:,.0f} on "
-        f"{fit.dof:,} degrees of freedom, effect size {size:.2f})"
-    )
-    return [Alarm("correlated_errors", "alarm" if size > LARGE_MISFIT else "warning", message, size)]
+    level: Level = "alarm" if size > LARGE_MISFIT else "warning" if size > NOTABLE_MISFIT else "note"
+    slightly = "slightly " if level == "note" else ""
+    message = f"errors are {slightly}correlated: independent jurors do not explain these votes (effect size {size:.2f})"
+    return [Alarm("correlated_errors", level, message, size)]

@@ -170,7 +170,11 @@ def checked_items(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDAr
 
 
 def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
-    """An array as it is; lists as an array of whatever they hold."""
+    """An array as it is, without what is masked; lists as an array of whatever they hold."""
+    if isinstance(matrix, np.ma.MaskedArray):
+        cells = matrix.data.astype(object)
+        cells[np.ma.getmaskarray(matrix)] = None
+        return cells
     if isinstance(matrix, np.ndarray):
         return matrix
     try:
@@ -222,8 +226,8 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
             return np.where(cells < 0, NO_VOTE, where).astype(code_type(len(labels))), labels
     elif high >= len(labels):
         raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
-    codes = cells.astype(code_type(len(labels)))
-    return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), labels
+    cells = np.maximum(cells, NO_VOTE) if low < NO_VOTE else cells  # before the cast, which would wrap -999 to 25
+    return cells.astype(code_type(len(labels))), labels
 
 
 def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
@@ -309,14 +313,14 @@ def list_names(names: Sequence[Any]) -> str:
 
 def encoding_finding() -> Finding:
     """That the encoding of a file was guessed."""
-    message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
+    message = "the text is not UTF-8 and is read as Windows-1252; if letters look wrong, save the file as UTF-8"
     return Finding("windows_text", message)
 
 
 def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     """That a workbook has sheets that were not read."""
     shown = format_names(map(repr, others), 6)
-    message = f"sheet {sheet!r} is read, and not {shown}: name another, {name}::{others[0]}"
+    message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
     return Finding("other_sheets", message, value=float(len(others)))
 
 
@@ -348,6 +352,11 @@ AMBIGUOUS_WORDS = frozenset(
         *("unparseable", "none", "other", "n/d", "prefer not to say", "inconclusive", "both", "neither"),
     }
 )
+#: pairs of answers beside which "pass" may mean that a juror passed on the item
+_YES_OR_NO = tuple(
+    frozenset(pair.split("/"))
+    for pair in ("yes/no", "y/n", "true/false", "1/0", "correct/incorrect", "right/wrong", "good/bad", "agree/disagree")
+)
 _MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if frequent
 _OFTEN = 0.05
 _CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
@@ -370,13 +379,20 @@ def no_vote_words(cells: Sequence[Any]) -> set[str]:
     (['-', 'N/A'], set())
     """
     texts = {cell for cell in cells if isinstance(cell, str)}
-    words = {text for text in texts if text.casefold() in NO_VOTE_WORDS or text == "None"}
+    words = {text for text in texts if _bare(text) in NO_VOTE_WORDS or text == "None"}
     if "+" in texts:
         words -= {"-", "--", "–", "—"}
     others = [cell for cell in cells if cell is not None and cell not in words and not is_ambiguous(cell)]
     if any(str(cell)[:1].isupper() and str(cell)[1:].islower() for cell in others):
         words -= {"None"}  # beside "Favor" and "Against" a label like them
     return words if len({str(cell).casefold() for cell in others}) >= 2 else set()
+
+
+def _bare(text: str) -> str:
+    """A word without the brackets that spreadsheets put around it: "(blank)" is "blank"."""
+    folded = text.casefold()
+    inside = folded[1:-1].strip() if (folded[:1], folded[-1:]) in (("(", ")"), ("[", "]"), ("<", ">")) else ""
+    return inside if any(map(str.isalpha, inside)) else folded
 
 
 def abstain_words(cells: Sequence[Any]) -> set[str]:
@@ -415,6 +431,8 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, False, False)
     >>> rare(99, [0, 1, 99], 0.1), rare("a|b", ["a", "b", "a|b"], 0.1), rare("n/d", ["a"], 0.1)
     (True, True, True)
+    >>> rare("pass", ["yes", "no", "pass"], 0.1), rare("pass", ["pass", "fail", "skip"], 0.1)
+    (True, False)
     """
     text = str(label).strip().casefold()
     if text in _CODES or text == "-1":  # no answer, where it is far from consecutive numbers that are the answers
@@ -430,6 +448,9 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
         return True
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
         return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
+    if text == "pass":  # beside yes and no
+        answers_beside = {_bare(str(other)) for other in labels if other != label and not is_ambiguous(other)}
+        return answers_beside - NO_VOTE_WORDS in _YES_OR_NO
     if text in _MILD_WORDS:
         return share < _OFTEN
     return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)

@@ -81,8 +81,8 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     missing, abstain = flags("--missing"), flags("--abstain")
     every = shlex.quote(",".join(map(str, labels)))
     message = (
-        f"label {shown} may be an answer or none: say {missing} to leave it out, {abstain} to count it as abstaining, "
-        f"or --labels {every} if it is an answer"
+        f"label {shown} may be an answer, or mean that no answer was given: use {missing} to drop it, {abstain} to "
+        f"count it as an abstention, or --labels {every} to keep it"
     )
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
 
@@ -107,7 +107,7 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
-        message = f"{what}s differ only by case or blanks, and count as different ones: {shown}"
+        message = f"{what}s differ only by case or blanks and count as different {what}s: {shown}"
         about = tuple(name for group in groups for name in group)
         kind = "similar_labels" if what == "label" else "similar_jurors"
         yield Finding(kind, message, about, "alarm", float(len(groups)))
@@ -146,22 +146,22 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
     usual = uses[main].any(axis=0)
     translations = {k: _translation(votes, g, main, uses) for k, g in enumerate(groups) if g is not main}
     if len(groups) > max(2, len(able) // 2) and not all(translations.values()):
-        shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, uses[g].any(axis=0))}" for g in groups[:3])
+        shown = "; ".join(f"{votes.jurors[g[0]]} votes {_few(votes, uses[g].any(axis=0))}" for g in groups[:3])
         yield unlike_columns(shown, "alarm")
         return
     for k, translation in translations.items():
         names = tuple(votes.jurors[j] for j in groups[k].tolist())
-        says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
+        says, them = ("votes", "this juror") if len(names) == 1 else ("vote", "these jurors")
         strange = _few(votes, uses[groups[k]].any(axis=0))
-        message = f"{list_names(names)} {says} {strange} where the others say {_few(votes, usual)}: "
+        message = f"{list_names(names)} {says} {strange} where the others vote {_few(votes, usual)}: "
         message += f"{translation}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
 
 def unlike_columns(examples: str, level: Level) -> Finding:
     """That the jurors of a table are none, with examples of their labels."""
-    message = f"the jurors do not say the same labels ({examples}): a table of features, not of votes? "
-    return Finding("unlike_columns", message + "Leave out what is no juror (--ignore COLUMN)", level=level)
+    message = f"the columns do not share labels ({examples}), so they may be features and not votes; "
+    return Finding("unlike_columns", message + "leave out columns that are not jurors (--ignore COLUMN)", level=level)
 
 
 def _translation(votes: Votes, group: NDArray[Any], main: NDArray[Any], uses: NDArray[np.bool_]) -> str:
@@ -197,13 +197,13 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
         are_totals = rare.sum() == numbers.sum()
     if are_totals:
         among = "far larger than the others" if numbers.all() else "among words"
-        message = f"{_few(votes, rare)} {among}, said once or so: a line of totals? Take it out"
+        message = f"{_few(votes, rare)} {among}, each with one or two votes, may be a line of totals; remove that line"
         about = tuple(votes.labels[k] for k in np.flatnonzero(rare).tolist())
         yield Finding("rare_numbers", message, about, "alarm", float(counts[rare].sum()))
     elif numbers.all() and len(votes.labels) > _MANY_NUMBERS and not votes.is_interval:
         message = (
-            f"{len(votes.labels):,} different numbers from {sizes.min():g} to {sizes.max():g} are scores, not labels: "
-            "say --scale interval, or make labels of them (--threshold NUMBER, --bins ENDS)"
+            f"{len(votes.labels):,} different numbers from {sizes.min():g} to {sizes.max():g} look like scores, not "
+            "labels: use --scale interval, or group them into labels (--threshold NUMBER or --bins ENDS)"
         )
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
 
@@ -221,7 +221,7 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
     if rare:
         shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
-        message = f"fewer than one vote in a thousand says {shown}: a slip?"
+        message = f"fewer than one vote in a thousand is for {shown}, which may be a typing error"
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))
 
 
@@ -246,7 +246,7 @@ def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
     times = int(np.gcd.reduce(counts))
     if times > 1 and len(counts) >= _ENOUGH:
         often = {2: "twice", 3: "three times"}.get(times, f"{times} times")
-        message = f"every row of votes comes {often} (or a multiple of it): was the file put together with itself?"
+        message = f"every row of votes occurs {often} (or a multiple of that): the file may be duplicated"
         yield Finding("repeated_rows", message, level="alarm", value=float(times))
 
 
@@ -325,9 +325,9 @@ def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True
     is_split = len(large) >= 2 and len(large) == len(groups)
     if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in large for b in large):
         shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
-        message = f"jurors agree within groups ({shown}), but between them only by chance"
-        question = "are items of one name the same items?"
-        yield Finding("items_coincide", f"{message}: {question}", level="alarm", value=float(len(large)))
+        message = f"jurors agree within groups ({shown}), but across groups only by chance"
+        reason = "items with the same name may be different items"
+        yield Finding("items_coincide", f"{message}: {reason}", level="alarm", value=float(len(large)))
 
 
 def _made_from_others(
@@ -345,8 +345,8 @@ def _made_from_others(
     if shares[best, 0] >= _MADE and others.max(initial=0) < shares[best, 0] - 0.02:
         name = votes.jurors[best]
         message = (
-            f"{name!r} says what most others say on {shares[best, 0]:.1%} of the {int(shares[best, 1]):,} items on "
-            "which they disagree: a column made from the others is no juror; leave it out "
+            f"{name!r} votes with the majority of the others on {shares[best, 0]:.1%} of the {int(shares[best, 1]):,} "
+            "items on which they disagree, so it may be a consensus of them and not a juror; leave it out "
             f"(--ignore {shlex.quote(name)})"
         )
         yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
@@ -393,7 +393,7 @@ def _same_votes(votes: Votes, by_juror: JurorLabelCounts) -> Iterator[Finding]:
 
 
 def _copies(names: tuple[str, ...], items: int, level: Level) -> Finding:
-    message = f"{list_names(names)} gave the same votes on the same {items:,} items: one juror twice?"
+    message = f"{list_names(names)} gave the same votes on the same {items:,} items and may be one juror"
     return Finding("copies", message, names, level, float(items))
 
 
@@ -502,7 +502,7 @@ class Spelling:
         tuple of Finding
         """
         notes: list[Finding] = []
-        otherwise = "; where this is an answer, name all labels (--labels A,B)"
+        otherwise = "; if this is an answer, name all labels (--labels A,B)"
         if self.absent:
             is_filled = cell >= 0
             weights = None if times is None else times[is_filled]
@@ -540,19 +540,32 @@ def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
 
 
 def table_findings(
-    names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0
+    names: Sequence[str],
+    layout: Layout,
+    options: Reading,
+    *,
+    files: int = 1,
+    items: int = 0,
+    joint: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """Findings about a table: columns that are not read although the caller did not leave them out, and the like."""
+    """Findings about a table: columns that are not read although the caller did not leave them out, and the like.
+
+    `joint` are the columns that were detected to name the item together.
+    """
     if layout.kind != "long" and not text_columns(options.only):
         known = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
         if left := [name for name in names if name not in known]:
-            message = f"not read, since {'it is' if len(left) == 1 else 'they are'} no juror's: {list_names(left)}"
-            yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(left))
+            which = "it does" if len(left) == 1 else "they do"
+            message = f"not read, because {which} not look like votes: {list_names(left)}"
+            yield Finding("columns_left", f"{message}; --layout wide reads every column", tuple(left))
+    if joint:
+        message = f"the columns {list_names(joint)} together name the item; use --item COLUMN to choose another column"
+        yield Finding("joint_item", message)
     if layout.kind == "wide" and (width := len(layout.votes)) >= _MANY_JURORS and 3 <= items <= width // 2:
-        message = f"{width:,} jurors and only {items:,} items: are the people in rows and the items in columns?"
+        message = f"{width:,} jurors and only {items:,} items: the table may have jurors in rows and items in columns"
         yield Finding("transposed", message, level="alarm", value=float(width))
     if files > 1 and layout.kind != "counts":
-        message = "items of one name are taken for the same item, in whichever file they stand"
+        message = "items with the same name are taken for the same item across files"
         if layout.item is None:
-            message = "no column names the items: every row of every file is taken for an item of its own"
+            message = "no column names the items, so every row of every file is an item of its own"
         yield Finding("items_across_files", message, value=float(files))

@@ -33,7 +33,8 @@ from jurors.votes.layout import (
     item_parts,
     profile_columns,
 )
-from jurors.votes.layout_detection import find_layout, find_transposed
+from jurors.votes.layout_detection import find_layout, find_transposed, joint_item
+from jurors.votes.memory import as_table
 from jurors.votes.read import Column, checked_count_column, clean_cells, long_votes, wide_votes
 from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import select_columns
@@ -210,7 +211,8 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
         return transposed_votes(opened, options)
     layout = opened.layout(options)
     votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
-    about = table_findings(opened.names, layout, opened.effective_options(options), items=votes.total)
+    effective = opened.effective_options(options)
+    about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
     return with_findings(votes, list(about))
 
 
@@ -260,6 +262,7 @@ class Frame:
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
     head: Any = None  #: the first rows of a stream, which cannot be read again
     homes: tuple[str, ...] = ()  #: the columns that others are made of, which are no jurors
+    item: tuple[str, ...] = ()  #: the columns that name the item together, where the caller named none
 
     @property
     def is_eager(self) -> bool:
@@ -291,6 +294,8 @@ class Frame:
 
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of."""
+        if self.item and options.item is None:
+            options = replace(options, item=self.item)
         for name in self.homes:
             options = options if name in text_columns(options.ignore) else options.without(name)
         return options
@@ -299,7 +304,11 @@ class Frame:
         """The frame with a column for each field of a struct that is named, and for an item of several columns."""
         import narwhals as nw
 
-        parts, frame = item_parts(self.names, options.item), self
+        frame = self
+        if options.item is None and not self.item:
+            frame = replace(self, item=joint_item(self.names, options, self.facts))
+        options = frame.effective_options(options)
+        parts = item_parts(frame.names, options.item)
         for name in (options.juror, options.label, options.count, options.repeat, *parts, *fields):
             if name is not None and name not in frame.names and "." in name:
                 frame = frame._with_field(name)
@@ -394,6 +403,7 @@ def open_frame(frame: Any) -> Frame:
     import narwhals as nw
 
     stream = head = None
+    frame, item = as_table(frame)
     try:
         table = nw.from_native(frame, pass_through=True)
         if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
@@ -406,7 +416,8 @@ def open_frame(frame: Any) -> Frame:
         schema = table.collect_schema()
         return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream, head=head)
     kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
-    return Frame(table, tuple(map(str, table.columns)), kinds, index=index_names(nw.maybe_get_index(table)))
+    names, index = tuple(map(str, table.columns)), index_names(nw.maybe_get_index(table))
+    return Frame(table, names, kinds, index=index, item=item)
 
 
 def index_names(index: Any) -> list[Any] | None:

@@ -117,6 +117,7 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
                 f"name the column to show with text= (--text COLUMN): there are {quoted_names(opened.names)}"
             )
         opened = opened.every_column().reaching(*shown, item=item)
+        item = item_name(opened.joint) or None if item is None else item
         columns = [find_column(opened.names, column) for column in shown]
         which = guess_column(opened.names, ITEM_WORDS, columns) if item is None else find_column(opened.names, item)
         if which is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError, format_names, match_name
-from jurors.options import Format, Label, Reading, ReadingOptions
+from jurors.options import Format, Label, Reading, ReadingOptions, item_name
 from jurors.results import Table
 from jurors.votes.codes import NO_VOTE, may_mean_missing, recode
 from jurors.votes.io.duckdb_table import ToolLog, open_source, open_table
@@ -237,7 +237,7 @@ def read_key(
     """
     with open_table(source, Reading(format=format), logs=False) as opened:
         table = opened.reaching(label, item=item)
-        columns = key_columns(table.names, item, label)
+        columns = key_columns(table.names, item_name(table.joint) or None if item is None else item, label)
         columns_of_key = table.keep(columns)
         return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 

@@ -31,6 +31,12 @@ LABEL_WORDS = (
     *("rating", "grade", "score", "class", "category", "choice", "prediction", "value"),
 )
 COUNT_WORDS = ("count", "n", "frequency", "freq")
+SYSTEM_WORDS = ("model", "system", "candidate", "assistant", "generator", "variant")  #: what the items came from
+_NUMBERED_JUROR = re.compile(
+    r"(juror|judge|annotator|rater|worker|grader|labell?er|coder|evaluator|reviewer|assessor|expert|llm)[\s_.:-]*"
+    r"(\d{1,3}|[a-z])",
+    re.IGNORECASE,
+)
 _KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 
@@ -181,14 +187,14 @@ def _refuse_not_wide(names: Sequence[str], votes: Sequence[int]) -> None:
     """
     if len(names) == 1 and len(names[0].split()) > 1:
         raise VotesError(
-            f"the only column is {names[0][:60]!r}; set cells apart by commas, tabs, semicolons or bars, not by blanks "
-            "(or say layout='wide' (--layout wide) if it is one juror)"
+            f"the only column is {names[0][:60]!r}; separate cells by commas, tabs, semicolons or bars, not by blanks "
+            "(or use layout='wide' (--layout wide) if it is one juror)"
         )
     worker = guess_column([names[k] for k in votes], JUROR_WORDS)
     if len(votes) <= 2 and worker is not None:
         raise VotesError(
-            f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are "
-            f"found in {quoted_names(names)}; name them with item=, juror= and label= (--item …), or say "
+            f"column {names[votes[worker]]!r} looks like one vote per row, but the columns {quoted_names(names)} do "
+            "not name item, juror and label; name them with item=, juror= and label= (--item …), or use "
             "layout='wide' (--layout wide)",
             code="no_label_column",
             column=names[votes[worker]],
@@ -225,7 +231,7 @@ def refuse_key(jurors: Sequence[str], options: Reading) -> None:
     if keys and options.layout == "auto":
         raise VotesError(
             f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
-            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or say layout='wide' if it is a juror",
+            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or use layout='wide' if it is a juror",
             code="key_column",
             column=keys[0],
         )
@@ -239,7 +245,7 @@ def check_names(names: Sequence[str]) -> None:
             raise VotesError(f"column {k + 1} has no name in the first line; name it or remove it")
         if name in seen:
             raise VotesError(
-                f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a name of its own "
+                f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a different name "
                 "in the first line"
             )
         seen[name] = k
@@ -544,7 +550,7 @@ class LayoutHints:
         """
         columns, groups = self.columns, list[list[int]]()
         for k in self.free:
-            if k == self.item or not self.may_vote(k):
+            if k == self.item or not self.may_vote(k) or self.words[k] in ITEM_WORDS:
                 continue
             for group in groups:
                 pairs = ((columns[k], columns[other]) for other in group[:4])
@@ -557,6 +563,12 @@ class LayoutHints:
         varied = [group for group in groups if any(columns[k].distinct > 1 for k in group)]
         largest = max(varied, key=len, default=list[int]())
         return tuple(largest) if len(largest) > 1 else ()
+
+    @cached_property
+    def numbered(self) -> tuple[int, ...]:
+        """The columns called judge_1, judge_2 and the like; empty where there is only one."""
+        columns = tuple(k for k in self.free if _NUMBERED_JUROR.fullmatch(self.names[k].strip()))
+        return columns if len(columns) > 1 else ()
 
     def may_vote(self, k: int) -> bool:
         """Whether the values of a column come again, as labels do."""

@@ -31,11 +31,13 @@ from jurors.votes.layout import (
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
     OTHER_WORDS,
+    SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
     CountDistinct,
     Layout,
     LayoutHints,
+    bare_word,
     check_names,
     find_column,
     layout_by_words,
@@ -117,6 +119,52 @@ def find_layout(
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
+def joint_item(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> tuple[str, ...]:
+    """Find the two columns that name the item together: a question, and the model or system that answered it.
+
+    Parameters
+    ----------
+    names, options, look
+        As for `find_layout`; cells are looked at only where the names allow it.
+
+    Returns
+    -------
+    tuple of str
+        Empty unless jurors are in columns, questions come again, and question and system identify the row.
+
+    Examples
+    --------
+    >>> from jurors.votes.layout import profile_columns
+    >>> names = ["question_id", "model", "judge_1", "judge_2"]
+    >>> cells = [[1, 1, 2, 2], ["a", "b", "a", "b"], ["pass", "fail", "pass", "fail"], ["pass", "fail", "fail", "fail"]]
+    >>> joint_item(names, Reading(), lambda: profile_columns(names, cells))
+    ('question_id', 'model')
+    """
+    named = (options.item, options.juror, options.label, options.count, options.repeat)
+    if options.layout == "long" or options.transpose or any(name is not None for name in named):
+        return ()
+    ignored, words = text_columns(options.ignore), [bare_word(name) for name in names]
+    items = [k for k, word in enumerate(words) if word in ITEM_WORDS and names[k] not in ignored]
+    systems = [k for k, word in enumerate(words) if word in SYSTEM_WORDS and names[k] not in ignored]
+    if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
+        return ()
+    table = LayoutHints(names, replace(options, ignore=[name for name in ignored if name in names]), look)
+    profile, columns = table.head(), table.head().columns
+    numbers = [
+        k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
+    ]
+    if not table.numbered:
+        jurors = [k for k in table.ballots if k not in systems]
+        label = table.named((*LABEL_WORDS, *_MORE_LABEL_WORDS), (*systems, *jurors), repeats=True)
+        if profile.rows < _FEW_ROWS or label is not None or max(len(jurors), len(numbers) - 1) < _FEWEST_SHARING:
+            return ()
+    if any(map(profile.is_unique, items)):
+        return ()
+    length = {k: sum(map(len, columns[k].values)) for k in items}
+    joint = [k for k in sorted(items, key=length.__getitem__) if profile.identify(k, systems[0]) > 0.98]
+    return (names[joint[0]], names[systems[0]]) if joint else ()
+
+
 # -- rules that need no cells, or only few ----------------------------------------------------------------------------
 
 
@@ -124,13 +172,13 @@ def refuse_preferences(table: LayoutHints) -> None:
     """Refuse two objects and which is better, which is no vote; whoever names the column of votes knows better."""
     options = table.options
     if options.scale == "pairs":
-        raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
+        raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
     if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
         raise VotesError(
-            f"this table says which of two objects is better: {WITH_PAIRS}; --scale nominal (scale='nominal') reads it "
-            "as it is",
+            f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
+            "it as labels",
             code="pairs",
         )
 
@@ -160,8 +208,8 @@ def refuse_no_header(table: LayoutHints) -> None:
     again = [c.name for c in columns if c.name.strip() and c.name.strip() in c.values]
     if len(again) >= 2 and len(again) >= len(columns) / 2:
         raise VotesError(
-            f"the names of the columns {quoted_names(again)} stand below as votes too: is the first line one of votes "
-            "(put a line of names above it), or does a line of names come again (take it out)?",
+            f"the column names {quoted_names(again)} also occur as cells below: if the first line holds votes, add a "
+            "line of names above it; if a line of names is repeated, remove it",
             code="no_votes_table",
         )
 
@@ -186,8 +234,8 @@ def refuse_transposed(table: LayoutHints) -> None:
         juror = juror_of(table)
         flag = "--juror COLUMN" if juror is None else table.flags("juror", juror)
         raise VotesError(
-            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): say --transpose "
-            f"{flag} to turn it; or say --layout wide if the columns are jurors",
+            f"this table has people in rows and items in columns ({table.quoted(questions[:3])} …): use --transpose "
+            f"{flag} to turn it, or --layout wide if the columns are jurors",
             code="no_votes_table",
         )
 
@@ -207,13 +255,15 @@ def layout_by_names(table: LayoutHints) -> Layout:
     ):
         if table.named(ours) is None and (place := table.named(more)) is not None:
             renamed[place] = plain
-    if renamed != table.names and len(set(renamed)) == len(renamed):
+    if renamed != table.names and len(set(renamed)) == len(renamed) and not table.numbered:
         named = {} if table.item is None else {"item": table.item}
         if None not in named_long(renamed, named, table.ignored).values():
             item = None if table.item is None else renamed[table.item]
             plain_options = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain_options, table.profile.has_number)
     options, prompt = table.options, table.named(MORE_ITEM_WORDS)
+    for k in _beside_numbered(table):
+        options = options.without(table.names[k])
     if prompt is not None and table.item is None and table.named(ITEM_WORDS) is None and table.profile.rows >= 3:
         # a column called "prompt" or the like, where no two rows hold the same and no juror votes what it holds
         texts = table.columns[prompt].vocabulary
@@ -223,12 +273,26 @@ def layout_by_names(table: LayoutHints) -> Layout:
     return layout_by_words(table.names, options, table.profile.has_number)
 
 
+def _beside_numbered(table: LayoutHints) -> list[int]:
+    """The columns beside judge_1, judge_2 … that by their names are a system, a prompt or a response, and no juror."""
+    if not table.numbered:
+        return []
+    words = {*JUROR_WORDS, *MORE_JUROR_WORDS, *LABEL_WORDS, *MORE_ITEM_WORDS}
+    labels = frozenset[str]().union(*(table.columns[k].vocabulary for k in table.numbered))
+    others = [k for k in table.free if k not in table.numbered and k != table.item and table.words[k] in words]
+    others = [k for k in others if not table.columns[k].vocabulary & labels]
+    named = [k for k in table.free if table.words[k] in ITEM_WORDS] if table.item is None else [table.item]
+    return others if named else [k for k in others if table.words[k] not in MORE_ITEM_WORDS]
+
+
 # -- one vote per row -------------------------------------------------------------------------------------------------
 
 
 def long_layout(table: LayoutHints) -> Layout | None:
     """One vote per row: item, juror and label by name, or by what identifies the rows under names we do not know."""
     profile = table.profile
+    if table.numbered:
+        return None
     item, juror, label = _named_roles(table)
     if juror is not None and label is not None and item is not None:
         return _checked_long(table, item, juror, label)
@@ -256,9 +320,8 @@ def long_layout(table: LayoutHints) -> Layout | None:
     if sum(k is not None for k in (item, juror, label)) >= 2:
         return _checked_long(table, *columns)
     raise VotesError(
-        "this looks like one vote per row, but of item, juror and label not all are found in "
-        f"{quoted_names(table.names)}; if so, say {_long_flags(table, *columns)}; or say --layout wide if each column "
-        "is a juror",
+        f"this looks like one vote per row, but the columns {quoted_names(table.names)} do not name item, juror and "
+        f"label; use {_long_flags(table, *columns)}, or --layout wide if each column is a juror",
         code="no_label_column",
         columns=tuple(table.names[k] for k in columns),
     )
@@ -324,7 +387,7 @@ def refuse_true_label(table: LayoutHints, item: int, juror: int, label: int) -> 
     others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
     others = [k for k in others if not profile.follows(k, item) and not profile.follows(k, juror)]
     if others:
-        what = f"column {table.names[label]!r} says the same of an item whoever the juror is, and may be the true label"
+        what = f"column {table.names[label]!r} has the same value for an item whoever votes, and may be the true label"
         raise _two_readings(what, table.flags("label", others[0]), table.flags("label", label))
 
 
@@ -343,8 +406,8 @@ def refuse_object_names(table: LayoutHints, item: int, juror: int, label: int) -
     if np.logical_or.reduce([equal[k] for k in match]).mean() > 0.8:
         one, two = (table.names[k] for k in match[:2])
         raise VotesError(
-            f"column {table.names[label]!r} names what stands in {one!r} or {two!r}, so that its labels differ from "
-            f"item to item: write {one} or {two} instead, and join the columns that name the item into one",
+            f"column {table.names[label]!r} repeats the value of {one!r} or {two!r}, so its labels differ from item to "
+            f"item: write {one} or {two} as the label instead",
             code="no_votes_table",
         )
 
@@ -361,10 +424,10 @@ def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) ->
         if sets or (joint and table.words[k] not in OTHER_WORDS):
             same = f"{table.flags('item', item)} {table.flags('ignore', k)}"
             if not sets:  # then a juror has several votes on one
-                same = f"{table.flags('repeat', k)} (a juror's votes on an item are then one voice)"
+                same = f"{table.flags('repeat', k)} (then each juror has one vote on an item)"
             raise VotesError(
-                f"items of one name come again with another {names[k]!r}: are they the same items? If so, say {same}; "
-                f"if not, name them by both columns: {table.flags('item', item, k)}",
+                f"items with the same name occur with another {names[k]!r}: if they are the same items, use "
+                f"{same}; if not, name them by both columns: {table.flags('item', item, k)}",
                 code="two_readings",
                 name="repeat",
                 column=names[k],
@@ -378,7 +441,7 @@ def refuse_weights(table: LayoutHints, item: int, juror: int, label: int) -> Non
         return
     raise VotesError(
         f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= "
-        f"({table.flags('ignore', count)}), or put each juror in a column of its own"
+        f"({table.flags('ignore', count)}), or give each juror a column"
     )
 
 
@@ -400,6 +463,7 @@ def wide_layout(table: LayoutHints) -> Layout | None:
         count = count if all(re.fullmatch(r"[\d.,' ]+", value) for value in columns[count].values) else None
     item = _wide_item(table, {*table.ballots, *([] if count is None else [count])})
     most = 2 * max(len(columns[k].vocabulary) for k in table.ballots) + 4
+    beside = set(_beside_numbered(table))
 
     def may_be_juror(k: int) -> bool:
         """Whether a column outside the vocabulary may be a juror with labels of its own, who then is an alarm."""
@@ -408,6 +472,8 @@ def wide_layout(table: LayoutHints) -> Layout | None:
         if columns[k].kind == "nested" or not columns[k].filled:
             return True  # refused or silent: reported elsewhere
         never = (*JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
+        if k in beside:
+            return False
         return table.words[k] not in never and columns[k].repeats and columns[k].distinct <= most
 
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or may_be_juror(k)))
@@ -426,7 +492,8 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     profile, columns = table.profile, table.columns
     never = (*ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0", "index")
     numbers = [k for k in table.free if k != table.item and profile.is_number(k) and table.words[k] not in never]
-    numbers = [k for k in numbers if not columns[k].is_aside]
+    beside = set(_beside_numbered(table))
+    numbers = [k for k in numbers if not columns[k].is_aside and k not in beside]
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
@@ -435,11 +502,11 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     if item is None or not profile.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
         return None
     for k in others:
-        if table.may_vote(k) and not columns[k].is_aside:
+        if table.may_vote(k) and not columns[k].is_aside and table.words[k] not in (*SYSTEM_WORDS, *JUROR_WORDS):
             raise VotesError(
                 f"column {table.names[k]!r} holds words ({columns[k].values[0]!r} …) where {table.quoted(numbers[:3])} "
-                f"hold numbers: leave it out ({table.flags('ignore', k)}), take it for groups of items "
-                f"({table.flags('by', k)}), or say --layout wide if it is a juror",
+                f"hold numbers: leave it out ({table.flags('ignore', k)}), use it as groups of items "
+                f"({table.flags('by', k)}), or use --layout wide if it is a juror",
                 code="two_readings",
                 column=table.names[k],
             )
@@ -485,7 +552,7 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
     are_numbers = all(re.fullmatch(r"[-+]?[\d.,]+ ?%?", column.values[code]) for column, code in last)
     if last and are_numbers and any((column.codes == code).sum() == 1 for column, code in last):
         raise VotesError(
-            f"the last line, {name!r}, looks like totals of the others: take it out (`sed '$d' FILE | jurors … -`)",
+            f"the last line, {name!r}, looks like totals of the others: remove it (`sed '$d' FILE | jurors … -`)",
             code="no_votes_table",
         )
 
@@ -500,7 +567,7 @@ def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
         if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
             out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
             raise VotesError(
-                f"items come again in column {names[item]!r} with another {names[k]!r}: say "
+                f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
                 f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
                 "row an item",
                 code="two_readings",
@@ -514,7 +581,7 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
         name = table.names[odd[0]]
         raise VotesError(
             f"column {name!r} holds the same labels as the jurors: leave it out with {table.flags('ignore', odd[0])}, "
-            "or say --layout wide if it is a juror",
+            "or use --layout wide if it is a juror",
             code="key_column",
             column=name,
         )
@@ -529,7 +596,7 @@ def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
     what = "the answer key" if table.words[keys[0]] in _KEY_WORDS else "made from the others, or the answer key"
     raise VotesError(
         f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or say layout='wide' "
+        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or use layout='wide' "
         "(--layout wide) if it is a juror",
         code="key_column",
         column=name,
@@ -543,7 +610,7 @@ def refuse_count(table: LayoutHints, layout: Layout) -> None:
         return
     is_doubtful = table.profile.identify(*layout.votes) < 0.5 and table.words[count] != "count"
     if (item is not None and table.profile.is_unique(item)) or is_doubtful:
-        what = f"column {table.names[count]!r} may say how many items a row is, or be about one item"
+        what = f"column {table.names[count]!r} may count the items of a row, or describe one item"
         raise _two_readings(what, table.flags("count", count), table.flags("ignore", count))
 
 
@@ -559,14 +626,14 @@ def refuse_tallies(table: LayoutHints, layout: Layout) -> None:
     if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
             f"the columns {table.quoted(layout.votes)} add up to {sums[0]:g} in every row: they count the votes for "
-            "each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
+            "each label and do not name the jurors; give one vote per row, or use --layout wide if each is a juror",
             code="no_votes_table",
         )
 
 
 def _two_readings(what: str, one: str, two: str) -> VotesError:
     """The error with the two commands that choose between two plausible readings."""
-    return VotesError(f"{what}: say either {one} or {two}", code="two_readings")
+    return VotesError(f"{what}: use either {one} or {two}", code="two_readings")
 
 
 # -- the order of the rules -------------------------------------------------------------------------------------------
@@ -617,7 +684,7 @@ class TransposedColumns:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """That columns were left out, where some were."""
-        message = f"not read, since no other column holds such answers: {quoted_names(self.left)}"
+        message = f"not read, because no other column has such answers: {quoted_names(self.left)}"
         return (Finding("columns_left", message, self.left),) if self.left else ()
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Label, Reading, ReadingOptions, text_columns
+from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
 from jurors.votes.codes import (
     LARGEST_COUNT,
     Finding,
@@ -35,7 +35,6 @@ from jurors.votes.codes import (
 from jurors.votes.findings import Spelling, table_findings, with_findings
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
-from jurors.votes.io.sources import Source
 from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, quoted_names
 from jurors.votes.readers import Records
 from jurors.votes.recode import Recoding
@@ -386,8 +385,8 @@ def _no_count(value: Any) -> str:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
-def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
-    r"""Read the votes in a file, or in several.
+def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
+    r"""Read votes from files, a dataframe or a matrix.
 
     Parameters
     ----------
@@ -398,6 +397,11 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         the same columns. What other tools wrote (see `tool`) is recognised by its content. "book.xlsx::Sheet2" is a
         sheet of an Excel workbook (without a name, the first; "::Sheet2!B3:F90" says which cells), "votes.db::judged"
         a table of an SQLite or DuckDB database, "postgresql://host/db::judged" one of PostgreSQL.
+
+        An object in memory: a dataframe of any engine (also a pandas series or frame with an index of several levels),
+        a list of records, a list of (item, juror, label) tuples, a dict of columns, or a matrix with items in rows and
+        jurors in columns (a masked cell is missing). In a matrix of numbers -1 means no vote, as in scikit-learn; in a
+        dataframe or file -1 is a label like any other, unless `missing` names it.
     layout
         "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
         "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
@@ -435,6 +439,8 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     transpose
         Turn the table: each row is a juror (named by the column `juror`) and each column an item, as forms and
         surveys have it. Columns that hold no such answers as others (times, addresses) are left out.
+    items, jurors, counts
+        Of a matrix: the items' and the jurors' names, and the number of items that each row stands for.
     format
         "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", where name and content do not show it.
     tool
@@ -466,7 +472,13 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     Votes(1 items, 1 jurors, 1 votes, labels True)
 
     """
-    options = Reading.of(reading)
+    from jurors.votes.memory import is_in_memory, votes_in_memory
+
+    if is_in_memory(source):
+        return votes_in_memory(source, reading)
+    check_applies(reading, column_names(ReadingOptions), "files")
+    given: dict[str, Any] = {name: value for name, value in reading.items() if name in column_names(ReadingOptions)}
+    options = Reading(**given)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)
@@ -566,7 +578,8 @@ def findings_about_table(table: SourceTable, layout: Layout, options: Reading, v
     list of Finding
     """
     effective = table.effective_options(options)
-    about = table_findings(table.names, layout, effective, files=len(table.parts), items=votes.total)
+    joint = table.joint if options.item is None else ()
+    about = table_findings(table.names, layout, effective, files=len(table.parts), items=votes.total, joint=joint)
     notes = [note for part in table.parts for note in part.notes]
     return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 

@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import KINDS
+from jurors.evaluate.alarms import Alarm
 from jurors.jury.check import Verdict
 from jurors.results import escape_text
 
@@ -39,7 +39,7 @@ class AlarmState:
     Examples
     --------
     >>> state = AlarmState("votes.jsonl")
-    >>> drift = {"id": 1, "kind": "juror_drift", "level": "alarm", "message": "ann agrees less", "active": True}
+    >>> drift = {"id": 1, "kind": "drift", "level": "alarm", "message": "ann agrees less", "active": True}
     >>> [event["event"] for event in state.update([drift], None)], state.update([drift], None)
     (['raised'], [])
     >>> [event["event"] for event in state.update([drift | {"active": False}], None)], state.active
@@ -73,16 +73,9 @@ class AlarmState:
         for gate in verdict.gates if verdict is not None else ():
             key = f"limit {gate.name}"
             if gate.outcome == "fail" and key not in self.active:
-                alarm = {
-                    "kind": "gate_failed",
-                    "level": "alarm",
-                    "message": " ".join(gate.line.split()),
-                    "advice": KINDS["gate_failed"].advice.format(who=gate.juror or "the jurors"),
-                    "jurors": [] if gate.juror is None else [gate.juror],
-                    "value": gate.value,
-                    "limit": gate.limit,
-                }
-                events.append(self._raise(key, alarm))
+                jurors = () if gate.juror is None else (gate.juror,)
+                failed = Alarm("gate_failed", "alarm", " ".join(gate.line.split()), gate.value, jurors)
+                events.append(self._raise(key, {**failed.to_dict(), "limit": gate.limit}))
             elif gate.outcome == "pass" and key in self.active:
                 events.append(self._clear(key))
         return events
@@ -119,7 +112,7 @@ class NotifyProgram:
         except ValueError as error:
             raise OptionError(f"--exec {text!r}: {error}", name="exec", value=text) from None
         if not words or shutil.which(words[0]) is None:
-            raise OptionError(f"--exec {text!r}: there is no such program", name="exec", value=text)
+            raise OptionError(f"--exec {text!r}: the program does not exist", name="exec", value=text)
         return cls(words)
 
     def __call__(self, event: Event) -> None:
@@ -134,9 +127,9 @@ class NotifyProgram:
                 timeout=_RUN_SECONDS, check=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise OSError(f"took longer than {_RUN_SECONDS:g} seconds") from None
+            raise OSError(f"the program ran longer than {_RUN_SECONDS:g} seconds") from None
         except subprocess.CalledProcessError as error:
-            raise OSError(f"ended with status {error.returncode}") from None
+            raise OSError(f"the program ended with status {error.returncode}") from None
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,7 @@ class Webhook:
         >>> Webhook.of("http://example.org/")
         Traceback (most recent call last):
             ...
-        jurors.errors.OptionError: --webhook must be https, or http on this machine (localhost)
+        jurors.errors.OptionError: --webhook must be an https address, or http on this machine (localhost)
         """
         try:
             parts = urlsplit(url)
@@ -168,9 +161,9 @@ class Webhook:
         except ValueError:
             parts, host, port = urlsplit(""), "", None
         if parts.scheme not in ("http", "https") or not host or (parts.scheme == "http" and not _is_local(host)):
-            raise OptionError("--webhook must be https, or http on this machine (localhost)", name="webhook")
+            raise OptionError("--webhook must be an https address, or http on this machine (localhost)", name="webhook")
         if parts.username or any(mark <= " " or mark == "\x7f" for mark in url):
-            raise OptionError("--webhook must be a plain address, without a password or blanks", name="webhook")
+            raise OptionError("--webhook must be an address without a password and without spaces", name="webhook")
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return cls(parts.scheme, host, port or (443 if parts.scheme == "https" else 80), target, private)
 
@@ -192,11 +185,11 @@ class Webhook:
             connection.request("POST", self.target, body, {"Content-Type": "application/json", "User-Agent": "jurors"})
             status = connection.getresponse().status
         except HTTPException as error:
-            raise OSError(f"no HTTP: {error!r:.60}") from None
+            raise OSError(f"the response is not HTTP: {error!r:.60}") from None
         finally:
             connection.close()
         if not 200 <= status < 300:  # redirects, too: they could lead anywhere
-            raise OSError(f"answered with status {status}")
+            raise OSError(f"the response has status {status}")
 
     def _resolve(self) -> str:
         """The address of the host, resolved once, so that it cannot change between the check and the call."""
@@ -205,7 +198,7 @@ class Webhook:
         for text in addresses:
             address = ipaddress.ip_address(text.partition("%")[0])
             if not (address.is_loopback and _is_local(self.host)) and not address.is_global and not self.private:
-                raise OSError(f"{self.host} is an address of a private network; allow it with --webhook-private")
+                raise OSError(f"{self.host} is in a private network; allow it with --webhook-private")
         return addresses[0]
 
 
@@ -258,9 +251,9 @@ class NotificationQueue:
                 notification.due = monotonic() + min(2.0**notification.tries, 600.0)
                 if notification.tries in (1, _TRIES):
                     event, why = notification.event, str(error) or type(error).__name__
-                    left = "given up" if notification.tries >= _TRIES else "will be tried again"
+                    left = "giving up" if notification.tries >= _TRIES else "retrying"
                     self.notices.append(
-                        f"--{notification.to} was not told of {event['id']} ({event['event']}): {why}; {left}"
+                        f"--{notification.to}: notification of {event['id']} ({event['event']}) failed: {why}; {left}"
                     )
                 if notification.tries >= _TRIES:
                     self.pending.remove(notification)

@@ -126,7 +126,9 @@ class Tail:
         while left > 0 and (line := file.readline(_LONGEST)):
             if not line.endswith(b"\n"):
                 if len(line) >= _LONGEST:
-                    raise VotesError(f"{self.path}: a line is longer than {_LONGEST:,} bytes; is this a file of votes?")
+                    raise VotesError(
+                        f"{self.path}: a line is longer than {_LONGEST:,} bytes; check that this is a file of votes"
+                    )
                 if not ended and not _is_record(line):
                     self.has_rest = True
                     return
@@ -152,7 +154,7 @@ class Tail:
             file.close()
         if not self.path.is_file():
             return None
-        self.notices.append(f"{self.path}: what was read so far is not there any more; it is read from its beginning")
+        self.notices.append(f"{self.path}: the file was truncated or replaced; reading it from the beginning")
         return self._begin(self.path.open("rb"))
 
     def _begin(self, file: BinaryIO) -> BinaryIO:
@@ -242,7 +244,7 @@ class Rows:
         self.pending = ""
         if text.count('"') % 2:
             if len(text) > 1 << 20:  # characters of a row whose cells have line ends in them
-                raise VotesError(f"a quotation mark is never closed: {text[:40]!r} …; write the row again")
+                raise VotesError(f"a quotation mark is not closed: {text[:40]!r} …")
             self.pending = text
             return []
         if is_first or self.header is None:
@@ -252,14 +254,16 @@ class Rows:
             return []
         cells = self._split(text)
         if len(cells) != len(self.header):
-            raise VotesError(f"{len(cells)} cells where the first line has {len(self.header)}: {text.strip()[:60]!r}")
+            raise VotesError(
+                f"the row has {len(cells)} cells, but the header has {len(self.header)}: {text.strip()[:60]!r}"
+            )
         return self._from_cells(self.header, cells.__getitem__)
 
     def _split(self, text: str) -> list[str]:
         try:
             return next(csv.reader(io.StringIO(text), delimiter=self.separator, strict=True))
         except csv.Error as error:
-            raise VotesError(f"no row of a table ({error}): {text.strip()[:60]!r}") from None
+            raise VotesError(f"not a valid row of CSV ({error}): {text.strip()[:60]!r}") from None
 
     def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None]:
         """The role of each column, and the column of times."""
@@ -273,13 +277,11 @@ class Rows:
             without_time = self.options if place is None else self.options.without(names[place])
             layout = layout_by_words(names, without_time, lambda _: True)
             if layout.kind == "counts":
-                raise VotesError(
-                    "counts have no items; a stream needs one vote or one item per line, with the item's name"
-                )
+                raise VotesError("these are counts, which have no items; a stream needs one vote or one item per line")
             if layout.item is None:
                 raise VotesError(
-                    f"none of {quoted_names(names)} names the item; a stream needs it, so that a vote that "
-                    "comes again is known: name it with --item COLUMN"
+                    f"no column of {quoted_names(names)} names the item, which a stream needs to recognize "
+                    "repeated votes; name it with --item COLUMN"
                 )
             self._layouts[key] = layout, place
         return self._layouts[key]
@@ -415,7 +417,7 @@ class GrowingFile(VoteSource):
         """The votes of the new lines."""
         batch: list[Vote] = []
         if ended and not self.path.exists() and not self._tail.position.offset:
-            raise VotesError("there is no such file", code="no_file").in_file(str(self.path))
+            raise VotesError("the file does not exist", code="no_file").in_file(str(self.path))
         while True:
             before = replace(self._tail.position)
             for is_first, line in self._tail.lines():
@@ -427,7 +429,7 @@ class GrowingFile(VoteSource):
             if self._tail.position == before:
                 break
         if ended and self._tail.has_rest:
-            self.notices.append(f"{self.path}: the last line is not ended; it is read when it is")
+            self.notices.append(f"{self.path}: the last line is incomplete and not read yet")
         yield batch
 
     def close(self) -> None:
@@ -523,7 +525,7 @@ class Folder(VoteSource):
 
     def _files(self) -> list[tuple[str, Path]]:
         if not self.path.is_dir():
-            raise VotesError(f"{self.path}: the folder is gone", code="no_file")
+            raise VotesError(f"{self.path}: the folder does not exist any more", code="no_file")
         files = []
         for folder, inner, names in os.walk(self.path):
             inner[:] = sorted(name for name in inner if not name.startswith("."))
@@ -576,13 +578,13 @@ class Folder(VoteSource):
         """The records of a log, and the prefix of its items."""
         reader = find_reader([path], self.path, self.options.tool)
         if reader is None:
-            raise VotesError("no reader knows this file; name its tool with --from, or take it away")
+            raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
         if reader[0] == "openinference":
             _, _, question = (self.options.tool or "").partition(":")
             return openinference.read_stream(Files((path,), self.path), question or None), ""
         records = read_records((path,), self.path, reader[1])
         if not isinstance(records, Records):
-            raise VotesError("counts without items cannot be followed; leave them out")
+            raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
         return records, f"{Path(name).with_suffix('').as_posix()}/"
 
     def to_dict(self) -> dict[str, Any]:
@@ -616,15 +618,15 @@ def source_of(files: Sequence[str], options: Reading, time: str | None = None) -
     if options.repeat is not None or text_columns(options.join) or options.duplicates == "join":
         name = "repeat" if options.repeat is not None else "join" if text_columns(options.join) else "duplicates"
         message = (
-            f"--{name} does not apply to a stream, where a juror's later vote corrects the earlier: grade the file"
+            f"--{name} does not apply to a stream, where a later vote replaces the earlier one; use `jurors grade`"
         )
         raise OptionError(message, code="does_not_apply", name=name)
     if len(files) != 1:
-        raise VotesError("one file, one folder or - is watched at a time; put several files into one folder")
+        raise VotesError("watch takes one file, one folder or -; to watch several files, put them into one folder")
     if options.transpose:
-        raise OptionError("lines that come in cannot be turned; leave --transpose out", code="does_not_apply")
+        raise OptionError("--transpose does not apply to a stream; omit it", code="does_not_apply")
     if is_served(files[0]) or split_inside(files[0])[1] or named_format(files[0]) == "xlsx":
-        raise VotesError("workbooks and databases do not grow line by line; `jurors grade` reads them as they are")
+        raise VotesError("workbooks and databases cannot be watched; use `jurors grade`")
     if files[0] == "-":
         return StandardInput(options=options, time=time)
     path = Path(files[0])

@@ -61,7 +61,7 @@ class Watcher:
     def __post_init__(self) -> None:
         self.alarms = AlarmState(self.name)
         self._graded: tuple[int, int] | None = None  # items and votes
-        self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no vote has come yet")
+        self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no votes yet")
         self._next_save = 0.0  # by the monotonic clock
         self._changed = True  # since the last snapshot
         self._consistent = True  # counts and positions: not between reading a line and counting it
@@ -135,9 +135,9 @@ class Watcher:
         watch = {
             "source": self.name,
             "place": self.source.to_dict(),
-            "ringing": self.alarms.active,
-            "told": self.alarms.raised,
-            "waiting": self.notifications.to_list(),
+            "active": self.alarms.active,
+            "raised": self.alarms.raised,
+            "pending": self.notifications.to_list(),
             "refused": self.refused,
         }
         atomic_write(self.state, text_of({**self.monitor.to_dict(), "watch": watch}))
@@ -154,16 +154,18 @@ class Watcher:
     def _restore(self, document: dict[str, Any]) -> None:
         watch = document["watch"]
         if watch["source"] != self.name:
-            raise OptionError(f"it is of {watch['source']}, not of {self.name}; give each source a --state of its own")
+            raise OptionError(
+                f"this state file belongs to {watch['source']}, not to {self.name}; use one --state for each source"
+            )
         now = self.monitor
         for name, value in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
             if (stored := document[name]) != value:
-                problem = f"it was kept with --{name} {stored!r}, not {value!r}"
-                raise OptionError(f"{problem}; say the same, or take another --state", name=name, value=value)
+                problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
+                raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
         self.monitor = Monitor.from_dict(document)
         self.source.restore(watch["place"])
-        self.alarms.active, self.alarms.raised = watch["ringing"], watch["told"]
-        self.notifications.restore(watch["waiting"])
+        self.alarms.active, self.alarms.raised = watch["active"], watch["raised"]
+        self.notifications.restore(watch["pending"])
         self.refused = watch["refused"]
 
 
@@ -195,15 +197,15 @@ def _status_line(result: PollResult) -> str:
     if evaluation is None:
         grades = escape_text(result.reason)
     else:
-        score = evaluation.score if evaluation.calibrated is None else evaluation.calibrated.score
-        scores = [escape_text(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
+        known = [(juror, value) for juror, value in evaluation.score.items() if value is not None]
+        scores = [escape_text(f"{juror} {value:.2f}") for juror, value in known]
         grades = ", ".join(scores[:_MOST_JURORS]) + (" …" if len(scores) > _MOST_JURORS else "")
     parts = [
         f"{_clock()}  {monitor.items:,} items, {monitor.votes:,} votes (+{result.new:,})",
         grades,
         f"{alarms} alarm{'s' * (alarms > 1)}" if alarms else "",
-        f"{monitor.late:,} too late to count" if monitor.late else "",
-        f"{result.refused:,} not read" if result.refused else "",
+        f"{monitor.late:,} late votes not counted" if monitor.late else "",
+        f"{result.refused:,} skipped" if result.refused else "",
     ]
     return "; ".join(filter(None, parts))
 
@@ -216,14 +218,15 @@ def _event_line(event: Event) -> str:
     """An alarm that was raised or cleared, with what to do about it."""
     if event["event"] == "cleared":
         return escape_text(f"cleared: {event['message']}")
-    return escape_text(f"{event['level'].upper()}: {event['message']}. {event.get('advice', '')}".rstrip())
+    advice = f" {event['advice']}." if event.get("advice") else ""
+    return escape_text(f"{event['level'].upper()}: {event['message'].removesuffix('.')}.{advice}")
 
 
 def _message_lines(result: PollResult) -> list[str]:
     """What a person should know of a poll beside the grades: alarms, lines that could not be read, notices."""
-    problems = [escape_text(f"not read: {problem.where}: {problem.why}") for problem in result.problems[:3]]
+    problems = [escape_text(f"skipped: {problem.where}: {problem.why}") for problem in result.problems[:3]]
     if len(result.problems) > 3:
-        problems.append(f"not read: {len(result.problems) - 3:,} more")
+        problems.append(f"skipped: {len(result.problems) - 3:,} more")
     return [*map(escape_text, result.notices), *problems, *map(_event_line, result.events)]
 
 
@@ -280,7 +283,7 @@ class _LineDisplay:
             return
         # what the votes are taken for, where they might be something else
         alarms = () if result.evaluation is None else result.evaluation.alarms
-        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
+        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
         if scale not in ("", self.scale):
             _put(scale)
             self.scale = scale
@@ -305,7 +308,7 @@ def _card_display(name: str) -> Iterator[Show]:
             lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
             if result.evaluation is not None:
                 lines += [result.evaluation.to_text().rstrip(), ""]
-            lines += [_event_line(event) for event in result.active] or ["no alarm rings"]
+            lines += [_event_line(event) for event in result.active] or ["no active alarms"]
             live.update(Text("\n".join([*lines, "", *history])), refresh=True)
 
         yield show

@@ -175,7 +175,7 @@ def test_no_vote_or_a_nameless_one_is_refused(frame: dict[str, list[Any]]) -> No
 def test_a_second_vote_is_noticed_and_not_counted(engine: Any) -> None:
     frame = long_votes(30, 6, 2)
     twice = pd.concat([frame, frame.iloc[[4]], frame.iloc[[4]]], ignore_index=True)
-    with pytest.raises(VotesError, match=r"'j\d+' voted 3 times on item 1; keep one") as refused:
+    with pytest.raises(VotesError, match=r"'j\d+' voted 3 times on item 1. Keep one") as refused:
         evaluate_on_engine(engine(twice))
     assert refused.value.code == "repeated_votes"
     assert refused.value.about["repeated"] == 2

@@ -86,9 +86,9 @@ def test_stopping_early_and_two_jurors_give_a_warning_and_one_juror_is_refused(e
     sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 200)
     early = evaluate(sketch, max_iterations=2)
     assert not early.converged
-    assert [(a.kind, a.level) for a in early.alarms] == [("not_converged", "warning")]
+    assert [(a.reason, a.level) for a in early.alarms] == [("not_converged", "warning")]
     two = evaluate(sketch.take(["juror 0", "juror 1"]))
-    assert [(a.kind, a.level) for a in two.alarms] == [("not_identified", "warning")]
+    assert [(a.reason, a.level) for a in two.alarms] == [("not_identified", "warning")]
     with pytest.raises(SketchError, match="at least 2 jurors, got 1: juror 0"):
         evaluate(sketch.take(["juror 0"]))
 
@@ -105,7 +105,7 @@ def test_three_labels_or_two_jurors_are_refused_with_a_way_out(evaluate: Evaluat
 def test_three_jurors_who_contradict_each_other_get_no_number(evaluate: Evaluate) -> None:
     counts = {"AAB": 30, "BBA": 30, "AAA": 15, "BBB": 15, "ABB": 28, "BAA": 28, "ABA": 4, "BAB": 4}
     fit = evaluate(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
-    assert [(a.kind, a.level) for a in fit.alarms] == [("contradictory_signs", "alarm")]
+    assert [(a.reason, a.level) for a in fit.alarms] == [("contradictory_signs", "alarm")]
     assert fit.solution.accuracy["ann"] == {"A": None, "B": None}
     assert (fit.solution.prevalence["A"], fit.posterior) == (None, None)
     assert set(fit.details.get("error_rate", {}).values()) <= {None}

@@ -89,7 +89,7 @@ def test_alarms_name_who_and_how_far() -> None:
     sketch = Sketch.from_counts({"AAAA": 1}, jurors="ijkl", labels=("A", "B"))
     factor = RankOne(np.array([0.1, 0.2, 0.3, np.nan]), True, 7, False, np.array([False, True, False, False]))
     accuracy = np.array([[0.9, 0.8], [1.25, 0.5], [0.5, -0.125], [np.nan, np.nan]])
-    assert [(a.kind, a.level, a.jurors, a.value) for a in rank_one_alarms(sketch, factor, accuracy, "it")] == [
+    assert [(a.reason, a.level, a.jurors, a.value) for a in rank_one_alarms(sketch, factor, accuracy, "it")] == [
         ("out_of_range", "alarm", ("j", "k"), 0.25),
         ("not_identified", "warning", ("l",), 1),
         ("held_at_bound", "warning", ("j",), 1),
@@ -140,7 +140,7 @@ def test_a_juror_who_shares_items_with_too_few_stays_open() -> None:
     counts = {(*t, None): n for t, n in sketch.to_counts().items()} | {(None,) * 5 + ("A",): 7}
     fit = evaluate_spectral(Sketch.from_counts(counts, jurors=(*sketch.jurors, "lone"), labels=("A", "B")))
     assert fit.solution.accuracy["lone"] == {"A": None, "B": None}
-    assert [a.jurors for a in fit.alarms if a.kind == "not_identified"] == [("lone",)]
+    assert [a.jurors for a in fit.alarms if a.reason == "not_identified"] == [("lone",)]
     assert np.allclose(numbers(fit.solution)[:22], numbers(evaluate_spectral(sketch).solution)[:22])
 
 
@@ -161,7 +161,7 @@ def test_counts_that_fix_no_answer_are_refused() -> None:
         evaluate_spectral(encode(exact_jury("0.5", [("0.5", "0.5"), ("0.9", "0.7"), ("0.8", "0.9")])))
     pairs_only = {("A", "A", None): 3, ("B", "B", None): 4, ("A", None, "A"): 3, ("B", None, "B"): 3}
     more = {(None, "A", "A"): 3, (None, "B", "B"): 3}
-    with pytest.raises(SketchError, match="no item has votes of three jurors"):
+    with pytest.raises(SketchError, match="no item has votes of three correlated jurors"):
         evaluate_spectral(Sketch.from_counts(pairs_only | more, jurors="ijk"))
     with pytest.raises(DegenerateSketchError, match="half the time"):
         evaluate_agreement(Sketch.from_counts({"AAA": 5, "AAB": 5, "ABA": 2, "ABB": 2}, jurors="ijk"))
@@ -198,7 +198,7 @@ def test_a_panel_with_a_pair_on_the_wrong_side_rings_by_how_surely() -> None:
     def of(size: int) -> list[tuple[str, str]]:
         counts = {"AABA": 6, "BBAB": 6, "AAAB": 5, "BBBA": 5, "AAAA": 4, "BBBB": 4, "ABAA": 1, "ABBB": 1}
         fit = evaluate_agreement(Sketch.from_counts({t: size * n for t, n in counts.items()}, jurors="ijkl"))
-        return [(a.kind, a.level) for a in fit.alarms if a.kind == "mixed_signs"]
+        return [(a.reason, a.level) for a in fit.alarms if a.reason == "mixed_signs"]
 
     assert of(1) == [("mixed_signs", "note")]
     assert of(100) == [("mixed_signs", "warning")]

@@ -192,8 +192,8 @@ def test_a_perfect_copy_in_a_group_adds_next_to_nothing(seed: int) -> None:
     end = fit_coupled(
         data_of(twin), couple_groups(twin, [(4, 5, 6)]), fit_latent(data_of(twin), "confusion"), strength=2.0
     )
-    heard_thrice = fit_latent(data_of(twin), "confusion", tolerance=1e-9)
-    assert np.abs(end.posterior - alone.posterior).mean() < np.abs(heard_thrice.posterior - alone.posterior).mean()
+    counted_thrice = fit_latent(data_of(twin), "confusion", tolerance=1e-9)
+    assert np.abs(end.posterior - alone.posterior).mean() < np.abs(counted_thrice.posterior - alone.posterior).mean()
 
 
 def test_gold_pins_the_posteriors() -> None:
@@ -220,7 +220,7 @@ def test_other_weights_are_fitted_as_so_many_items() -> None:
     assert end.confusion == pytest.approx(same.confusion, abs=1e-9)
 
 
-# -- same voice ------------------------------------------------------------------------------------
+# -- one judge, several answers ------------------------------------------------------------------------------------
 
 
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")
@@ -255,9 +255,9 @@ def test_a_number_may_count_how_often_one_was_asked(base: str) -> None:
     sketch = one_judge(base, ("ann", "bob"))
     (group,) = possible_repeats(sketch).values()
     assert group == (0, 1, 2)
-    (alarm,) = [alarm for alarm in jurors.grade(sketch).alarms if alarm.kind == "possible_repeats"]
+    (alarm,) = [alarm for alarm in jurors.grade(sketch).alarms if alarm.reason == "possible_repeats"]
     assert alarm.level == "warning"
-    assert f"say so with --join {shlex.quote(next(iter(possible_repeats(sketch))))}" in alarm.message
+    assert f"use --join {shlex.quote(next(iter(possible_repeats(sketch))))}" in alarm.message
     assert jurors.grade(sketch, join=list(possible_repeats(sketch))).jurors[1:] == ("ann", "bob")
 
 
@@ -274,13 +274,9 @@ def test_judges_who_err_apart_are_not_taken_for_one() -> None:
     assert possible_repeats(Sketch.from_votes(jurors.Votes.from_matrix(right == truth[:, None], jurors=names))) == {}
 
 
-def test_where_all_are_called_judge_it_is_a_note_and_no_voice_is_taken_away() -> None:
-    sketch = one_judge("judge_", ())
-    result = jurors.grade(sketch)
-    (alarm,) = [alarm for alarm in result.alarms if alarm.kind == "possible_repeats"]
-    assert alarm.level == "note"
-    assert len(set(result.voices)) == 3
-    assert possible_repeats(one_judge("classifier ", ())) == {}
+def test_judges_that_are_merely_numbered_are_not_taken_for_one() -> None:
+    assert possible_repeats(one_judge("judge_", ())) == {}
+    assert "possible_repeats" not in {alarm.reason for alarm in jurors.grade(one_judge("judge_", ())).alarms}
 
 
 def test_the_plain_name_is_the_first_time_and_a_spelling_twice_is_none() -> None:
@@ -303,26 +299,26 @@ def test_votes_must_confirm_the_names() -> None:
     assert sum(bool(find_repeated_jurors(Sketch.from_votes(votes))) for votes in panels) <= 3  # independent jurors
 
 
-def test_one_judge_asked_three_times_is_one_voice() -> None:
+def test_one_judge_asked_three_times_counts_once() -> None:
     votes, _ = repeats(1000, 0.1, seed=3)
     result = jurors.grade(votes, jurors=NAMES)
     assert result.voices == (0, 0, 0, 3, 4, 5, 6)
-    alarm = next(a for a in result.alarms if a.kind == "same_voice")
+    alarm = next(a for a in result.alarms if a.reason == "same_voice")
     assert (alarm.level, alarm.value, alarm.jurors) == ("warning", 3, NAMES[:3])
-    assert result.details["heard_as_one"] == [list(NAMES[:3])]
-    assert "correlated_errors" not in {a.kind for a in result.alarms}  # that is how repeats are
+    assert result.details["joint_groups"] == [list(NAMES[:3])]
+    assert "correlated_errors" not in {a.reason for a in result.alarms}  # that is how repeats are
 
 
-def test_two_voices_are_too_few_however_often_they_speak() -> None:
+def test_two_judges_are_too_few_however_often_they_answer() -> None:
     votes, _ = repeats(500, 0.1, seed=4)
     result = jurors.grade(votes[:, [0, 1, 3]], jurors=("gpt#1", "gpt#2", "ann"))
-    assert (result.alarms[0].kind, result.alarms[0].level) == ("same_voice", "alarm")
+    assert (result.alarms[0].reason, result.alarms[0].level) == ("same_voice", "alarm")
     assert result.voices == (0, 0, 2)
 
 
 def test_a_judge_does_not_win_by_being_asked_often() -> None:
     votes, truth = repeats(600, 0.1, seed=0)
     own = (votes == truth[:, None]).mean(axis=0)
-    named, nameless = (jurors.grade(votes, jurors=names) for names in (NAMES, "abcdefg"))
+    named, nameless = (jurors.grade(votes, jurors=names).independent for names in (NAMES, "abcdefg"))
     assert list(named.score.values()) == pytest.approx(own, abs=0.04)
     assert list(nameless.score.values()) != pytest.approx(own, abs=0.1)  # what three against four did

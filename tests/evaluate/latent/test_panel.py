@@ -19,7 +19,7 @@ from jurors.evaluate.trio_decomposition import Algebra, Slicing
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence
 
-# -- What is done to votes before a panel is fitted: gold apart, copies heard once, islands apart, repeats as one
+# -- What is done to votes before a panel is fitted: gold apart, copies merged, islands apart, repeats as one
 
 
 def sketch_of(codes: Integers) -> Sketch:
@@ -44,8 +44,8 @@ def test_gold_items_are_set_apart_from_the_others_of_their_tuple(sparse: bool) -
 def test_a_copy_speaks_where_the_original_is_silent_and_nowhere_else(sparse: bool) -> None:
     sketch = sketch_of(np.array([[0, 1, 0], [-1, 1, 0], [1, 0, -1], [-1, 0, -1], [0, 1, 1]]))
     votes = (as_sparse(sketch) if sparse else sketch).tuples
-    heard = panel.merge_copies(votes, {2: 0})
-    for before, after in zip(votes.codes.tolist(), heard.codes.tolist(), strict=True):
+    merged = panel.merge_copies(votes, {2: 0})
+    for before, after in zip(votes.codes.tolist(), merged.codes.tolist(), strict=True):
         assert after == [before[0] if before[0] >= 0 else before[2], before[1], -1]
     assert panel.merge_copies(votes, {}) is votes
 
@@ -57,11 +57,11 @@ def test_two_who_are_nearly_always_right_are_no_copies_of_each_other(sparse: boo
     best.votes[:, :2] = best.truth[:, None]
     copied, good = (as_sparse(sketch_of(x)) if sparse else sketch_of(x) for x in (votes, best.votes))
     (alarm,) = panel.evaluate_panel(copied).fit.alarms
-    assert (alarm.kind, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (copied.jurors[2], copied.jurors[5]))
+    assert (alarm.reason, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (copied.jurors[2], copied.jurors[5]))
     assert panel.evaluate_panel(good).fit.alarms == ()
 
 
-def test_repeats_are_heard_as_one_while_their_joint_answers_can_be_counted() -> None:
+def test_repeats_have_a_joint_table_while_their_joint_answers_can_be_counted() -> None:
     base = simulate(300, 9, seed=3).votes
     base[:, :7] = np.where(np.random.default_rng(3).random((300, 7)) < 0.1, 1 - base[:, :1], base[:, :1])
     names = [*(f"gpt#{k}" for k in range(1, 8)), "ann", "bob"]
@@ -85,7 +85,7 @@ def test_islands_keep_their_jurors_tuples_and_counts(sparse: bool) -> None:
         assert part.tuples.codes.tolist() == whole.tuples.codes[rows][:, number::2].tolist()
 
 
-def test_voices_are_told_apart_by_what_they_say_on_enough_items() -> None:
+def test_repeats_are_recognised_by_their_votes_on_enough_items() -> None:
     counts = {"AABA": 9, "BBAA": 8, "AABB": 0}
     few = too_few_jurors(Sketch.from_counts(counts, jurors="ijkl", labels=("A", "B")))
     assert few is not None
@@ -94,7 +94,7 @@ def test_voices_are_told_apart_by_what_they_say_on_enough_items() -> None:
     assert (few.constant, few.votes, few.count, few.met) == ((3,), (17,), 1, (17, 17))
     short = {("A", "A", None): 9, ("B", "B", "A"): 2, ("B", None, "B"): 20}
     met = too_few_jurors(Sketch.from_counts(short, jurors="ijk", labels=("A", "B")))
-    assert met is None  # eleven items in common are too few to be one voice
+    assert met is None  # eleven items in common are too few to tell
 
 
 @pytest.mark.parametrize(("inner", "outer", "items", "confirmed"), [(10, 60, 200, 1), (50, 60, 200, 0), (1, 4, 20, 0)])

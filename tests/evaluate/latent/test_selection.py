@@ -67,12 +67,12 @@ def _block(visible: Incidence, k: int) -> np.ndarray[tuple[int, int], np.dtype[n
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 10**6))
 def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    foretold, items = -rng.random((models, tuples)) * 5, rng.integers(1, 9, tuples).astype(float)
-    weights = _stack_weights(foretold, items)
+    predicted, items = -rng.random((models, tuples)) * 5, rng.integers(1, 9, tuples).astype(float)
+    weights = _stack_weights(predicted, items)
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     even = np.full(models, 1 / models)
-    assert items @ np.log(weights @ np.exp(foretold)) >= items @ np.log(even @ np.exp(foretold)) - 1e-9
+    assert items @ np.log(weights @ np.exp(predicted)) >= items @ np.log(even @ np.exp(predicted)) - 1e-9
 
 
 def test_the_answer_is_the_models_average_by_their_weights() -> None:
@@ -125,7 +125,7 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
     plain = choose_latent(Incidence.from_codes(codes, counts, labels=2))
     other = choose_latent(Incidence.from_codes(moved, counts[rows], labels=2))
     assert other.chosen == plain.chosen
-    assert other.hidden_log_likelihood == pytest.approx(plain.hidden_log_likelihood, abs=1e-6)
+    assert other.held_out_log_likelihood == pytest.approx(plain.held_out_log_likelihood, abs=1e-6)
     assert other.fit.score == pytest.approx(plain.fit.score[who], abs=1e-6)
     assert other.fit.posterior == pytest.approx(plain.fit.posterior[rows][:, names], abs=1e-6)
 
@@ -196,7 +196,7 @@ def test_the_simplest_model_within_one_standard_error_is_chosen() -> None:
     choice = settled(by_tuple, [[0.0, 0.0]] * 2, items)
     # totals -14 and -12.5; the gap of the first is (-.5, .25, 0), its mean -1.5 / 12
     error = np.sqrt(4 * 0.375**2 + 2 * 0.375**2 + 6 * 0.125**2)
-    assert choice.hidden_log_likelihood == pytest.approx({"one_coin": -14, "confusion": -12.5})
+    assert choice.held_out_log_likelihood == pytest.approx({"one_coin": -14, "confusion": -12.5})
     assert choice.difference == pytest.approx({"one_coin": -1.5, "confusion": 0})
     assert choice.standard_error == pytest.approx({"one_coin": error, "confusion": 0})
     assert (choice.chosen, choice.weights) == ("confusion", {"one_coin": 0, "confusion": 1})
@@ -241,14 +241,14 @@ def test_one_model_alone_is_fitted_without_a_contest() -> None:
     choice = choose_latent(DATA, models=["confusion"])
     assert choice.chosen == "confusion"
     assert choice.weights == {"confusion": 1}
-    assert choice.hidden_log_likelihood == {"confusion": 0}
+    assert choice.held_out_log_likelihood == {"confusion": 0}
     assert choice.fit.posterior == pytest.approx(FITS["confusion"].posterior)
 
 
 def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
     dense, sparse = (choose_latent(simulated_panel(3, items=120, sparse=kind)) for kind in (False, True))
     assert sparse.chosen == dense.chosen
-    assert sparse.hidden_log_likelihood == pytest.approx(dense.hidden_log_likelihood, rel=2e-3)
+    assert sparse.held_out_log_likelihood == pytest.approx(dense.held_out_log_likelihood, rel=2e-3)
     assert sparse.fit.score == pytest.approx(dense.fit.score, abs=5e-3)
 
 
@@ -261,7 +261,7 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
     assert choice.weights == {model: float(model == choice.chosen) for model in choice.weights}
     assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
     again = choose_latent(data, seed=2)
-    assert again.hidden_log_likelihood == choice.hidden_log_likelihood
+    assert again.held_out_log_likelihood == choice.held_out_log_likelihood
 
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pyte
 @pytest.mark.parametrize("models", [MODELS[1:], ("one_coin", "strata"), MODELS[:2], MODELS])
 def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str, ...]) -> None:
     choice = choose_latent(simulated_panel(6, items=150, jurors=8, sparse=True), models=models)
-    assert tuple(choice.weights) == tuple(choice.hidden_log_likelihood) == models
+    assert tuple(choice.weights) == tuple(choice.held_out_log_likelihood) == models
     assert choice.chosen in choice.fits
     assert sum(choice.weights.values()) == pytest.approx(1)
 

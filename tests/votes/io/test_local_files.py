@@ -190,18 +190,14 @@ def test_a_moment_names_an_item_alike_in_every_time_zone(tmp_path: Path) -> None
 # -- counts past counting ----------------------------------------------------------------------------------------------
 
 
-def test_totals_past_counting_are_refused_not_wrapped(tmp_path: Path) -> None:
+def test_totals_past_counting_are_refused_not_wrapped() -> None:
     half = Sketch.from_counts({"AAB": 1 << 62, "ABB": 1})
     with pytest.raises(JurorsError, match=r"add up to 9,223,372,036,854,775,810, more than"):
         half + half
     with pytest.raises(JurorsError, match="more than 9,223,372,036,854,775,807"):
         Sketch.from_counts({"AAB": 1 << 62, "ABB": 1 << 62})
-    for name in ("one", "two"):
-        half.to_file(tmp_path / f"{name}.sketch.json")
-    files = [str(tmp_path / f"{name}.sketch.json") for name in ("one", "two")]
-    run = CliRunner().invoke(main, ["merge", *files])
-    assert (run.exit_code, run.stdout) == (2, "")
-    assert "more than 9,223,372,036,854,775,807" in run.stderr
+    with pytest.raises(JurorsError, match="more than 9,223,372,036,854,775,807"):
+        Sketch.merge([half, half])
 
 
 @pytest.mark.parametrize("count", [1 << 63, 10**400, 1e30, float("inf"), float("nan"), -1, 0.5, "x", None])
@@ -454,7 +450,7 @@ def test_a_plain_file_has_nothing_inside(tmp_path: Path) -> None:
 # -- addresses ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["grade", "check", "inspect", "convert", "merge", "agreement", "watch", "report"])
+@pytest.mark.parametrize("command", ["grade", "check", "inspect", "convert", "agreement", "watch", "report"])
 def test_no_password_is_ever_said(command: str, tmp_path: Path) -> None:
     for url in (
         "postgresql://me:s3cret@127.0.0.1:1/votes::judged",

@@ -67,7 +67,7 @@ def test_which_table_is_asked_where_there_are_several(address: str) -> None:
         jurors.read_votes(f"{address}::vote")
 
 
-@pytest.mark.parametrize("command", ["grade", "check", "inspect", "sketch", "report", "label"])
+@pytest.mark.parametrize("command", ["grade", "check", "inspect", "convert", "report", "label"])
 def test_no_secret_is_in_what_is_written(address: str, command: str, tmp_path: Path) -> None:
     more = ["-o", str(tmp_path / "page.html")] if command == "report" else []
     form = ["--format", "json"] if command in ("grade", "inspect") else []

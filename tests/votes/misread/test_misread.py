@@ -24,10 +24,12 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from jurors import JurorsError, VotesError, read_key, read_sketch, read_votes, score_labels
+from jurors import JurorsError, VotesError, read_key, read_votes
 from jurors.cli import main
+from jurors.jury.compare import score_labels
 from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 from jurors.options import Reading
+from jurors.sketch.count import read_sketch
 from jurors.votes.frame import open_frame
 from jurors.votes.io.duckdb_table import open_table
 from jurors.votes.layout import Layout
@@ -102,14 +104,14 @@ def read_by_functions(case: Case, folder: Path) -> tuple[str, str]:
         check_gradable(votes)
     except JurorsError as error:
         return ("refused" if "\n" not in str(error) else "BROKEN"), str(error)
-    alarms = [(alarm.level, alarm.kind, alarm.message) for alarm in input_alarms(votes, weighted=True)]
+    alarms = [(alarm.level, alarm.reason, alarm.message) for alarm in input_alarms(votes, weighted=True)]
     rows = [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
     tuples = list(zip(rows, votes.weights.tolist(), strict=True))
     return judged(case, folder, listed(votes.jurors, tuples, votes.total), alarms)
 
 
 def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
-    """The outcome through `jurors check` and `jurors grade`; majority vote, since votes are compared and not grades."""
+    """The outcome through `jurors grade`; majority vote, since votes are compared and not grades."""
     files = [str(folder / file) for file in case["files"]]
     if case.get("command") == "merge":
         return merged(files)
@@ -123,9 +125,8 @@ def read_by_commands(case: Case, folder: Path) -> tuple[str, str]:
     if status not in (0, 3):
         return "BROKEN", err
     graded = json.loads(out)
-    checked = json.loads(run("check", *how, "--method", "majority")[1])
-    alarms = [(alarm["level"], alarm["kind"], alarm["message"]) for alarm in checked["alarms"]]
-    tuples = [(part["decisions"], part["count"]) for part in graded["partition"]]
+    alarms = [(alarm["level"], alarm["reason"] or alarm["kind"], alarm["message"]) for alarm in graded["alarms"]]
+    tuples = [(part["decisions"], part["count"]) for part in graded["independent"]["partition"]]
     return judged(case, folder, listed(graded["jurors"], tuples, graded["items"]), alarms)
 
 
@@ -153,11 +154,11 @@ def scored(case: Case, folder: Path, scores: Any) -> tuple[str, str]:
 
 
 def merged(files: Sequence[str]) -> tuple[str, str]:
-    """`merge a b -o a`, on copies."""
+    """`convert a b -o a`, on copies."""
     with tempfile.TemporaryDirectory() as folder:
         one, two = (shutil.copy(file, folder) for file in files)
         before = Path(one).read_bytes()
-        status, _, err = run("merge", one, two, "-o", one)
+        status, _, err = run("convert", one, two, "-o", one)
         spared = Path(one).read_bytes() == before
     return ("refused" if status == 2 and spared else "SILENT"), err.strip()
 

@@ -89,7 +89,7 @@ def test_members_may_be_packed_in_any_usual_way(logs: Path, tmp_path: Path, meth
 
 
 def test_a_panel_bound_to_a_role_is_named_and_twins_are_numbered(logs: Path) -> None:
-    assert list(said(logs / "role-panel", "inspect")) == ["mockllm/a", "mockllm/b#2", "mockllm/b#3"]
+    assert list(said(logs / "role-panel", "inspect")) == ["a", "b#2", "b#3"]
 
 
 def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
@@ -103,12 +103,12 @@ def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
 def test_one_scorer_that_asked_different_models_is_several_jurors(logs: Path) -> None:
     graded = said(logs / "graders", "inspect")
     assert graded == {
-        "model_graded_qa:mockllm/a": {"q0": "I", "q1": "C", "q2": "I"},
-        "model_graded_qa:mockllm/b": {"q0": "C", "q1": "C", "q2": "C"},
-        "model_graded_qa:mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
+        "a": {"q0": "I", "q1": "C", "q2": "I"},
+        "b": {"q0": "C", "q1": "C", "q2": "C"},
+        "lost": {"q0": "I", "q1": "I", "q2": None},
     }
     both = said(logs / "two-in-one", "inspect")
-    assert {name: both[name] for name in list(both)[:2]} == {name: graded[name] for name in sorted(graded)[:2]}
+    assert [both[f"model_graded_qa:mockllm/{name}"] for name in "ab"] == [graded[name] for name in "ab"]
     assert list(both)[2:] == ["mockllm/a", "mockllm/b"]
 
 
@@ -121,8 +121,8 @@ def test_several_scorers_of_several_models_judge_each_models_answers(logs: Path)
 
 def test_a_single_scorer_everywhere_makes_the_models_the_jurors(logs: Path) -> None:
     assert said(logs / "single", "inspect") == {
-        "match:mockllm/model": {"q0": "I", "q1": "C", "q2": "I"},
-        "match:mockllm/other": {"q0": "C", "q1": "C", "q2": "C"},
+        "model": {"q0": "I", "q1": "C", "q2": "I"},
+        "other": {"q0": "C", "q1": "C", "q2": "C"},
     }
 
 
@@ -132,13 +132,13 @@ def test_an_epoch_is_a_repetition_where_models_are_the_jurors(tmp_path: Path) ->
         log = {"version": 2, "status": "success", "eval": {"task": "quiz", "model": model}, "samples": samples}
         (tmp_path / f"{model}.json").write_text(json.dumps(log))
     votes = read_votes(tmp_path)
-    assert votes.to_frame().to_numpy().tolist() == [["q", "match:m", "C"], ["q", "match:n", "I"]]
+    assert votes.to_frame().to_numpy().tolist() == [["q", "m", "C"], ["q", "n", "I"]]
     assert votes.repeats is not None
     assert votes.repeats.answers.tolist() == [[0, 0, 1], [0, 1, 1]]
 
 
 def test_a_run_repeated_is_told_apart_by_its_file(logs: Path) -> None:
-    assert set(said(logs / "twice", "inspect")) == {f"match:{path.stem}" for path in (logs / "twice").iterdir()}
+    assert set(said(logs / "twice", "inspect")) == {path.stem for path in (logs / "twice").iterdir()}
 
 
 def test_a_sample_that_failed_has_no_votes(logs: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_folder_may_hold_other_things_beside_the_logs(logs: Path, tmp_path: Pa
 
 
 def test_logs_of_different_data_sets_and_lists_of_values_are_refused(logs: Path) -> None:
-    message = r"sample 'q0' asks one thing in .*quiz.* and another in .*riddles"
+    message = r"sample 'q0' has different questions in .*quiz.* and .*riddles"
     assert re.search(message, refusal(logs / "strangers", "inspect"))
     message = r"sample 'q0': 'scores.listed.value' is \[1, 0\]; .*returns a dict"
     assert re.search(message, refusal(logs / "listed", "inspect"))
@@ -194,14 +194,11 @@ def first(logs: Path) -> Path:
     return next((logs / "jury" / "first").glob("*.eval"))
 
 
-JUDGES = [f"mockllm/{name}" for name in ("sharp", "fair", "plain", "poor")]
-
-
 def test_the_metric_reports_what_the_graders_are_worth(made: dict[str, Any], first: Path) -> None:
     figures = made["panel"]
     told = grade(first).calibrated
     assert told is not None
-    assert {name: figures[f"score of {name}"] for name in JUDGES} == pytest.approx(dict(told.score))
+    assert {name: figures[f"score of mockllm/{name}"] for name in told.score} == pytest.approx(dict(told.score))
     assert {"accuracy", "wrong labels", "alarms", "warnings"} < set(figures)
 
 
@@ -210,19 +207,19 @@ def test_samples_without_a_majority_are_shown_to_the_metric_or_it_says_that_they
 ) -> None:
     """Inspect AI keeps them from metrics where `majority` reduces: of an even panel, what is left agrees too well."""
     votes = said(first, "inspect")
-    tied = {item for item in votes["mockllm/sharp"] if sum(votes[name][item] == "C" for name in JUDGES) == 2}
+    tied = {item for item in votes["sharp"] if sum(votes[name][item] == "C" for name in votes) == 2}
     assert {item for item, value in made["values"].items() if value == "N"} == tied
     assert made["seen of 4"] == len(made["values"]) - len(tied) < made["seen of 3"] == len(made["values"])
     assert set(made["majority of 4"]) == {"accuracy"}
     (line,) = made["told of 4"]
-    assert line.startswith(f"the jury of {made['seen of 4']} scores was not graded: an even panel reduced by")
+    assert line.startswith(f"the panel ({made['seen of 4']} scores) was not graded: the reducer")
     assert "panel_reducer()" in line
     assert "wrong labels" in made["majority of 3"]
     assert not any("panel_reducer" in line for line in made["told of 3"])
 
 
 def test_graders_who_say_several_values_are_refused_in_a_line_not_by_a_crash(made: dict[str, Any]) -> None:
-    assert made["several values"] == "each grader of a panel must say one value, not several; take one of them"
+    assert made["several values"] == "each grader of a panel must return one value, not several; select one of them"
     assert made["metric of several values"] == {}
 
 
@@ -245,7 +242,7 @@ def test_the_metric_says_nothing_before_there_is_a_score(made: dict[str, Any], f
     assert made["before the first sample"] == {}
     assert made["warned before"] == []
     assert made["warned at the first score"]
-    assert all("of 1 scores" in line for line in made["warned at the first score"])
+    assert all("(1 score)" in line for line in made["warned at the first score"])
 
 
 def test_the_report_lies_beside_the_log_where_it_was_asked_for(logs: Path, first: Path) -> None:
@@ -292,9 +289,9 @@ def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Path) -> None:
     votes = read_votes(only_file(logs / "collected"))
     assert said(logs / "collected", "inspect") == {
-        "mockllm/a": {"q0": "I", "q1": "C", "q2": None},
-        "mockllm/b": {"q0": "C", "q1": "C", "q2": None},
-        "mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
+        "a": {"q0": "I", "q1": "C", "q2": None},
+        "b": {"q0": "C", "q1": "C", "q2": None},
+        "lost": {"q0": "I", "q1": "I", "q2": None},
     }
     (finding,) = [one for one in votes.findings if one.kind == "unclear_votes"]
     assert "in 1 of 3 samples" in finding.message
@@ -341,7 +338,7 @@ def test_a_log_scored_again_beside_the_first_adds_what_is_new(logs: Path, tmp_pa
     assert {juror: after[juror] for juror in before} == before
     (finding,) = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert finding.level == "note"
-    assert finding.message.startswith("'run' and 'run-scored' are one run, scored again: the same votes of ")
+    assert finding.message.startswith("'run' and 'run-scored' are the same run, scored again: the votes of ")
 
 
 def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, tmp_path: Path) -> None:
@@ -352,7 +349,7 @@ def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, t
     assert set(said(tmp_path, "inspect")) == {"includes", "match:run", "match:run-scored"}
     note, warning = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert (note.level, warning.level, warning.about) == ("note", "warning", ("match",))
-    assert "where the same grader judged anew, keep the newest log alone, 'run-scored'" in warning.message
+    assert "if the same grader judged again, keep only the newest log, 'run-scored'" in warning.message
     scored(first, tmp_path / "third.json", lambda scores: scores.get("match", {}).update(explanation="at last"))
     told = [one.level for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert told == ["note", "warning"]  # of a run, however many logs it has

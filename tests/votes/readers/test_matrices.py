@@ -207,4 +207,4 @@ def test_a_label_that_is_only_true_and_never_said_is_kept() -> None:
 
 def test_table_1_is_graded_from_its_file(shared_data: Path) -> None:
     evaluation = grade(shared_data / "sketches" / "acs_table1.json")
-    assert (evaluation.items, round(evaluation.prevalence["a"], 4)) == (20_000, 0.0887)
+    assert (evaluation.items, round(evaluation.independent.prevalence["a"], 4)) == (20_000, 0.0887)

@@ -3,8 +3,8 @@
   const byId = (id) => document.getElementById(id);
   const sheet = JSON.parse(byId("sheet").textContent);
   const rows = sheet.rows;
-  const KEYS = [..."1234567890abcdefghijklmnopqrstuvwxyz"];
-  const COLUMNS = ["draw", "of", "item", "label", "chance", "drawn_from"];
+  const KEYS = sheet.keys; // of the labels; empty where there is none
+  const COLUMNS = ["draw", "of", "item", "label", "chance", "seed", "drawn_from"];
   const labels = rows.map(() => null); // what the person said, as the text of a label
   let at = 0; // the item in sight; rows.length: the end
   let unsaved = false;
@@ -79,9 +79,6 @@
     byId("list").append(line);
     return { button, said };
   });
-  const lastKey = KEYS[Math.min(sheet.labels.length, KEYS.length) - 1];
-  byId("label-keys").append(element("kbd", "1"), sheet.labels.length > 1 ? " to " : "",
-    ...(sheet.labels.length > 1 ? [element("kbd", lastKey)] : []), " give a label");
 
   const showItem = () => {
     const row = rows[at];
@@ -94,7 +91,7 @@
       shown.dir = "auto";
       byId("texts").append(...(sheet.texts.length > 1 ? [element("h3", sheet.texts[k])] : []), shown);
     });
-    if (!row.texts.some(Boolean)) byId("texts").append(element("p", "Look this item up by its name.", "note"));
+    if (!row.texts.some(Boolean)) byId("texts").append(element("p", "The page has no text for this item: look it up by its name.", "note"));
     byId("votes").hidden = !row.votes.length;
     byId("votes").tBodies[0].replaceChildren(...row.votes.map(([juror, vote]) => {
       const line = element("tr");
@@ -121,9 +118,9 @@
     byId("count").textContent = `${count} of ${rows.length} labelled`;
     byId("save").disabled = byId("over").disabled = !count;
     const state = !count ? "Nothing is labelled yet."
-      : unsaved ? "There are labels that are not in a saved file yet." : "All labels are in the saved file.";
-    byId("kept").textContent = keeps ? `${state} A reload of this page loses nothing.`
-      : `${state} This browser may forget what is done here: save before you close it.`;
+      : unsaved ? "Some labels are not saved to a file yet." : "All labels are saved to a file.";
+    byId("kept").textContent = keeps ? `${state} You can reload this page without losing labels.`
+      : `${state} This browser may not keep your labels: save them before you close it.`;
     listed.forEach(({ button, said }, k) => {
       said.textContent = labels[k] ?? "";
       if (k === at) button.setAttribute("aria-current", "true");
@@ -180,7 +177,7 @@
     if (document.querySelector("main").hidden) return; // what was done before is not in sight yet
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input")) return;
     const k = KEYS.indexOf(event.key.toLowerCase());
-    const does = KNOWN[event.key] ?? (k >= 0 && k < sheet.labels.length ? () => choose(k) : null);
+    const does = KNOWN[event.key] ?? (k >= 0 ? () => choose(k) : null);
     if (does === null) return;
     event.preventDefault();
     if (!event.repeat || event.key.startsWith("Arrow")) does(); // a key held down labels one item only
@@ -200,7 +197,7 @@
   const cell = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const labelCell = (label) => (label === null ? "" : sheet.cells[sheet.labels.indexOf(label)]);
   const csv = () => {
-    const lines = rows.map((row, k) => [row.draw, row.of, row.cell, labelCell(labels[k]), row.chance, sheet.checksum]);
+    const lines = rows.map((row, k) => [row.draw, row.of, row.cell, labelCell(labels[k]), row.chance, row.seed ?? "", sheet.checksum]);
     return [COLUMNS, ...lines].map((line) => `${line.map((one) => cell(String(one))).join(",")}\n`).join("");
   };
   byId("save").addEventListener("click", () => {
@@ -238,7 +235,7 @@
     const names = (head ?? []).map((name) => name.trim().toLowerCase());
     const place = Object.fromEntries(["draw", "item", "label", "drawn_from"].map((name) => [name, names.indexOf(name)]));
     const absent = Object.keys(place).find((name) => place[name] < 0);
-    if (absent) throw new Error(`it is no sheet of labels: it has no column "${absent}"`);
+    if (absent) throw new Error(`it is not a sheet of labels: the column "${absent}" is missing`);
     const known = new Map(rows.map((row, k) => [String(row.draw), k]));
     const given = [];
     lines.forEach((line, number) => {

@@ -137,7 +137,7 @@ def few_jurors_alarm(sketch: Sketch, name: str) -> tuple[Alarm, ...]:
     """
     if len(sketch.jurors) > 2 or len(sketch.labels) < 2:
         return ()
-    message = f"two jurors fix no unique evaluation: {name} gives one of many that explain the counts equally well"
+    message = f"two jurors determine no unique evaluation: {name} gives one of many that explain the votes equally well"
     return (Alarm("not_identified", "warning", message, None, sketch.jurors),)
 
 
@@ -272,12 +272,12 @@ def evaluate_on_engine(
     names = [given[column].unique().to_list() for column in ("juror", _VOTE)]
     is_nameless = any(name is None or name != name for column in names for name in column)
     if is_nameless or len(votes.filter(nw.col("item").is_null()).head(1).collect()):
-        raise VotesError("a vote without an item, a juror or a label; leave such rows out before")
+        raise VotesError("a vote lacks its item, juror or label. Remove such rows")
     # Two votes of a juror on an item would count as if two jurors agreed.
     again = votes.group_by("item", "juror").agg(nw.len().alias(_VOTES)).filter(nw.col(_VOTES) > 1).head(1).collect()
     for row in again.rows(named=True):
         who, what, times = row["juror"], row["item"], row[_VOTES]
-        message = f"{who!r} voted {times} times on item {what!r}; keep one vote per juror and item"
+        message = f"{who!r} voted {times} times on item {what!r}. Keep one vote per juror and item"
         raise VotesError(message, code="repeated_votes", jurors=(str(who),), item=str(what), repeated=times - 1)
     steps = _Steps(votes, sorted(names[0]), sorted(names[1]))
 
@@ -315,8 +315,8 @@ def _on_connection(relation: Any, table: Any) -> Any:
         return relation.query("jurors_votes", "SELECT * FROM jurors_own_table_of_log_chances")
     except CatalogException:
         raise VotesError(
-            "this DuckDB connection lets no table of Python in; switch python_enable_replacements on, or let polars "
-            "scan the votes"
+            "this DuckDB connection cannot read Python objects. Set python_enable_replacements to true, or pass a "
+            "polars LazyFrame"
         ) from None
 
 

@@ -208,7 +208,7 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     refuse_without_signal(sketch, values, "covary")
     factor = fit_rank_one(pairs, values, pairs.items, np.sqrt(mean * (1.0 - mean)))
     if not factor.is_real:
-        message = "the three covariances contradict each other in sign: no real accuracies explain them"
+        message = "the signs of the three covariances contradict each other: no real accuracies explain them"
         alarm = Alarm("contradictory_signs", "alarm", message, None, sketch.jurors)
         nothing = float_solution(sketch, np.full(2, np.nan), np.full((len(sketch.jurors), 2, 2), np.nan))
         return Fit(solution=nothing, posterior=None, alarms=(alarm,))
@@ -222,7 +222,7 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     above = weights @ (one**3 - 3.0 * one * two + 2.0 * three)
     below = weights @ (size**3 - 3.0 * size * size_two + 2.0 * size_three)
     if below <= 0:
-        raise SketchError("no item has votes of three jurors whose answers move together: the prevalence stays open")
+        raise SketchError("no item has votes of three correlated jurors, so the prevalence is unknown")
     skew = float(above / below)
     share = (1.0 + skew / np.hypot(2.0, skew)) / 2.0  # P_A, τ = (2 P_A - 1) / √(P_A P_B)
     ratio = (skew + np.hypot(2.0, skew)) / 2.0
@@ -294,7 +294,7 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
     outside = (worst > 1e-9).any(axis=1)
     if outside.any():
         who = tuple(np.array(sketch.jurors, dtype=object)[outside])
-        message = f"{name} puts {_names(who)} outside [0, 1]: the errors were not independent, or votes are few"
+        message = f"{name} puts {_names(who)} outside [0, 1]: errors are not independent, or there are too few votes"
         alarms.append(Alarm("out_of_range", "alarm", message, float(np.nanmax(worst)), who))
     if factor.is_real and not factor.is_fixed.all():
         who = tuple(np.array(sketch.jurors, dtype=object)[~factor.is_fixed])
@@ -302,7 +302,7 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
         alarms.append(Alarm("not_identified", "warning", message, float(len(who)), who))
     if factor.held.any():
         who = tuple(np.array(sketch.jurors, dtype=object)[factor.held])
-        message = f"{_names(who)} had no finite grade by {name} and were held at the greatest possible signal"
+        message = f"{_names(who)} have no finite grade by {name} and are set to the largest possible one"
         alarms.append(Alarm("held_at_bound", "warning", message, float(len(who)), who))
     if not factor.converged:
         alarms.append(convergence_alarm(name, factor.iterations))
@@ -315,7 +315,7 @@ def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
     if (values != 0).any() and not (few and (values == 0).any()):
         return
     zero = "no two jurors" if not (values != 0).any() else "some two of the three jurors do not"
-    message = f"{zero} {verb}, so the counts fix no answer"
+    message = f"{zero} {verb}, so these votes determine no grades"
     raise DegenerateSketchError(message, outcome="no_signal", jurors=sketch.jurors)
 
 
@@ -376,7 +376,7 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
         iterations=factor.iterations,
         converged=factor.converged,
         details={"error_rate": dict(zip(sketch.jurors, named, strict=True))},
-        notes=("this method cannot tell labels apart: one error rate per juror, the same on both labels",),
+        notes=("this method has one error rate per juror, the same on both labels",),
         alarms=(
             *_sign_alarms(sketch, pairs, values, factor),
             *rank_one_alarms(sketch, factor, accuracy, "the agreement method"),
@@ -398,7 +398,7 @@ def _sign_alarms(sketch: Sketch, pairs: Pairs, values: Floats, factor: RankOne) 
     worst = int(np.argmax(z))
     names = (sketch.jurors[pairs.first[worst]], sketch.jurors[pairs.second[worst]])
     message = (
-        f"{int(against.sum())} of {len(values)} pairs agree on the wrong side of one half for any error rates, "
-        f"worst {names[0]!r} and {names[1]!r} (z = {z[worst]:.1f}): the equations have no real common answer"
+        f"{int(against.sum())} of {len(values)} pairs agree too often or too seldom for any error rates, most of all "
+        f"{names[0]!r} and {names[1]!r} (z = {z[worst]:.1f}): the equations have no common real solution"
     )
     return (Alarm("mixed_signs", "warning" if z[worst] > _LOUD else "note", message, float(z[worst]), names),)

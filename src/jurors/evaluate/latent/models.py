@@ -447,9 +447,6 @@ _PROGRAMS = _words(
     prediction response scorer system verdict verifier vote
     """
 ) | set(REPEAT_WORDS.split("|"))
-# Those for which even a whole panel is worth a note; `model 1`, `classifier 2` and the like are as a rule different
-# ones.
-_JUDGES = _PROGRAMS - _words("agent ai bot checker classifier model system verifier")
 _MODELS = re.compile(
     r"gpt|claude|sonnet|opus|haiku|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|phi|command|nova|o\d", re.IGNORECASE
 )
@@ -548,7 +545,7 @@ def find_repeated_jurors(sketch: Sketch) -> list[tuple[int, ...]]:
 def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
     """Jurors numbered from 0 or 1 who may be one judge: they disagree far less with each other than with the others.
 
-    Where there are no others, the name alone must do: that of judges. Nothing is made of it but a warning.
+    Where there are no others, votes show nothing, and a number alone is no reason for a warning.
 
     Returns
     -------
@@ -577,14 +574,12 @@ def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
             numbered_up[stem] = tuple(k for _, k in again)
     if not numbered_up:
         return {}
-    pairs, repeats = Pairs(sketch), {}
-    for name, members in numbered_up.items():
-        words = re.findall(r"[a-z]+", name.casefold())
-        are_judges = bool(words) and all(word in _JUDGES for word in words)
-        is_whole_panel = len(members) == len(sketch.jurors)
-        if are_judges if is_whole_panel else _is_confirmed(members, pairs, _FAR_LESS, _FAR_ERRORS):
-            repeats[name] = members
-    return repeats
+    pairs, size = Pairs(sketch), len(sketch.jurors)
+    return {
+        name: members
+        for name, members in numbered_up.items()
+        if len(members) < size and _is_confirmed(members, pairs, _FAR_LESS, _FAR_ERRORS)
+    }
 
 
 def merge_representatives(representatives: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:

@@ -163,11 +163,11 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     notes = [] if ordered is None else [ordered.note]
     if coupling is not None:
         coupled = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
-        notes.append(f"Model: a confusion matrix per juror, jurors who err together heard as one: {coupled}.")
+        notes.append(f"Model: a confusion matrix per juror, and a joint one where errors are correlated: {coupled}.")
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
-        notes.append(f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights}).")
-    details: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_joint_groups, sketch, coupling)}
+        notes.append(f"Model: {_PLAIN[choice.chosen]} (selected on held-out votes; weights {weights}).")
+    details: dict[str, Any] = {} if coupling is None else {"joint_groups": partial(_joint_groups, sketch, coupling)}
     if ordered is not None:
         details["ordered"] = ordered.to_dict
     details["choice"] = partial(_held_out_scores, choice)
@@ -208,9 +208,9 @@ def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representa
 
 
 def _held_out_scores(choice: ModelChoice) -> dict[str, Any]:
-    scores = {"hidden_log_likelihood": choice.hidden_log_likelihood, "behind_best": choice.difference}
+    scores = {"held_out_log_likelihood": choice.held_out_log_likelihood, "behind_best": choice.difference}
     scores |= {"standard_error": choice.standard_error, "weight": choice.weights}
-    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.hidden_log_likelihood}
+    return {name: {key: by_model[name] for key, by_model in scores.items()} for name in choice.held_out_log_likelihood}
 
 
 def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
@@ -220,7 +220,7 @@ def _joint_groups(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
 _PLAIN = {
     "one_coin": "one accuracy per juror",
     "confusion": "a confusion matrix per juror",
-    "strata": "a confusion matrix per juror, items easy or hard",
+    "strata": "a confusion matrix per juror, for easy and for hard items",
 }
 
 
@@ -272,9 +272,7 @@ def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, table: 
 
 
 def _twin_alarm(original: str, copy: str) -> Alarm:
-    message = (
-        f"{copy!r} never disagrees with {original!r}, as a copy would: it is heard once, and both get the same grades"
-    )
+    message = f"{copy!r} never disagrees with {original!r} and may be a copy. Both count as one juror"
     return Alarm("twin_jurors", "warning", message, None, (original, copy))
 
 
@@ -344,7 +342,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
     best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
-        hidden_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
+        held_out_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
         chosen="confusion", fits={"confusion": best}, fit=best,
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)

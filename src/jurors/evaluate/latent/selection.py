@@ -246,7 +246,7 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
 class ModelChoice:
     """How well each model predicted the held-out votes, and the fits to all votes."""
 
-    hidden_log_likelihood: dict[str, float]
+    held_out_log_likelihood: dict[str, float]
     difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
     standard_error: dict[str, float]  #: of the difference, over items
     breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
@@ -327,7 +327,7 @@ class _Contest:
         weights = np.where(used, weights, 0.0) if len(fits) > 1 else np.array(used, dtype=np.float64)
         weights /= weights.sum()
         return ModelChoice(
-            hidden_log_likelihood=named(totals),
+            held_out_log_likelihood=named(totals),
             difference=named(totals - totals[best]),
             standard_error=named(error),
             breadth=breadth,

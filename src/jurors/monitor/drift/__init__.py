@@ -1,1 +1,1 @@
-"""Drift detection on a stream of votes: e-processes with a controlled rate of false alarms."""
+"""Drift detection on a stream of votes: e-processes that control the false-alarm rate for independent items."""

@@ -1,4 +1,4 @@
-"""`Drift`: change detection on a stream of votes, with a stated total rate of false alarms.
+"""`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent items.
 
 Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
 alpha is divided are in `monitor.drift.evidence`; `docs/guides/monitoring.md` has the proof.
@@ -162,27 +162,25 @@ def alarm_for(change: DriftChange, subject: str, series: int) -> tuple[Alarm, fl
     labels: tuple[Label, ...] = ()
     if subject == "prevalence":
         labels = (change.labels[most],)
-        kind, level, message = "prevalence_drift", "warning", f"most jurors say {labels[0]} of {both}"
+        kind, level, message = "prevalence_drift", "warning", f"most jurors answer {labels[0]} on {both}"
     elif subject == "pair":
-        message = f"{jurors[0]} and {jurors[1]} say the same where one of them differs from most of the others: {both}"
+        message = f"{jurors[0]} and {jurors[1]} agree where one of them differs from most others: {both}"
         kind, level = "pair_drift", "alarm"
     elif subject == "silence":
         kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
     elif subject == "panel":
         kind = "score_drift"
-        message = f"jurors agree with each other on {both}, and no single juror explains it"
+        message = f"jurors agree with each other on {both}; no single juror explains it"
     else:
         votes = Counter(key[series] for key in change.tuples.elements() if len(key) > series and key[series])
         if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
             labels = (change.labels[next(iter(votes)) - 1],)
             kind, level = "juror_constant", "alarm"
-            message = (
-                f"{jurors[0]} has said nothing but {labels[0]} since item {change.since:,}: {votes.total():,} votes"
-            )
+            message = f"{jurors[0]} has answered only {labels[0]} since item {change.since:,}: {votes.total():,} votes"
         else:
-            kind, message = "juror_drift", f"{jurors[0]} agrees with most of the others on {both}"
+            kind, message = "juror_drift", f"{jurors[0]} agrees with most others on {both}"
             if abs(moved) < 0.02:
-                message += "; what it says of items on which they say one label or another has changed"
+                message += "; its answers to items of one majority label have changed"
     return Alarm(kind, level, message, moved, jurors, labels, chance=change.chance), *shares
 
 
@@ -267,6 +265,11 @@ class StreamAlarm:
         return self.alarm.kind
 
     @property
+    def reason(self) -> str:
+        """Its reason in the catalogue."""
+        return self.alarm.reason
+
+    @property
     def jurors(self) -> tuple[str, ...]:
         """The jurors it concerns."""
         return self.alarm.jurors
@@ -279,7 +282,7 @@ class StreamAlarm:
     @property
     def advice(self) -> str:
         """What to do."""
-        return KINDS[self.kind].advice.format(who=" and ".join(self.jurors) or "the jurors")
+        return KINDS[self.alarm.reason].advice.format(who=" and ".join(self.jurors) or "the jurors")
 
     def clear(self, items: int, time: float | None, by: int | None = None) -> None:
         """Clear it, after so many items; `by` is the alarm that takes its place, if any."""
@@ -296,9 +299,10 @@ class StreamAlarm:
     @classmethod
     def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
         """The inverse of `snapshot`."""
-        kind, level, message, value = (document[name] for name in ("kind", "level", "message", "value"))
+        reason = document.get("reason") or document["kind"]
+        level, message, value = (document[name] for name in ("level", "message", "value"))
         jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
-        alarm = Alarm(kind, level, message, value, jurors, labels, chance=document["chance"])
+        alarm = Alarm(reason, level, message, value, jurors, labels, chance=document["chance"])
         history = {name: document[name] for name in ("id", *_HISTORY) if name not in ("advice", "active")}
         return cls(alarm=alarm, **history, back=RecoveryTest(**document["back"]) if document["back"] else None)
 
@@ -309,21 +313,21 @@ _AT_ONCE = 4_000_000  # cells examined in one go
 
 
 class Drift:
-    """Watch a stream for changes; where nothing changes, the chance that any alarm is ever raised is at most `alpha`.
+    """Watch a stream for changes; for independent items, false alarms are controlled at `alpha`.
 
-    Items are taken to be independent and, as long as nothing changes, of one kind: the decision tuples are drawn from
-    one distribution, however correlated the jurors' errors are. Then the bound holds however often one looks, for all
-    series together (see `monitor.drift.evidence`), for any number of jurors, known or still to come.
+    If nothing changes, the chance that any alarm is ever raised is at most `alpha`, however often you check, for all
+    series together (see `monitor.drift.evidence`) and any number of jurors. This assumes that items are independent
+    draws from one distribution; the jurors' errors may be correlated, but the items may not.
 
-    After an alarm its series is watched anew from there on, against what it has become, and a juror under an alarm
-    takes no part in the majorities with which others are compared: who seemed to change because of it raises no alarm.
-    An alarm is cleared when the newest items are far likelier after what was counted before the change than after what
-    was counted since. Clearing has no error rate, and costs none: it raises no alarm.
+    After an alarm, its series is watched anew from there on. A juror under an alarm takes no part in the majorities
+    with which others are compared, so that its change does not raise alarms about them. An alarm is cleared when the
+    newest items are predicted far better by the counts before the change than by those since. Clearing has no error
+    rate.
 
     Parameters
     ----------
     alpha
-        The total rate of false alarms.
+        The total false-alarm rate, for independent items.
     jurors, labels
         Those known at the start; others may come with `update`.
 
@@ -336,12 +340,12 @@ class Drift:
     >>> drift = Drift(jurors=list("abcde"), labels=["yes", "no"])
     >>> for alarm in drift.follow(np.where(wrong, 3 - truth[:, None], truth[:, None])):
     ...     print(alarm.alarm.message)
-    d agrees with most of the others on 64% of items since item 1,983, 89% before
+    d agrees with most others on 64% of items since item 1,983, 89% before
     """
 
     def __init__(self, alpha: float = 0.05, *, jurors: Sequence[str] = (), labels: Sequence[Label] = ()) -> None:
         if not 0 < alpha < 1:
-            message = f"alpha, the rate of false alarms, must lie between 0 and 1, got {alpha!r}"
+            message = f"alpha, the false-alarm rate, must lie between 0 and 1, got {alpha!r}"
             raise OptionError(message, code="out_of_range", name="alpha", value=alpha)
         self.alpha = alpha
         self.jurors, self.labels = list(jurors), list(labels)
@@ -453,7 +457,9 @@ class Drift:
             for name in jurors[before:]:
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
-                self._add_note(Alarm("new_label", "warning", f"{label} is said for the first time", labels=(label,)))
+                self._add_note(
+                    Alarm("new_label", "warning", f"label {label} appears for the first time", labels=(label,))
+                )
         self.jurors, self.labels = list(jurors), list(labels)
         self._rebuild()
 
@@ -468,9 +474,9 @@ class Drift:
             watched = self._segments.watched
             resting = {("pair", k) for k, pair in enumerate(watched.pairs) if self._culprits() & set(pair)}
             for alarm in self.active:
-                if alarm.kind == "pair_drift":
+                if alarm.reason == "pair_drift":
                     resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
-                elif alarm.kind == "prevalence_drift":
+                elif alarm.reason == "prevalence_drift":
                     resting |= {("panel", series) for series in watched.series("panel")}
             self._test = ChangeTest(self._segments, self.alpha, self._first, self._origins, resting)
         return self._test

@@ -35,8 +35,8 @@ least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is w
 valid, and a few steps of p_c ∝ -p_c g'_c make it sharp. `docs/guides/monitoring.md` has the proof.
 
 **Alpha** is divided over what is watched, over jurors who may still come, and over borders. All shares add up to 1 at
-most, whoever comes and however long the stream lasts, so the chance that an alarm is ever raised on a stream on which
-nothing changes is at most alpha (Ville's inequality for each series and border, added up).
+most, whoever comes and however long the stream lasts, so the chance that an alarm is ever raised on a stream of
+independent items that does not change is at most alpha (Ville's inequality for each series and border, added up).
 """
 
 from __future__ import annotations
@@ -568,7 +568,7 @@ class ChangeTest:
     """Borders, origins and thresholds, prepared once for all tests until one of them changes."""
 
     segments: Segments  #: the counts
-    alpha: float  #: the total rate of false alarms
+    alpha: float  #: the total false-alarm rate, for independent items
     first: int  #: how many jurors there were at the first border
     origins: dict[tuple[str, int], int]  #: series -> the border at which its watch began; else the stream's start
     resting: set[tuple[str, int]]  #: series (subject, number) that are not watched for now

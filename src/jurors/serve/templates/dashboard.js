@@ -3,7 +3,7 @@
   const byId = (id) => document.getElementById(id);
   const KEY = "jurors key";
   const OFTEN = 2_000; // milliseconds between two looks at a project, however many votes come
-  const KEYS = [..."123456789"];
+  const KEYS = [..."1234567890"];
   let project = null; // the name of the one in sight
   let views = 0; // grows with every change of place: what an older place asked for is dropped
   let marks = {}; // what is shown of the project, so that nothing is drawn twice
@@ -28,9 +28,11 @@
     return made;
   };
   const times = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-  const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}%`);
-  const between = (ends) => (ends ? `${percent(ends[0])} – ${percent(ends[1])}` : "–");
+  const percent = (share) => (share === null || share === undefined ? "–" : `${Math.round(100 * share)}%`);
+  const between = (ends) => (ends ? `${Math.round(100 * ends[0])} – ${percent(ends[1])}` : "–");
   const when = (seconds) => (seconds ? new Date(1000 * seconds).toLocaleString() : "–");
+  /** One sentence with its full stop; messages of the server have none. */
+  const sentence = (text, reason) => `${(reason ? `${text}: ${reason}` : text).replace(/\.$/, "")}.`;
   const place = (name, rest) => `/v1/projects/${encodeURIComponent(name)}${rest ? `/${rest}` : ""}`;
   const trouble = (text) => {
     byId("trouble").textContent = text;
@@ -49,9 +51,9 @@
     const headers = { ...(kept() ? { Authorization: `Bearer ${kept()}` } : {}), ...options.headers };
     const answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
     if (answer.ok) return answer;
-    let told = `the server answered ${answer.status}`;
-    try { told = (await answer.json()).error.message; } catch { /* no JSON: the status must do */ }
-    throw new Refused(answer.status, told);
+    let message = `the server responded with status ${answer.status}`;
+    try { message = (await answer.json()).error.message; } catch { /* no JSON: the status must do */ }
+    throw new Refused(answer.status, message);
   };
   const get = async (path) => (await ask(path)).json();
   const post = (path, body) => ask(path, {
@@ -74,7 +76,7 @@
       const script = element("script");
       script.src = "/assets/vega.js";
       script.onload = ready;
-      script.onerror = () => failed(new Error("the drawing library could not be loaded"));
+      script.onerror = () => failed(new Error("the chart library could not be loaded"));
       document.head.append(script);
     });
     return runtime;
@@ -124,14 +126,14 @@
   // -- one project ------------------------------------------------------------------------------------------------
   const alarmLine = (alarm) => {
     const made = element("li", undefined, alarm.level);
-    const told = element("p");
-    told.append(element("span", alarm.level, "level"), isolated(alarm.message));
-    made.append(told);
+    const message = element("p");
+    message.append(element("span", alarm.level, "level"), isolated(alarm.message));
+    made.append(message);
     const facts = [];
     if (alarm.since !== undefined) facts.push(`since item ${alarm.since.toLocaleString("en")}${alarm.since_time ? ` (${when(alarm.since_time)})` : ""}`);
-    if (alarm.raised !== undefined) facts.push(`told at item ${alarm.raised.toLocaleString("en")}`);
+    if (alarm.raised !== undefined) facts.push(`raised at item ${alarm.raised.toLocaleString("en")}`);
     if (alarm.before !== undefined && alarm.before !== null) facts.push(`${percent(alarm.before)} → ${percent(alarm.after)}`);
-    if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`over at item ${alarm.cleared.toLocaleString("en")}`);
+    if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`cleared at item ${alarm.cleared.toLocaleString("en")}`);
     if (facts.length) made.append(element("p", facts.join(" · "), "note"));
     if (alarm.advice && alarm.active !== false) made.append(element("p", alarm.advice, "note"));
     return made;
@@ -140,16 +142,16 @@
     const active = alarms.filter((alarm) => alarm.active);
     const past = alarms.filter((alarm) => !alarm.active);
     const loud = active.some((alarm) => alarm.level === "alarm") ? "alarm" : active.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
-    const title = active.length ? times(active.length, "change") + " on the stream" : "Nothing has changed on the stream";
+    const title = active.length ? times(active.length, "active alarm") : "No active alarms";
     const before = byId("alarm-title").textContent;
     byId("alarm-section").className = `verdict ${loud}`;
     byId("alarm-title").textContent = title;
     byId("alarms").replaceChildren(...active.map(alarmLine));
     byId("past").hidden = !past.length;
-    byId("past-title").textContent = `${times(past.length, "alarm")} that ended`;
+    byId("past-title").textContent = times(past.length, "past alarm");
     byId("past-alarms").replaceChildren(...past.map(alarmLine));
     byId("reading").hidden = !about.length;
-    byId("reading-title").textContent = `${times(about.length, "remark")} on the grades of all votes`;
+    byId("reading-title").textContent = `${times(about.length, "remark")} about the grades of all votes`;
     byId("reading-alarms").replaceChildren(...about.map(alarmLine));
     if (before && before !== title) byId("say").textContent = title;
     document.title = `${active.length ? `(${active.length}) ` : ""}${project} – jurors`;
@@ -158,33 +160,32 @@
     byId("report").href = place(project, "report");
     byId("report").hidden = grade === null || kept() !== null; // a link cannot carry the key
     if (grade === null) {
-      byId("grades-note").textContent = `No grades yet: ${reason}.`;
+      byId("grades-note").textContent = sentence("No grades yet", reason);
       byId("grade-rows").replaceChildren();
       return;
     }
-    const real = grade.calibrated ?? grade;
-    const level = `${Math.round(100 * (real.level ?? grade.level ?? 0.95))}%`;
-    byId("interval-head").textContent = `${level} interval`;
-    byId("grades-note").textContent = grade.calibrated
-      ? "How often each juror is right, as real juries go: errors that jurors share are allowed for."
-      : "How often each juror is right if their errors are independent.";
-    const scores = real.score ?? {};
+    byId("interval-head").textContent = `${Math.round(100 * (grade.interval?.level ?? 0.95))}% interval`;
+    const wrong = grade.wrong_labels === null ? "" : ` About ${percent(grade.wrong_labels)} of the best labels are wrong.`;
+    byId("grades-note").textContent = (grade.errors === "real"
+      ? "The share of items on which each juror is right, calibrated for shared errors."
+      : "The share of items on which each juror is right if errors are independent.") + wrong;
+    const scores = grade.score ?? {};
     const order = [...grade.jurors].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1));
     byId("grade-rows").replaceChildren(...order.map((juror) => {
-      const rang = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
-      const tags = element("span");
-      rang.forEach((alarm) => tags.append(element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`), " "));
-      return line(cell("th", isolated(juror)), cell("td", percent(scores[juror]), "n strong-number"),
-        cell("td", between(real.interval?.score?.[juror]), "n"), cell("td", tags));
+      const active = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
+      const name = cell("th", isolated(juror));
+      active.forEach((alarm) => name.append(" ", element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`)));
+      return line(name, cell("td", percent(scores[juror]), "n strong-number"),
+        cell("td", between(grade.interval?.score?.[juror]), "n"),
+        cell("td", grade.votes[juror]?.toLocaleString("en"), "n"));
     }));
   };
   const showHistory = (history, reason) => {
     const windows = history?.windows ?? [];
-    byId("history-note").textContent = windows.length
-      ? `Each point is a window of ${history.window}${/^\d+$/.test(history.window) ? " items" : ""}; bands are its intervals.`
-      : `No windows yet${reason ? `: ${reason}` : ""}.`;
+    byId("history-note").textContent = windows.length ? "" : sentence("No windows yet", reason);
+    byId("history-note").hidden = windows.length > 0;
     const jurors = [...new Set(windows.flatMap((one) => Object.keys(one.score ?? {})))];
-    const head = line(...["Until", "Items", ...jurors].map((name) => element("th", name)));
+    const head = line(...["End", "Items", ...jurors].map((name) => element("th", name)));
     byId("history-head").replaceChildren(head);
     byId("history-rows").replaceChildren(...windows.map((one) => line(
       cell("th", history.by_time ? when(one.end) : Number(one.end).toLocaleString("en")), cell("td", String(one.items), "n"),
@@ -227,16 +228,21 @@
     const one = queue[0];
     byId("item").hidden = byId("desk-keys").hidden = !one;
     byId("desk-note").textContent = one
-      ? `${times(queue.length, "item")} on which a person's label would teach most, the most doubtful first. A label given here counts as true.`
-      : `Nothing to review${reason ? `: ${reason}` : ""}.`;
+      ? `${times(queue.length, "item")} whose labels are least likely to be right. A label that you give here is a gold label: it takes part in grading.`
+      : sentence("No items to review", reason);
     if (!one) return;
     byId("item-name").replaceChildren(isolated(one.item));
     byId("item-votes").replaceChildren(...Object.entries(one.votes ?? {}).map(([juror, vote]) => line(
       cell("th", isolated(juror)), cell("td", isolated(vote === null ? "–" : String(vote))))));
-    byId("choices").replaceChildren(...labels.map((label, k) => {
+    const free = KEYS.filter((key) => !labels.map(String).includes(key));
+    byId("choices").replaceChildren(...labels.map((label) => {
       const button = element("button");
       button.type = "button";
-      if (KEYS[k]) button.append(element("kbd", KEYS[k]), " ");
+      const key = KEYS.includes(String(label)) ? String(label) : free.shift(); // the key of a digit is the digit
+      if (key) {
+        button.dataset.key = key;
+        button.append(element("kbd", key), " ");
+      }
       button.append(isolated(String(label)));
       button.addEventListener("click", () => choose(label));
       return button;
@@ -258,7 +264,7 @@
       marks = {};
       await next();
     } catch (error) {
-      trouble(`The label was not kept: ${error.message}.`);
+      trouble(sentence("The label was not saved", error.message));
       byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = false; });
     }
   };
@@ -269,7 +275,7 @@
   });
   byId("desk").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    const button = byId("choices").querySelectorAll("button")[KEYS.indexOf(event.key)];
+    const button = [...byId("choices").children].find((one) => one.dataset.key === event.key);
     if (event.key === "ArrowRight") byId("skip-item").click();
     else if (button) button.click();
     else return;
@@ -305,19 +311,19 @@
     live("on", "live");
   };
   /** Server-sent events by fetch, which can carry the key; what they say is only that it is time to look. */
-  const heard = async (view, ring) => {
-    const answer = await ask(place(project, "events"), { signal: ring.signal });
+  const followEvents = async (view, events) => {
+    const answer = await ask(place(project, "events"), { signal: events.signal });
     const reader = answer.body.getReader();
     for (;;) {
       const { done } = await reader.read();
       if (done || view !== views) return;
-      ring.wake?.();
+      events.wake?.();
     }
   };
   const follow = async (view) => {
     const stop = new AbortController();
-    const ring = { signal: stop.signal, wake: null };
-    if (project !== null) heard(view, ring).catch(() => {}); // without events, looking every few seconds must do
+    const events = { signal: stop.signal, wake: null };
+    if (project !== null) followEvents(view, events).catch(() => {}); // without events, polling every few seconds is enough
     while (view === views) {
       try {
         await refresh(view);
@@ -325,11 +331,11 @@
         if (view !== views) break;
         if (error.status === 401 || error.status === 403) { askKey(error.message); break; }
         live("off", "not connected");
-        trouble(error.status === 404 ? `${error.message}.` : `The server cannot be reached or refused: ${error.message}. Trying again.`);
+        trouble(error.status === 404 ? sentence(error.message) : `${sentence("The request failed", error.message)} Retrying.`);
       }
       byId("main").ariaBusy = "false";
       await pause(OFTEN);
-      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { ring.wake = wake; })]);
+      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { events.wake = wake; })]);
       while (document.hidden && view === views) await pause(OFTEN);
     }
     stop.abort();
@@ -338,8 +344,8 @@
     byId("projects").hidden = byId("project").hidden = true;
     byId("key-form").hidden = false;
     byId("main").ariaBusy = "false";
-    live("off", "needs a key");
-    trouble(kept() ? `${reason}.` : "");
+    live("off", "API key required");
+    trouble(kept() ? sentence(reason) : "");
     byId("key").focus();
   };
   const go = () => {

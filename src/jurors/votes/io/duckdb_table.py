@@ -50,7 +50,7 @@ from jurors.votes.layout import (
     profile_columns,
     quoted_names,
 )
-from jurors.votes.layout_detection import TransposedColumns, find_layout, find_transposed
+from jurors.votes.layout_detection import TransposedColumns, find_layout, find_transposed, joint_item
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
 
@@ -311,11 +311,18 @@ class SourceTable:
         """What each column is."""
         return find_layout(self.names, self.effective_options(options), self.facts, self._count_distinct)
 
+    @property
+    def joint(self) -> tuple[str, ...]:
+        """The columns that name the item together; empty where one column does."""
+        return next((made.homes for made in self.made if len(made.homes) > 1), ())
+
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of: an item's parts are no jurors."""
         if self.turned is not None:
             item, juror, label = self.names
             return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
+        if options.item is None and self.joint:
+            options = replace(options, item=self.joint)
         for name in dict.fromkeys(home for made in self.made for home in made.homes):
             options = options if name in text_columns(options.ignore) else options.without(name)
         return options
@@ -485,7 +492,8 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
                 different = [part for part in different if part is not second]
             with _naming(name if len(parts) > 1 else parts[0].name, table):
                 named = (options.juror, options.label, options.count, options.repeat)
-                opened = table.reaching(*named, item=options.item)
+                item = options.item or joint_item(table.names, options, table.facts)
+                opened = table.reaching(*named, item=item)
                 opened = opened.turn(options) if options.transpose else opened
                 try:
                     yield opened

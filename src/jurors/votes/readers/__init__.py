@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import OptionError, VotesError, check_choice
-from jurors.votes.readers.base import Files, Node, Reader, Records
+from jurors.votes.readers.base import Files, Node, Reader, Records, short_names
 from jurors.votes.table import Votes
 
 __all__ = ["READERS", "Reader", "Records", "find_reader", "load_reader", "read_records"]
@@ -110,6 +110,8 @@ def read_records(
             Node(name, path=str(name)[:30]).single()
     elif not any(vote is not None for vote in read.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
+    else:
+        read = replace(read, juror=short_names(read.juror))
     return replace(read, findings=(*read.findings, *files.findings))
 
 

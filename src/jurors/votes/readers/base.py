@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -586,6 +586,30 @@ def distinguishing_names(*details: Sequence[str]) -> list[str]:
         if len(set(detail)) > 1:
             names = [":".join(filter(None, (name, more))) for name, more in zip(names, detail, strict=True)]
     return names if any(names) else list(details[0])
+
+
+def short_names(jurors: Sequence[str]) -> list[str]:
+    """Drop the beginning that the names of all jurors share, up to a colon or a slash.
+
+    Returns
+    -------
+    list of str
+        The same names where there is one juror, or where names have no such beginning in common.
+
+    Examples
+    --------
+    >>> short_names(["model_graded_qa:openai/gpt-4o", "model_graded_qa:openai/gpt-4o-mini"])
+    ['gpt-4o', 'gpt-4o-mini']
+    >>> short_names(["model_graded_qa:gpt", "includes"]), short_names(["openai/gpt-4o"])
+    (['model_graded_qa:gpt', 'includes'], ['openai/gpt-4o'])
+    """
+    distinct = sorted(set(jurors))
+    if len(distinct) < 2:
+        return list(jurors)
+    letters = zip(distinct[0], distinct[-1], strict=False)
+    shared = "".join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], letters))
+    start = max(shared.rfind(":"), shared.rfind("/")) + 1
+    return list(jurors) if start in map(len, distinct) else [name[start:] for name in jurors]
 
 
 # -- records and readers --------------------------------------------------------------------------------------

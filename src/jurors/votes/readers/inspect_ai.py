@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.base import Archive, Files, Node, Records, RecordsBuilder, recogniser, shorten_value
 
 # -- several logs as one table of votes -----------------------------------------------------------------------
 
@@ -56,6 +56,8 @@ class InspectLog:
     run: str = ""  #: the run's id: the same where a log was scored again into another file
     reasons: list[Mapping[str, int]] = field(default_factory=list)  #: hashes of each score's answer and explanation
     scored: str = ""  #: when its last score was given
+    status: str = ""  #: how the run ended: "success", "error", "cancelled" or "started"
+    planned: int = 0  #: how many samples the run was to have; 0 where the log does not say
 
     @property
     def columns(self) -> list[LogJuror]:
@@ -111,14 +113,14 @@ def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple
     findings = []
     for run, same in copies.items():
         files = [log.file for log in sorted((log for log in logs if log.run == run), key=_age)]
-        about, others = f"{list_names(files)} are one run, scored again", tuple(sorted(again[run]))
+        about, others = f"{list_names(files)} are the same run, scored again", tuple(sorted(again[run]))
         if same:
-            message = f"{about}: the same votes of {len(same):,} jurors stand in more than one, and count once"
+            message = f"{about}: the votes of {len(same):,} jurors occur in more than one log and count once"
             findings.append(Finding("scored_again", message, value=float(len(same))))
         if others:
             message = (
-                f"{about}, with other votes of {list_names(others)}: those of each log count as a juror of its own; "
-                f"where the same grader judged anew, keep the newest log alone, {files[-1]!r}"
+                f"{about}, with other votes of {list_names(others)}: each log counts as a juror of its own; "
+                f"if the same grader judged again, keep only the newest log, {files[-1]!r}"
             )
             findings.append(Finding("scored_again", message, others, "warning", float(len(others))))
     return [log for log, old in zip(remaining, logs, strict=True) if log.columns or not old.columns], tuple(findings)
@@ -143,7 +145,7 @@ def _refuse_other_questions(logs: Sequence[InspectLog]) -> None:
             before, other = questions.setdefault(name, (question, log))
             if before != question and (other.data != log.data or not log.data):
                 raise VotesError(
-                    f"sample {name!r} asks one thing in {other.file} and another in {log.file}: these logs are of "
+                    f"sample {name!r} has different questions in {other.file} and {log.file}: these logs are of "
                     "different data sets; read them one by one"
                 )
 
@@ -268,9 +270,7 @@ def _log(files: Files, path: Path) -> InspectLog:
         archive = Archive(path, where, files.allowed)
         start = next((name for name in ("header.json", "_journal/start.json") if name in archive.names), None)
         if start is None:
-            raise VotesError(
-                f"{where}this is no {TITLE}: the archive lacks header.json; fetch it again or make it anew"
-            )
+            raise VotesError(f"{where}this is no {TITLE}: the archive lacks header.json; fetch or write it again")
         header = archive.document(start)
         samples: Iterable[Node] = (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
     else:
@@ -297,6 +297,8 @@ def _log(files: Files, path: Path) -> InspectLog:
         scorers=list(spec["scorers"].records()),
         roles=dict(spec["model_roles"].entries()),
         run=spec["eval_id"].text(),
+        status=header["status"].text("started"),
+        planned=data["samples"].value if type(data["samples"].value) is int else 0,
     )
     for sample in samples:
         name, epoch = sample["id"].single(), sample["epoch"].whole(1)
@@ -317,15 +319,24 @@ def _log(files: Files, path: Path) -> InspectLog:
                 log.scored = max(log.scored, str(event.get("timestamp", "")))
     if log.unclear:
         message = (
-            f"{where}in {log.unclear:,} of {len(log.samples):,} samples somebody of a panel gave no vote, and "
-            "`collect` does not tell who: no vote of it counts there"
+            f"{where}in {log.unclear:,} of {len(log.samples):,} samples a member of a panel gave no vote, and "
+            "`collect` does not record who: the votes of the panel on these samples are left out"
         )
         files.findings.append(Finding("unclear_votes", message, level="warning", value=float(log.unclear)))
-    if not log.samples:
+    if not log.samples or (log.status != "success" and not any(map(_has_vote, log.votes))):
+        error = header["error"]["message"].text() if header["error"].is_record else ""
+        reason = f" ({shorten_value(error)})" if error else ""
+        planned = f" of {log.planned:,}" if log.planned else ""
         raise VotesError(
-            f"{where}this {TITLE} holds no samples: the run was stopped early, or told not to log them; leave it out"
+            f"{where}this {TITLE} holds no scores: the status of the run is {log.status!r}{reason}, and the log has "
+            f"{len(log.samples):,}{planned} samples; run the evaluation again, or leave this log out",
+            code="empty",
         )
     return log
+
+
+def _has_vote(votes: Mapping[LogJuror, Any]) -> bool:
+    return any(vote is not None for vote in votes.values())
 
 
 def _input_text(value: Any) -> str:
@@ -355,7 +366,7 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
             if scorer.members and len(scorer.members) != len(parts):
                 raise VotesError(
                     f"{panel['votes'].where}the panel {scorer.key!r} has {len(scorer.members)} members but "
-                    f"{len(parts)} votes, so nobody can tell whose they are; score it again with a scorer that never "
+                    f"{len(parts)} votes, so the votes cannot be attributed; score it again with a scorer that never "
                     "returns None"
                 )
             for column, part in zip(scorer.columns(len(parts)), parts, strict=True):

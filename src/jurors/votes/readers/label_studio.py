@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.codes import Finding, list_names
 from jurors.votes.readers.base import Files, Node, Records, RecordsBuilder, recogniser
 from jurors.votes.readers.feedback import Answer, answer_records
 
@@ -22,6 +23,10 @@ TITLE = "Label Studio export"
 ASKS = True
 #: the type of a control tag that labels the item -> the key of its value
 _VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected", "taxonomy": "taxonomy"}
+#: the keys of a JSON-MIN record that are neither data nor tags
+_ABOUT_ANNOTATION = frozenset(
+    ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "unique_id", "agreement", "comments")
+)
 _REGION = frozenset(("start", "end", "x", "y", "startOffset", "ranges"))
 
 
@@ -52,6 +57,13 @@ def read(files: Files, question: str | None = None) -> Records:
     labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
     choices = [tag for tag, types in kinds.items() if types == {"choices"}]
     only = choices[0] if len(choices) == 1 else None
+    others = [tag for tag, is_label in labels.items() if is_label and tag != only]
+    if question is None and only is not None and others:
+        message = (
+            f"the question {only!r} is read, and not {list_names(others)}; choose another with --from "
+            f"label-studio:{others[0]}"
+        )
+        files.findings.append(Finding("other_questions", message, value=float(len(others))))
     return answer_records(answers, labels, question or only, "label-studio", log)
 
 
@@ -71,14 +83,26 @@ def _answers(document: Node, name: str, log: RecordsBuilder) -> Iterator[Answer]
             for prediction in _records(task["predictions"]):
                 yield from _of_result(prediction["result"], item, prediction["model_version"].text("prediction"))
         elif "annotator" in task:
-            # JSON-MIN: Label Studio writes the data before "id" and the tags between "id" and "annotator"
-            keys = list(task.value)
-            log.describe(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
-            for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
+            tags = _tags(list(task.value))
+            log.describe(item, {key: task[key].value for key in task.value if key not in {*tags, *_ABOUT_ANNOTATION}})
+            for tag in tags:
                 kind, value = _of_cell(task[tag])
                 yield Answer(tag, item, _annotator(task["annotator"]), value, kind)
         else:
             raise VotesError(f"{task.where}there are no 'annotations' and no 'annotator'; export as JSON or JSON-MIN")
+
+
+def _tags(keys: list[str]) -> list[str]:
+    """The tags of a JSON-MIN record: usually between "id" and "annotator", else anywhere after the first of these.
+
+    >>> _tags(["text", "id", "label", "annotator"]), _tags(["text", "id", "annotator", "annotation_id", "label"])
+    (['label'], ['label'])
+    """
+    places = {key: keys.index(key) for key in ("id", "annotator", "annotation_id") if key in keys}
+    end = places["annotator"]
+    start = min((place for key, place in places.items() if key != "annotator" and place < end), default=-1)
+    between = [key for key in keys[start + 1 : end] if key not in _ABOUT_ANNOTATION]
+    return between or [key for key in keys[min(places.values()) :] if key not in _ABOUT_ANNOTATION]
 
 
 def _records(values: Node) -> Iterator[Node]:

@@ -1,0 +1,28 @@
+"""One function per chart: a result comes in, an altair chart goes out; nothing is shown, nothing is hidden."""
+
+from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, solutions
+from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
+from jurors.reporting.charts.pairs import agreement, confusion, dependence
+from jurors.reporting.charts.partition import items, partition
+from jurors.reporting.charts.prevalence import bounds, information, plan, prevalence
+
+__all__ = [
+    "FORMATS",
+    "THEMES",
+    "accuracy",
+    "against_key",
+    "agreement",
+    "bounds",
+    "confusion",
+    "dependence",
+    "history",
+    "information",
+    "items",
+    "partition",
+    "plan",
+    "prevalence",
+    "reliability",
+    "render",
+    "solutions",
+    "themed",
+]

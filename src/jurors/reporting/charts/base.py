@@ -1,0 +1,617 @@
+"""What all charts share: themes, files, placement of names, the numbers of a result as rows, dots with intervals.
+
+Colours are distinct for any colour vision, text reads on white and on near-black. User text (names, labels)
+travels in data values and titles only, never in field names, which Vega reads as paths. Vega makes expressions of
+titles, for tooltips and screen readers: `shorten_name` leaves nothing in them that could end a string.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import io
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from jurors._numeric import Floats
+from jurors.errors import JurorsError, SketchError, name_positions
+from jurors.evaluate.card import SHORT, percent_range
+from jurors.evaluate.card import shown_jurors as card_jurors
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import ENOUGH_VOTES
+from jurors.options import Label
+from jurors.reporting.page import RuntimeMaker
+from jurors.results import escape_text
+
+Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
+Row: TypeAlias = dict[str, Any]
+Theme: TypeAlias = Literal["both", "light", "dark"]
+
+THEMES: tuple[Theme, ...] = get_args(Theme)
+PERCENT = ".1%"
+
+# Okabe and Ito's colours; the light ones are darkened until they keep a contrast of 3 on white and on #121212.
+BLUE, ORANGE, GREEN, PINK, GOLD, SKY, BROWN = (
+    "#0072B2", "#D55E00", "#009E73", "#C46A9B", "#B58300", "#3F97CB", "#98694B",
+)  # fmt: skip
+GREY = "#858585"
+# The first seven are safe for any colour vision; more labels are distinguished by place and tooltip as well.
+PALETTE = (BLUE, ORANGE, GREEN, PINK, GOLD, SKY, BROWN, "#7B61C9", "#5F8A1F", "#C23B54", "#1F9C9C", "#8F7FA8")
+DIVERGING = [BLUE, "#F4F4F2", ORANGE]  # below zero, zero, above
+SEQUENTIAL = "viridis"
+
+_NO_END = str.maketrans('\\"', "⧵″")
+
+_INK = {"both": "#7B7B7B", "light": "#333333", "dark": "#D6D6D6"}
+_PAGE = {"both": "transparent", "light": "#FFFFFF", "dark": "#121212"}
+_FONT = "system-ui, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+
+
+class _LazyAltair:
+    """The drawing library, imported when something is drawn; JurorsError says how to install it."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return getattr(import_module("altair"), name)
+        except ImportError as error:
+            if error.name in ("altair", None):
+                raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
+            raise JurorsError(f"charts need altair, which does not load: {error}") from error
+
+
+alt: Any = _LazyAltair()
+
+
+def config(theme: Theme = "both") -> dict[str, Any]:
+    """Make Vega-Lite's `config` of a theme; "both" has no background, and greys that read on white and near-black.
+
+    Returns
+    -------
+    dict
+    """
+    if theme not in THEMES:
+        raise JurorsError(f"there is no theme {theme!r}; there are: {', '.join(THEMES)}")
+    ink = _INK[theme]
+    text = {"labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
+    guide = {**text, "labelFontSize": 11, "titleFontSize": 12, "labelLimit": 170}
+    symbols = {"symbolBaseFillColor": ink, "symbolBaseStrokeColor": ink}
+    lines = {"domainColor": ink, "tickColor": ink, "gridColor": GREY, "gridOpacity": 0.22, "domainOpacity": 0.5}
+    return {
+        "background": _PAGE[theme],
+        "font": _FONT,
+        "padding": 8,
+        "view": {"stroke": None},
+        "axis": {**guide, **lines, "titleLimit": 420, "titlePadding": 8},
+        "legend": {**guide, "titleLimit": 220, "symbolOpacity": 1, "columnPadding": 24, **symbols},
+        "header": {**guide, "labelFontSize": 12},
+        "title": {
+            "color": ink, "subtitleColor": ink, "anchor": "start", "fontSize": 15, "subtitleFontSize": 12,
+            "fontWeight": 600, "offset": 14, "subtitlePadding": 5, "frame": "group",
+        },
+        "text": {"color": ink, "fontSize": 11},
+        "style": {"ink": {"color": ink}, "outline": {"stroke": ink}},
+    }  # fmt: skip
+
+
+def finish(chart: Chart, title: str, subtitle: Sequence[str] = ()) -> Chart:
+    """Add the title and its second lines, in the theme for both kinds of page.
+
+    Returns
+    -------
+    altair chart
+    """
+    lines = [escape_text(line) for line in subtitle if line]
+    heading = alt.TitleParams(escape_text(title), **({"subtitle": lines} if lines else {}))
+    return chart.properties(title=heading).configure(**config())
+
+
+def small_title(text: str) -> Any:
+    """Title one panel of several.
+
+    Returns
+    -------
+    altair.TitleParams
+    """
+    return alt.TitleParams(text, fontSize=12, fontWeight="normal", offset=6)
+
+
+def themed(chart: Chart, theme: Theme) -> Chart:
+    """Dress a chart for a white or a near-black page; "both" is what every chart function returns.
+
+    Returns
+    -------
+    altair chart
+    """
+    return chart.configure(**config(theme))
+
+
+def data(rows: Sequence[Row]) -> dict[str, Any]:
+    """Make inline data of rows, names escaped.
+
+    Altair does not validate each row of a plain mapping, and does not copy a tuple with every layer.
+
+    Returns
+    -------
+    dict
+        Vega-Lite's `data`.
+    """
+    return {"values": tuple({k: escape_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)}
+
+
+def in_order(names: Iterable[object]) -> list[str]:
+    """Escape names as `data` does, for a scale that keeps their order.
+
+    Returns
+    -------
+    list of str
+    """
+    return [escape_text(str(name)) for name in names]
+
+
+def ordered(names: Iterable[object], **more: Any) -> Any:
+    """Make the scale of an axis with these names in this order; a `sort` would make an expression of the names.
+
+    Returns
+    -------
+    altair.Scale
+    """
+    return alt.Scale(domain=in_order(names), **more)
+
+
+def placed(rows: Sequence[Row], field: str, names: Sequence[object]) -> list[Row]:
+    """Add to each row the `place` of its name among these, by which `by_place` sorts the panels of a facet.
+
+    Returns
+    -------
+    list of dict
+    """
+    place = {str(name): k for k, name in enumerate(names)}
+    return [row | {"place": place[row[field]]} for row in rows]
+
+
+def by_place() -> Any:
+    """Sort the panels of a facet whose rows are `placed`.
+
+    Returns
+    -------
+    altair.EncodingSortField
+    """
+    return alt.EncodingSortField("place", op="min")
+
+
+def tip(field: str, title: str, form: str | None = None) -> Any:
+    """Make one line of a tooltip: a field with its type (`share:Q`), its title, and how its number is written.
+
+    Returns
+    -------
+    altair.Tooltip
+    """
+    return alt.Tooltip(field, title=title, **({} if form is None else {"format": form}))
+
+
+def label_scale(labels: Sequence[Label]) -> tuple[list[str], list[str]]:
+    """Give each label a colour; those beyond the palette are grey.
+
+    Returns
+    -------
+    (list of str, list of str)
+        The labels as text, and their colours.
+    """
+    names = in_order(labels)
+    return names, [PALETTE[k] if k < len(PALETTE) else GREY for k in range(len(names))]
+
+
+def grow_domain(*values: float | None) -> list[float]:
+    """Extend [0, 1] to hold all values: an estimate outside is an alarm, and must be visible.
+
+    Returns
+    -------
+    list of float
+        The ends of the axis, with 3% of room.
+    """
+    known = [float(x) for x in values if x is not None and x == x]
+    low, high = min([0.0, *known]), max([1.0, *known])
+    room = 0.03 * (high - low)
+    return [low - room, high + room]
+
+
+def shorten_name(text: object, most: int = 40) -> str:
+    r"""Shorten text for a title: one line, without characters that could end a string in an expression.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(shorten_name('yes\\"+now()'))
+    yes⧵″+now()
+    """
+    line = escape_text(" ".join(str(text).split())).translate(_NO_END)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def check_result(result: Any, kinds: tuple[type, ...], what: str) -> None:
+    """Raise SketchError unless the result is of a class that the chart can show."""
+    if not isinstance(result, kinds):
+        names = " or ".join(kind.__name__ for kind in kinds)
+        raise SketchError(f"the chart of {what} is made from {names}, got {type(result).__name__}")
+
+
+# -- a chart as a file: PNG and SVG without a browser, a page that needs no network, or Vega-Lite --
+
+Format: TypeAlias = Literal["png", "svg", "html", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_PAGE_TEMPLATE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body {{ margin: 1rem; {style} }}</style>
+</head>
+<body>
+<div id="chart" role="img" aria-label="{title}"></div>
+<script>{library}</script>
+<script type="application/json" id="spec">{spec}</script>
+<script>
+const spec = JSON.parse(document.getElementById("spec").textContent);
+const actions = {{export: true, source: false, compiled: false, editor: false}};
+vegaEmbed("#chart", spec, {{renderer: "canvas", actions: actions}});
+</script>
+</body>
+</html>
+"""
+
+
+def render(chart: Chart, format: Format, *, theme: Theme = "light", scale: float = 2) -> bytes:
+    """Write a chart as the bytes of a file.
+
+    Parameters
+    ----------
+    chart
+        What a chart function returned.
+    format
+        "png", "svg", "html" (one file, no network) or "json" (Vega-Lite).
+    theme
+        "light" and "dark" paint the background; "both" leaves it out.
+    scale
+        PNG: pixels per point.
+
+    Returns
+    -------
+    bytes
+    """
+    if format not in FORMATS:
+        raise JurorsError(f"charts are written as {', '.join(FORMATS)}, not as {format!r}")
+    dressed = themed(chart, theme)
+    if format == "json":
+        return json.dumps(dressed.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    try:
+        import_module("vl_convert")
+    except ImportError:
+        raise JurorsError("pictures of charts need vl-convert: pip install 'jurors[plot]'") from None
+    if format == "html":
+        return _page(dressed, theme).encode()
+    out: Any = io.BytesIO() if format == "png" else io.StringIO()
+    dressed.save(out, format=format, **({"scale_factor": scale} if format == "png" else {}))
+    drawn = out.getvalue()
+    return drawn if isinstance(drawn, bytes) else drawn.encode()
+
+
+def _page(chart: Chart, theme: Theme) -> str:
+    spec = chart.to_dict()
+    title = spec["title"]["text"] if isinstance(spec.get("title"), dict) else "chart"
+    background = config(theme)["background"]
+    scheme = "light dark" if theme == "both" else theme
+    style = f"color-scheme: {scheme};" + ("" if theme == "both" else f" background: {background};")
+    # "</script>" inside a name must not end the script: every "<" is written as an escape.
+    text = json.dumps(spec, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    library = gzip.decompress(base64.b64decode(RuntimeMaker().result().packed)).decode()
+    library = library.replace("</script", "<\\/script")
+    return _PAGE_TEMPLATE.format(title=html.escape(str(title)), style=style, library=library, spec=text)
+
+
+# -- names beside their points, without overlap: greedy, in pixels; a name without room is only in the tooltip --
+
+Point: TypeAlias = tuple[float, float]
+Box: TypeAlias = tuple[float, float, float, float]
+
+_LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: width of a letter, height of a line, radius of a point
+_LIMIT = 120.0  # a longer name is cut with an ellipsis
+_NEAR, _FAR = 9.0, 24.0
+_FEW = 16  # up to so many points, names may stand farther away, with a line to them
+_CROWD = 60  # beyond so many points, ten names are enough
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where a name stands, in pixels from the top left."""
+
+    index: int
+    at: Point
+    align: str
+    is_far: bool
+
+
+def place_names(
+    names: Sequence[str], points: Sequence[Point], size: Point, *, others: Sequence[Point] = (),
+    order: Sequence[int] | None = None,
+) -> list[Placed]:  # fmt: skip
+    """Place the names of points beside them, as far as there is room; those early in `order` come first.
+
+    Returns
+    -------
+    list of Placed
+        At most 24; at most 10 in a crowd.
+
+    Examples
+    --------
+    >>> [placed.index for placed in place_names(["ann", "bob", "cy"], [(50, 50), (52, 51), (300, 40)], (400, 400))]
+    [0, 1, 2]
+    """
+    taken = [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in (*points, *others)]
+    placed: list[Placed] = []
+    for k in range(len(points)) if order is None else order:
+        letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
+        width = min(_LETTER * letters, _LIMIT)
+        for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
+            inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
+            overlaps = (
+                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+                for j, other in enumerate(taken)
+                if j != k
+            )
+            if inside and not any(overlaps):
+                taken.append(box)
+                placed.append(Placed(k, at, align, is_far))
+                break
+        if len(placed) == (24 if len(points) <= _CROWD else 10):
+            break
+    return placed
+
+
+def _candidate_boxes(point: Point, width: float, *, far: bool) -> Iterator[tuple[Point, str, Box, bool]]:
+    """List where a name may stand: off the interval's cross first, then on it, then farther away."""
+    x, y = point
+    for reach in (_NEAR, _FAR) if far else (_NEAR,):
+        side = reach / 1.5
+        spots = [(x + side, y - reach, "left"), (x - side, y - reach, "right"), (x + side, y + reach, "left"),
+                 (x - side, y + reach, "right"), (x, y - reach - 4, "center"), (x, y + reach + 4, "center"),
+                 (x + reach, y, "left"), (x - reach, y, "right")]  # fmt: skip
+        for to_x, to_y, align in spots:
+            left = to_x if align == "left" else to_x - width if align == "right" else to_x - width / 2
+            yield (to_x, to_y), align, (left, to_y - _LINE / 2, left + width, to_y + _LINE / 2), reach == _FAR
+
+
+def cut_middle(name: str, most: int = 18) -> str:
+    """Shorten a name in its middle, since names of models differ at their end.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cut_middle("Skywork_Skywork-Reward-Gemma-2-27B")
+    'Skywork_S…mma-2-27B'
+    """
+    return name if len(name) <= most + 1 else f"{name[: most // 2]}…{name[-(most // 2) :]}"
+
+
+#: how an axis writes a long name: without its middle
+CUT_LABEL = "length(datum.label) > 19 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -9) : datum.label"
+
+
+def name_layers(
+    names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
+) -> list[Chart]:
+    """Draw the names that were placed, and a line to those that stand far away.
+
+    Parameters
+    ----------
+    to_data
+        Turns pixels into the axes' numbers.
+
+    Returns
+    -------
+    list of altair charts
+    """
+    layers = []
+    if far := [p for p in placed if p.is_far]:
+        ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
+        rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
+        layers.append(
+            alt.Chart(rows)
+            .mark_rule(color=GREY, strokeWidth=0.7)
+            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+        )
+    for align in ("left", "right", "center"):
+        texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
+        if texts:
+            rows = data([{"juror": name, "name": cut_middle(name), "x": x, "y": y} for name, x, y in texts])
+            text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
+            layers.append(
+                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"))
+            )
+    return layers
+
+
+# -- the numbers of a result as rows: floats, None where there is none, nothing rounded, nothing clamped --
+
+Ends: TypeAlias = tuple[float, float]
+
+_NO_ENDS: Ends = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
+class ChartGrades:
+    """The grades of an evaluation, with or without a key, as plain floats; NaN where there is none."""
+
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    prevalence: Floats  #: (R,)
+    accuracy: Floats  #: (N, R)
+    score: Floats  #: (N,)
+    evaluation: Evaluation | None  #: where intervals come from
+
+    def ends(self, statistic: str, *names: Any) -> Ends:
+        """Look up an interval; (NaN, NaN) where there is none."""
+        return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
+
+    def take(self, jurors: Sequence[str]) -> ChartGrades:
+        """Only these jurors, in this order."""
+        at = [self.jurors.index(j) for j in jurors]
+        return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
+
+
+def grades_of(result: Evaluation | KeyedEvaluation, *, independent: bool = False) -> ChartGrades:
+    """Convert the grades, or those of the independent-errors model, to floats; SketchError if there are none.
+
+    Returns
+    -------
+    ChartGrades
+    """
+    if isinstance(result, Evaluation) and not (result.independent.solution if independent else result.has_grades):
+        loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
+        raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
+    jurors, labels = result.jurors, result.labels
+    grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
+    if independent and isinstance(result, Evaluation):
+        grades = result.independent
+    accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
+    return ChartGrades(
+        jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),
+        np.array(accuracy, dtype=float).reshape(len(jurors), len(labels)),
+        np.array([grades.score.get(j) for j in jurors], dtype=float),
+        result if isinstance(result, Evaluation) else None,
+    )  # fmt: skip
+
+
+def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
+    """Arrange the truth by the labels of the grades; a key may have more labels, or fewer.
+
+    Returns
+    -------
+    ChartGrades
+    """
+    place = [truth.labels.index(a) if a in truth.labels else -1 for a in grades.labels]
+    padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
+    prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
+    return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
+
+
+def number(value: Any) -> float | None:
+    """Convert to a float for JSON; None if there is none.
+
+    Returns
+    -------
+    float or None
+    """
+    return None if value is None or value != value else float(value)
+
+
+def ends_row(name: str, ends: Ends) -> dict[str, Any]:
+    """Make the cells of an interval: its ends and its text.
+
+    Returns
+    -------
+    dict
+        `name_low`, `name_high` and `name_interval`.
+    """
+    return {
+        f"{name}_low": number(ends[0]),
+        f"{name}_high": number(ends[1]),
+        f"{name}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
+    }
+
+
+MOST_JURORS = 20  #: of a chart that names them: of a larger panel, the best and the worst, or the most dependent
+
+
+def shown_jurors(result: Evaluation | KeyedEvaluation, jurors: Sequence[str] | None = None) -> list[str]:
+    """Select the jurors of a chart: these, or all; of a large panel, the ten best and the ten worst with enough votes.
+
+    Returns
+    -------
+    list of str
+        In the panel's order where all are shown, else the best first.
+    """
+    if jurors is not None:
+        return [result.jurors[k] for k in selected(result.jurors, jurors, len(jurors))]
+    if len(result.jurors) <= MOST_JURORS:
+        return list(result.jurors)
+    if isinstance(result, Evaluation):
+        return card_jurors(result, SHORT)[0]
+    votes, score = result.votes, result.solution.to_float().score
+    enough = min(ENOUGH_VOTES, max(votes.values(), default=0) / 2)
+    known = [j for j in result.jurors if score[j] is not None and votes[j] >= enough]
+    known.sort(key=lambda j: -score[j])
+    return known if len(known) <= MOST_JURORS else [*known[: MOST_JURORS // 2], *known[-(MOST_JURORS // 2) :]]
+
+
+def shown_of(shown: Sequence[str], everyone: Sequence[str], what: str = "The best and worst") -> list[str]:
+    """Say which jurors a chart shows, if not all.
+
+    Returns
+    -------
+    list of str
+        One line, or none.
+    """
+    return [f"{what}: {len(shown)} of {len(everyone):,} jurors"] if len(shown) < len(everyone) else []
+
+
+def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int) -> list[int]:
+    """Find the positions of these jurors, or of the first ones.
+
+    Returns
+    -------
+    list of int
+    """
+    if jurors is None:
+        return list(range(min(len(all_jurors), most)))
+    return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
+
+
+# -- dots and intervals in rows, and crosses by a key --
+
+_DRAWN = ("value", "value_low", "value_high", "actual")
+
+
+def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: str, ticks: int) -> list[Chart]:
+    """Draw a dot and an interval per row; the axis grows to hold every number.
+
+    Parameters
+    ----------
+    rows
+        With `value`, its ends, and `actual` where a key is given.
+    y, what, tooltip
+        The vertical axis, the title of the horizontal one, the lines of the tooltip.
+    form, ticks
+        How the axis writes numbers, and how many.
+
+    Returns
+    -------
+    list of altair charts
+        To be layered.
+    """
+    domain = grow_domain(*(row.get(name) for row in rows for name in _DRAWN))
+    x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
+    base = alt.Chart().encode(x=x.axis(format=form, tickCount=ticks), y=y, tooltip=tooltip)
+    edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
+    layers = [edges.encode(x=alt.X("edge:Q"))]
+    bar = base.mark_rule(strokeWidth=2, opacity=0.65, color=BLUE)
+    layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
+    if any("actual" in row for row in rows):
+        layers += [
+            base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))
+        ]
+    return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]

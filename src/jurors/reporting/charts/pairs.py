@@ -1,0 +1,354 @@
+"""Heat maps of pairs (agreement, dependence, error correlations), and each juror's confusion matrix.
+
+The numbers of a triangle travel once, a list per juror, and are drawn on both sides of the diagonal. Of a large panel
+at most 20 jurors are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jurors._numeric import Floats
+from jurors.errors import SketchError, name_positions
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
+from jurors.evaluate.agreement_coefficients import pair_kappas
+from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
+from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import FEW_COMMON
+from jurors.reporting.charts.base import (
+    CUT_LABEL,
+    DIVERGING,
+    MOST_JURORS,
+    PERCENT,
+    SEQUENTIAL,
+    Chart,
+    Row,
+    alt,
+    by_place,
+    check_result,
+    data,
+    finish,
+    number,
+    ordered,
+    placed,
+    shown_jurors,
+    shown_of,
+    tip,
+)
+from jurors.results import count_noun
+from jurors.sketch.pairs import Pairs
+
+_FEW = 12  # up to so many jurors keep their order
+
+
+def agreement(
+    result: AgreementStatistics | Evaluation, *, jurors: Sequence[str] | None = None, width: float | None = None,
+    height: float | None = None,
+) -> Chart:  # fmt: skip
+    """How often each pair of jurors gave the same answer, which is not how accurate they are.
+
+    Of more than 20 jurors, the best and the worst of an Evaluation are shown, else those that share the most items.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (AgreementStatistics, Evaluation), "agreement")
+    statistics = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
+    size = len(statistics.jurors)
+    _check_size(size)
+    matrix, items = np.full((size, size), np.nan), np.zeros((size, size))
+    for target, values in ((matrix, statistics.pair_agreement), (items, statistics.pair_items)):
+        target[statistics.first, statistics.second] = target[statistics.second, statistics.first] = values
+    what = "The best and worst" if jurors is None else "Shown"
+    if isinstance(result, Evaluation) or jurors is not None:
+        names = shown_jurors(result, jurors) if isinstance(result, Evaluation) else list(jurors or ())
+        shown = name_positions(statistics.jurors, names, "juror")
+    else:
+        what = "Those that share the most items"
+        shown = sorted(np.argsort(-items.sum(axis=1), kind="stable")[:MOST_JURORS].tolist())
+    matrix, items = matrix[np.ix_(shown, shown)], items[np.ix_(shown, shown)]
+    names = [statistics.jurors[k] for k in shown]
+    order = _seriated(matrix)
+    alpha = statistics.krippendorff_alpha
+    share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
+    chance = "" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}"
+    about = [f"{count_noun(size, 'juror')}, {count_noun(statistics.items, 'item')}; {share}{chance}"]
+    about += shown_of(names, statistics.jurors, what)
+    values = matrix[np.isfinite(matrix)]
+    scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
+    legend = {"title": "agreement", "format": "%"}
+    chart = _heat(names, order, matrix, items, [], scale, legend, ".1%", (width, height))
+    return finish(chart, "How often each pair of jurors agrees", about)
+
+
+def dependence(
+    result: Evaluation | Dependence | KeyedEvaluation, *, width: float | None = None, height: float | None = None
+) -> Chart:
+    """Which jurors depend on each other; of more than 20 jurors, the most dependent.
+
+    Of an Evaluation: how far each pair agrees beyond chance (Cohen's kappa), which in real panels goes with correlated
+    errors. With a key (a KeyedEvaluation): the actual error correlations. Of a `Dependence`: the correlations that it
+    holds, with its groups in frames.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(result, (Evaluation, Dependence, KeyedEvaluation), "dependence")
+    if isinstance(result, Evaluation) and result.dependence:
+        return _kappas(result, (width, height))
+    measured = _dependence(result)
+    size = len(measured.jurors)
+    _check_size(size)
+    if not measured.known.any():
+        raise SketchError("no two of these jurors share enough items, so their errors cannot be compared")
+    shown = _most_dependent([(a, b) for a, b, _, _ in measured.pairs()], measured.jurors)
+    at = [measured.jurors.index(j) for j in shown]
+    place = {j: k for k, j in enumerate(shown)}
+    groups = [[place[j] for j in group if j in place] for group in measured.groups]
+    groups = [group for group in groups if len(group) > 1]
+    correlation = np.where(measured.known, measured.correlation, np.nan)[np.ix_(at, at)]
+    reach = max(0.05, float(np.nanmax(np.abs(correlation))))
+    scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+    about = [
+        f"{count_noun(size, 'juror')} are worth {measured.effective_jurors:.1f} independent "
+        "ones; mean error correlation "
+        f"{measured.mean_correlation:+z.3f}",
+        *shown_of(shown, measured.jurors, "The most dependent"),
+    ]
+    if groups:
+        about.append(f"{count_noun(len(groups), 'group')} with correlated errors framed")
+    order = _grouped(correlation, groups)
+    legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
+    items = measured.items[np.ix_(at, at)]
+    chart = _heat(shown, order, correlation, items, groups, scale, legend, "+.3f", (width, height))
+    title = "How far errors are correlated" + ", if errors were independent" * isinstance(result, Evaluation)
+    return finish(chart, title, about)
+
+
+def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
+    """Draw how far each pair agrees beyond chance."""
+    shown = _most_dependent([pair.jurors for pair in e.dependence], e.jurors)
+    sketch = _sketch(e).take(shown)
+    pairs = Pairs(sketch)
+    kappa, items = np.full((len(shown), len(shown)), np.nan), np.zeros((len(shown), len(shown)))
+    first, second = pairs.first, pairs.second
+    measured = pair_kappas(sketch, first, second, ("nominal",), 0.95)[0].kappa
+    for target, values in ((kappa, measured), (items, pairs.items)):
+        target[first, second] = target[second, first] = values
+    kappa[items < FEW_COMMON] = np.nan
+    reach = max(0.2, float(np.nanmax(np.abs(kappa))))
+    scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+    about = [
+        f"The mean error correlation is about {e.mean_correlation:.2f}"
+        if e.effective_jurors is None
+        else f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"
+    ]
+    about += shown_of(shown, e.jurors, "The most dependent")
+    legend = {"title": "kappa", "format": "+.2f", "values": [-reach, 0, reach]}
+    chart = _heat(shown, _seriated(kappa), kappa, items, [], scale, legend, "+.2f", size)
+    return finish(chart, "How far each pair of jurors agrees beyond chance", about)
+
+
+def _most_dependent(pairs: Sequence[Sequence[str]], jurors: Sequence[str]) -> list[str]:
+    """Select at most 20 jurors: those of the first pairs; all of a small panel, in its order."""
+    if len(jurors) <= MOST_JURORS:
+        return list(jurors)
+    first = list(dict.fromkeys(j for pair in pairs for j in pair))[:MOST_JURORS]
+    return [j for j in jurors if j in set(first)]
+
+
+def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence:
+    if isinstance(result, Dependence):
+        return result
+    if isinstance(result, KeyedEvaluation):
+        return dependence_with_key(result)
+    if result.independent.dependence is not None:
+        return result.independent.dependence
+    if len(result.jurors) == 3 and len(result.labels) == 2:
+        raise SketchError(
+            "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
+            "jurors or an answer key"
+        )
+    if result.independent.solution is None:
+        raise SketchError("no real solution explains these votes, so nothing shows how errors are correlated")
+    return dependence_of(_sketch(result), result.independent.solution)
+
+
+def _sketch(evaluation: Evaluation) -> Any:
+    if evaluation.sketch is None:
+        raise SketchError("this evaluation was not made from a sketch, so its pairs of jurors are not known")
+    return evaluation.sketch
+
+
+def _check_size(size: int) -> None:
+    if size < 2:
+        raise SketchError("pairs need two jurors, got one")
+
+
+def _seriated(matrix: Floats) -> list[int]:
+    """Order jurors so that those with similar columns are neighbours."""
+    size = len(matrix)
+    if size <= _FEW:
+        return list(range(size))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import pdist
+
+    known = matrix[np.isfinite(matrix)]
+    filled = np.where(np.isfinite(matrix), matrix, known.mean() if len(known) else 0.0)
+    # by distances: linkage warns of a matrix that itself looks like distances
+    tree = linkage(pdist(filled), method="average", optimal_ordering=size <= 80)
+    return [int(k) for k in leaves_list(tree)]
+
+
+def _grouped(matrix: Floats, groups: list[list[int]]) -> list[int]:
+    """Order jurors by group, the largest first; then the others."""
+    ranked = sorted(groups, key=len, reverse=True)
+    inside = [group[k] for group in ranked for k in _seriated(matrix[np.ix_(group, group)])]
+    outside = [k for k in range(len(matrix)) if k not in set(inside)]
+    return inside + [outside[k] for k in _seriated(matrix[np.ix_(outside, outside)])]
+
+
+def _heat(
+    jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats, groups: list[list[int]],
+    scale: Any, legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
+) -> Chart:  # fmt: skip
+    count = len(order)
+    names = [jurors[k] for k in order]
+    wide = size[0] or max(130.0, max(2, min(34, 600 // count)) * count)
+    tall = wide if size[1] is None else size[1]
+    named = data([{"at": k, "name": name} for k, name in enumerate(names)])
+    # One row per juror: its numbers with every later juror; null where a pair shares no item.
+    values, shared = matrix[np.ix_(order, order)], items[np.ix_(order, order)]
+    upper = shared[np.triu_indices(count, 1)]
+    rows: list[Row] = []
+    for at in range(count - 1):
+        row: Row = {"at": at, "value": [number(x) for x in values[at, at + 1 :].tolist()]}
+        if not (upper == upper[0]).all():  # else the number is written once, by the chart
+            row["items"] = [int(n) for n in shared[at, at + 1 :]]
+        rows.append(row)
+    base = _cells(alt.Chart(data(rows)), named, ["value", "items"] if "items" in rows[0] else ["value"])
+    if "items" not in rows[0]:
+        base = base.transform_calculate(items=f"{int(items[order[0], order[1]])}")
+    # Small cells overlap a little: else the page's colour shines through the seams.
+    base = base.mark_rect(**({} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}})).encode(
+        color=alt.Color("value:Q", scale=scale, legend=alt.Legend(**legend)),
+        tooltip=[
+            tip("juror:N", "juror"), tip("other:N", "and"),
+            tip("value:Q", legend["title"], number_format),
+            tip("items:Q", "items both judged", ","),
+        ],
+    )  # fmt: skip
+    axis = {"ticks": False, "domain": False, "labelLimit": 140, "grid": False, "labelExpr": CUT_LABEL}
+    cell_wide, cell_tall = wide / count, tall / count
+    axis_scale = ordered(names, paddingInner=0.04 if min(cell_wide, cell_tall) > 8 else 0)
+    is_short = max(map(len, names)) * 7 <= cell_wide
+    x_axis = alt.Axis(labelAngle=0 if is_short else -50, labels=cell_wide >= 9, **axis)
+    x_title = None if cell_wide >= 9 else count_noun(count, "juror") + "; hover to read their names"
+    x = {"title": x_title, "axis": x_axis, "scale": axis_scale}
+    y = {"title": None, "axis": alt.Axis(labels=cell_tall >= 9, **axis), "scale": axis_scale}
+
+    def both_sides(chart: Chart) -> list[Chart]:
+        sides = (("juror", "other"), ("other", "juror"))
+        return [chart.encode(x=alt.X(f"{a}:N", **x), y=alt.Y(f"{b}:N", **y)) for a, b in sides]
+
+    layers = both_sides(base)
+    if count <= _FEW:  # the numbers stand in the cells
+        is_share = number_format.endswith("%")
+        on_dark = "datum.value < 0.72" if is_share else "false"
+        ink = alt.condition(on_dark, alt.value("#F5F5F5"), alt.value("#111111"))
+        text = alt.Text("value:Q", format=".0%" if is_share else "+.2f")
+        layers += both_sides(base.mark_text(fontSize=9).encode(text=text, color=ink))
+    if groups:
+        places = [[order.index(k) for k in group] for group in groups]
+        ends = [{"first": names[min(group)], "last": names[max(group)]} for group in places]
+        frame = alt.Chart(data(ends)).mark_rect(fillOpacity=0, style="outline", strokeWidth=1.5)
+        layers.append(
+            frame.encode(
+                x=alt.X("first:N", bandPosition=0, **x), x2=alt.X2("last:N", bandPosition=1),
+                y=alt.Y("first:N", bandPosition=0, **y), y2=alt.Y2("last:N", bandPosition=1),
+            )
+        )  # fmt: skip
+    return alt.layer(*layers).properties(width=wide, height=tall)
+
+
+def _cells(chart: Chart, named: dict[str, Any], lists: list[str]) -> Chart:
+    """Flatten lists of numbers to one row per pair, with both names."""
+    return (
+        chart.transform_flatten(lists)
+        .transform_window(step="row_number()", groupby=["at"])
+        .transform_calculate(to="datum.at + datum.step")
+        .transform_filter("isValid(datum.value)")
+        .transform_lookup("at", alt.LookupData(named, "at", ["name"]), as_=["juror"])
+        .transform_lookup("to", alt.LookupData(named, "at", ["name"]), as_=["other"])
+    )
+
+
+# -- each juror's confusion matrix --
+
+_PRINTED = 6  # up to so many labels, the numbers stand in the cells
+
+
+def confusion(
+    evaluation: Evaluation | KeyedEvaluation,
+    *,
+    jurors: Sequence[str] | None = None,
+    most: int = 12,
+    width: float | None = None,
+    height: float | None = None,
+) -> Chart:
+    """How often each juror gives each label to items of each true label: these jurors, or the `most` with most votes.
+
+    Of an Evaluation, confusions are those of the independent-errors model.
+
+    Returns
+    -------
+    altair chart
+    """
+    check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
+    if isinstance(evaluation, Evaluation) and evaluation.exam:
+        raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
+    busiest = sorted(evaluation.jurors, key=lambda j: -evaluation.votes.get(j, 0))[:most]
+    shown = shown_jurors(evaluation, [j for j in evaluation.jurors if j in set(busiest)] if jurors is None else jurors)
+    labels = [str(a) for a in evaluation.labels]
+    solution: Any = evaluation.solution if isinstance(evaluation, KeyedEvaluation) else evaluation.independent.solution
+    if solution is None:
+        raise SketchError("no real solution explains these votes, so there are no confusion matrices")
+    tables = solution.to_float().confusion
+    rows: list[Row] = [
+        {"juror": j, "true": str(a), "said": str(b), "share": number(tables[j][a][b])}
+        for j in shown
+        for a in evaluation.labels
+        for b in evaluation.labels
+    ]
+    cell = 44.0 if len(labels) <= 3 else 34.0 if len(labels) <= _PRINTED else max(11.0, 150 / len(labels))
+    wide = cell * len(labels) if width is None else width
+    tall = cell * len(labels) if height is None else height
+    values = [row["share"] for row in rows if row["share"] is not None]
+    domain = [min([0.0, *values]), max([1.0, *values])]
+    tips = [tip("juror:N", "juror"), tip("true:N", "true label")]
+    tips += [tip("said:N", "vote"), tip("share:Q", "how often", PERCENT)]
+    base = alt.Chart().encode(
+        x=alt.X("said:N", scale=ordered(labels), title="vote").axis(
+            labelAngle=-40 if cell >= 20 else -90, labelLimit=70, ticks=False, domain=False
+        ),
+        y=alt.Y("true:N", scale=ordered(labels), title="true label").axis(labelLimit=70, ticks=False, domain=False),
+        tooltip=tips,
+    )
+    scale = alt.Scale(scheme=SEQUENTIAL, domain=domain)
+    layers = [base.mark_rect().encode(color=alt.Color("share:Q", title="how often", scale=scale).legend(format="%"))]
+    if len(labels) <= _PRINTED:
+        middle = (domain[0] + domain[1]) / 2
+        ink = alt.condition(f"datum.share > {middle}", alt.value("#111111"), alt.value("#F5F5F5"))
+        layers.append(base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=ink))
+    chart = alt.layer(*layers, data=data(placed(rows, "juror", shown))).properties(width=wide, height=tall)
+    columns = max(1, min(len(shown), int(760 / (wide + 30))))
+    chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
+    how = "if errors were independent" if isinstance(evaluation, Evaluation) else "by the answer key"
+    about = [f"{count_noun(evaluation.items, 'item')}; {how}"]
+    about += shown_of(shown, evaluation.jurors, "Those with the most votes" if jurors is None else "Shown")
+    return finish(chart, "Which labels each juror confuses", about)

@@ -1,0 +1,314 @@
+"""The evidence of a report: each chart with its title, how to read it, and what it shows here in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jurors.errors import SketchError
+from jurors.evaluate.card import percent, percent_range
+from jurors.evaluate.dependence import dependence_with_key
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.solution import is_number
+from jurors.reporting import charts
+from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
+from jurors.reporting.charts.partition import is_joined
+from jurors.reporting.tables import ReportFindings
+from jurors.uncertainty.gold import intervals_held
+
+_CONFUSIONS = 12  # confusion matrices of one chart
+
+
+@dataclass(frozen=True)
+class ChartSection:
+    """One chart."""
+
+    id: str
+    title: str
+    about: tuple[str, ...]  #: the chart's own second lines
+    reading: str  #: how to read it
+    finding: str  #: what it shows here; a screen reader reads this instead of the chart
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """Charts that answer one question."""
+
+    id: str
+    title: str
+    exhibits: tuple[ChartSection, ...]
+
+
+def tabs(findings: ReportFindings) -> list[Tab]:
+    """Draw every chart that these findings allow, by the question it answers.
+
+    Returns
+    -------
+    list of Tab
+    """
+    makers: list[tuple[str, str, Sequence[Callable[[ReportFindings], ChartSection]]]] = [
+        ("jurors", "Jurors", (_accuracy, _confusion)),
+        ("key", "Against the key", (_against_key,)),
+        ("labels", "Labels", (_prevalence,)),
+        ("together", "Shared errors", (_dependence, _actual_dependence, _agreement)),
+        ("decisions", "Items", (_partition, _items)),
+        ("doubt", "Uncertainty", (_solutions, _bounds, _information)),
+    ]
+    if findings.evaluation.exam:
+        makers = [("jurors", "Jurors", (_accuracy,))]
+    drawn = []
+    for id_, title, functions in makers:
+        exhibits = []
+        for make in functions:
+            with suppress(SketchError):  # the numbers do not allow it, such as two solutions of a panel
+                exhibits.append(make(findings))
+        if exhibits:
+            drawn.append(Tab(id_, title, tuple(exhibits)))
+    return drawn
+
+
+def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
+    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to."""
+    spec = chart.to_dict(validate=False)
+    title = spec.pop("title")
+    spec["description"] = finding
+    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+
+
+def _needs(value: Any, what: str) -> Any:
+    if value is None:
+        raise SketchError(f"there is no {what}")
+    return value
+
+
+def _accuracy(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    chart = charts.accuracy(e, findings.keyed)
+    drawn = shown_jurors(e)
+    finding = _extremes(e, drawn)
+    if e.exam:
+        reading = "Each dot is a juror's estimated accuracy, each bar its interval."
+    elif len(e.labels) == 2:
+        reading = (
+            "Each point is a juror: its accuracy on items of each label. The upper right corner is perfect. On the "
+            "dashed line, a juror is no better than chance."
+        )
+        if any(x is not None and not 0 <= x <= 1 for j in drawn for x in e.accuracy[j].values()):
+            reading += " A point outside the square is not a possible share: it proves that errors are not independent."
+    else:
+        reading = "For each juror, its accuracy on the items of each label."
+    return _exhibit("accuracy", reading, finding, chart)
+
+
+def _extremes(e: Evaluation, drawn: Sequence[str]) -> str:
+    """Name the least and the most accurate of the jurors that a chart shows."""
+    scores = [(e.score[j], j) for j in drawn if is_number(e.score[j])]
+    if not scores:
+        return "No juror has an accuracy."
+    (low, worst), (high, best) = min(scores), max(scores)
+    return f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
+
+
+def _confusion(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    if len(e.labels) < 3:
+        raise SketchError("of two labels, the accuracies are the whole confusion matrix")
+    chart, confusion = charts.confusion(e), e.independent.confusion
+    drawn = sorted(e.jurors, key=lambda j: -e.votes.get(j, 0))[:_CONFUSIONS]
+    worst = [
+        (confusion[j][a][b], j, a, b)
+        for j in drawn
+        for a in e.labels
+        for b in e.labels
+        if a != b and confusion[j][a][b] is not None and confusion[j][a][b] == confusion[j][a][b]
+    ]
+    finding = "No juror is ever wrong."
+    if worst:
+        share, j, a, b = max(worst, key=lambda entry: entry[0])
+        finding = f"The most frequent confusion: {j} gives “{b}” to {percent(share)} of the items that are “{a}”."
+    reading = "Rows are true labels, columns are votes. An accurate juror has a strong diagonal."
+    return _exhibit("confusion", reading, finding, chart)
+
+
+def _against_key(findings: ReportFindings) -> ChartSection:
+    e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
+    chart = charts.against_key(e, keyed)
+    covered, known = intervals_held(e, keyed)
+    finding = (
+        f"{covered} of {known} score intervals contain the actual score."
+        if known
+        else "There are no intervals to test."
+    )
+    reading = "Each point compares an estimate made without the key with the actual number; on the diagonal they agree."
+    return _exhibit("against-key", reading, finding, chart)
+
+
+def _prevalence(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    if not e.has_grades:
+        raise SketchError("no grades")
+    chart = charts.prevalence(findings.comparison or e, findings.keyed)
+    parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
+    more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
+    finding = f"Estimated: {', '.join(parts)}{more}."
+    if e.majority is not None:
+        says = e.majority.to_float().prevalence
+        gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
+        if gaps:
+            gap, a = max(gaps, key=lambda entry: entry[0])
+            finding += (
+                f" Majority vote differs most on {a}: {percent(says[a])}, a difference of {gap * 100:.1f} points."
+            )
+    reading = (
+        "How common each label is by each method. Where majority vote differs much, do not count majority votes to "
+        "estimate a prevalence."
+    )
+    return _exhibit("prevalence", reading, finding, chart)
+
+
+def _dependence(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    mean = _needs(e.mean_correlation, "dependence")
+    chart = charts.dependence(e)
+    first = e.dependence[0]
+    finding = f"The mean error correlation is about {mean:.2f}."
+    if e.effective_jurors is not None:
+        finding = (
+            f"{len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
+            f"correlation is about {mean:.2f}."
+        )
+    if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
+        finding += (
+            f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an "
+            f"error correlation of about {first.correlation:.2f}."
+        )
+    reading = (
+        "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
+        "tend to share errors. Two accurate jurors agree too, so only an answer key proves it."
+    )
+    made = _exhibit("dependence", reading, finding, chart)
+    return replace(made, about=made.about[1:])  # the first line is in the finding
+
+
+def _actual_dependence(findings: ReportFindings) -> ChartSection:
+    """Error correlations by the key: what the estimates aim at."""
+    keyed = _needs(findings.keyed, "answer key")
+    actual = dependence_with_key(keyed)
+    pairs = actual.pairs()
+    finding = (
+        f"By the answer key, {len(actual.jurors)} jurors are worth {actual.effective_jurors:.1f} independent ones; the "
+        f"mean error correlation is {actual.mean_correlation:+z.3f}."
+    )
+    if pairs:
+        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
+    reading = "The actual error correlations. Where they differ from the estimates, use these."
+    made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
+    return replace(made, about=made.about[1:], title="How far errors are correlated, by the answer key")
+
+
+def _agreement(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    chart = charts.agreement(e)
+    reading = "The share of common items on which two jurors agree. Jurors that agree can be wrong together."
+    exhibit = _exhibit("agreement", reading, "", chart)
+    finding = f"{exhibit.about[0].rstrip('.')}."
+    return replace(exhibit, about=exhibit.about[1:], finding=finding, spec={**exhibit.spec, "description": finding})
+
+
+def _partition(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    partition = _needs(e.partition, "partition")
+    chart = charts.partition(e)
+    wrong = e.wrong_labels
+    finding = (
+        f"Taking the best label of each item, about {wrong:.1%} are wrong."
+        if wrong is not None
+        else "This method does not estimate how many labels are wrong."
+    )
+    reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
+    if is_joined(partition) and len(e.labels) == 2:
+        reading = (
+            "Each bar groups the items with a similar share of votes for one label: above, split by estimated true "
+            "label, below, by majority vote."
+        )
+    elif is_joined(partition):
+        reading = "Each bar groups the items with the same label by majority vote, split by estimated true label."
+    exhibit = _exhibit("partition", reading, finding, chart)
+    return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
+
+
+def _items(findings: ReportFindings) -> ChartSection:
+    labelling = _needs(findings.labelling, "item")
+    chart = charts.items(labelling)
+    wrong = labelling.wrong_labels
+    finding = (
+        f"About {wrong:.1%} of {len(labelling):,} labels are wrong."
+        if wrong is not None
+        else "These labels are majority votes, without an estimate of their errors."
+    )
+    reading = "All items by the probability that their best label is wrong. Review those on the left first."
+    exhibit = _exhibit("items", reading, finding, chart)
+    return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
+
+
+def _solutions(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    chart = charts.solutions(e)
+    finding = (
+        f"If errors are independent, {len(e.independent.solutions)} solutions explain the votes; selected: "
+        f"{e.independent.rule}."
+    )
+    reading = "Votes alone cannot distinguish a solution from its mirror image, in which the labels are exchanged."
+    return _exhibit("solutions", reading, finding, chart)
+
+
+def _bounds(findings: ReportFindings) -> ChartSection:
+    curve = _needs(findings.curve, "curve")
+    chart = charts.bounds(curve)
+    is_prevalence = curve["statistic"] == "prevalence"
+    label = curve["label"][is_prevalence][0]
+    is_shown = is_prevalence & (curve["label"] == label) & (curve["low"] == curve["low"])
+    columns = (curve[name][is_shown].astype(float).tolist() for name in ("correlation", "low", "high"))
+    rows = list(zip(*columns, strict=True))
+    open_at = next((x for x, low, high in rows if high - low > 0.5), None)
+    if open_at is not None:
+        finding = f"At an error correlation of {open_at:.4f}, the bounds of {label} are more than 50 points apart."
+    elif not rows:
+        finding = "No correlation on the axis explains the votes."
+    else:
+        x, low, high = rows[-1]
+        finding = (
+            f"With error correlations up to {x:.4f}, between {percent_range((low, high))}% of the items are {label}."
+        )
+    reading = (
+        "If no error correlation (here a covariance) exceeds the value on the horizontal axis, the truth is guaranteed "
+        "to lie in the band. Where a band covers everything, the votes prove nothing."
+    )
+    return _exhibit("bounds", reading, finding, chart)
+
+
+def _information(findings: ReportFindings) -> ChartSection:
+    e = findings.evaluation
+    chart = charts.information(e)
+    errors = e.independent.standard_error
+    if len(e.jurors) == 3 and len(e.labels) == 2 and not e.exam:
+        reading = (
+            "The standard error of the prevalence for jurors between chance and perfect, at every prevalence, if "
+            "errors were independent. It grows where jurors are weak or a label is rare."
+        )
+        exhibit = _exhibit("information", reading, "", chart)
+        finding = f"{exhibit.about[1]}." if len(exhibit.about) > 1 else "This test lies outside the map."
+        return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
+    known = [(x, j) for j, x in errors["score"].items() if is_number(x)] if errors is not None else []
+    finding = "This method has no standard errors."
+    if known:
+        error, juror = max(known)
+        finding = f"The least precise score is that of {juror}: standard error {error:.3f}, if errors were independent."
+    reading = (
+        "The standard error of each juror's score, against how far the juror is above chance. It does not include "
+        "correlated errors, which the intervals do."
+    )
+    return _exhibit("information", reading, finding, chart)

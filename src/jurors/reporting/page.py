@@ -1,0 +1,649 @@
+"""The report page: one self-contained HTML file, its provenance, and the Vega runtime that draws its charts.
+
+The verdict comes first, then evidence, the numbers, and where they come from. Nothing in the page can request anything
+from the network: its policy forbids all requests and all scripts but the two it carries, named by their hashes. Names
+and labels are text everywhere; templates escape, scripts use text nodes only.
+"""
+
+from __future__ import annotations
+
+import base64
+import glob
+import gzip
+import hashlib
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any, cast
+
+from jurors._files import atomic_path, atomic_write, check_writable
+from jurors.errors import JurorsError, VotesError
+from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
+from jurors.options import GradingOptions, column_names, command_line, text_columns
+from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
+from jurors.versions import VERSION
+from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from markupsafe import Markup
+
+    from jurors.evaluate.alarms import Alarm
+    from jurors.evaluate.evaluation import Evaluation
+    from jurors.pairwise.data import Preferences
+    from jurors.reporting.evidence import ChartSection
+    from jurors.reporting.tables import IntervalRow, ReportFindings
+    from jurors.sketch.sketch import Sketch
+    from jurors.votes.item_texts import ItemTexts
+    from jurors.votes.key import Key
+    from jurors.votes.table import Votes
+
+
+# -- what the pages of all kinds of answers share --
+
+# Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
+_COMPILED: dict[str, CodeType] = {}
+
+
+def check_drawable() -> None:
+    """Raise JurorsError, in one line, if the libraries that make the page are missing."""
+    missing = [package for package in ("altair", "jinja2", "vl_convert") if find_spec(package) is None]
+    if missing:
+        raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
+
+
+def template(name: str, filters: Mapping[str, Any]) -> Template:
+    """Load a page's template, with the parts that all pages have.
+
+    Returns
+    -------
+    jinja2.Template
+    """
+    from jinja2 import Environment, Template
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
+    environment.filters.update(filters)
+    if name not in _COMPILED:
+        _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
+    return Template.from_code(environment, _COMPILED[name], environment.make_globals(None))
+
+
+def resource(name: str) -> str:
+    """Read a file of the templates."""
+    return (files("jurors.reporting") / "templates" / name).read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """Make the page's style; the ink of charts, one for white and black pages alike, takes the page's own colour.
+
+    Returns
+    -------
+    str
+        CSS.
+    """
+    from jurors.reporting.charts.base import ORANGE, config
+
+    inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
+    rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
+    return COLOURS + resource("report.css") + "".join(rules)
+
+
+def _escaped(value: Any) -> Any:
+    """Escape what the template prints: text is visible, and never changes the direction of its neighbours."""
+    return escape_text(value) if type(value) is str else value
+
+
+def bar(row: IntervalRow, low: float, high: float) -> Markup:
+    """Draw a score on its interval, on an axis from `low` to `high`; hidden from screen readers.
+
+    Returns
+    -------
+    Markup
+        SVG.
+    """
+    from markupsafe import Markup
+
+    def at(x: float) -> str:
+        return f"{2 + 96 * (x - low) / (high - low):.1f}"
+
+    parts = [Markup('<line class="track" x1="2" x2="98" y1="7" y2="7"/>')]
+    if row.ends[0] == row.ends[0]:
+        parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
+    if row.score is not None:
+        parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
+    if row.actual is not None and row.actual == row.actual:
+        parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
+    svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
+    return svg.format(Markup("").join(parts))
+
+
+# -- the page --
+
+_PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
+_MAX_PACKED = 450_000  # of the numbers, and of the charts
+_LARGEST = ("partition", "solutions", "majority", "details", "confusion")  # what a page leaves out first
+_MAX_LOUD = 4
+_THESE = ", which these are"
+
+
+def report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the report of some votes as one HTML file, whole or not at all; options as in `report_html`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
+    ...          ["no", "yes", "yes"]] * 10
+    >>> report(votes, f"{folder}/report.html").name
+    'report.html'
+    """
+    target = Path(path)
+    check_writable(target)
+    atomic_write(target, report_html(source, **options))
+    return target
+
+
+def report_html(
+    source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
+    texts: ItemTexts | None = None, answers: Any = None, **options: Any,
+) -> str:  # fmt: skip
+    """Make the report of some votes as one self-contained HTML page.
+
+    Parameters
+    ----------
+    source
+        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file.
+    key
+        True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
+    title
+        The page's title; else the name of the file, with its folder.
+    command
+        The command line to show, where there was one.
+    texts
+        What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
+    answers
+        The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
+    options
+        As in `grade`: how to grade, and how to read a file.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
+    ...          ["no", "yes", "yes"]] * 10
+    >>> page = report_html(votes, title="Three judges")
+    >>> page.startswith("<!doctype html>"), len(page) < 1_500_000
+    (True, True)
+    """
+    check_drawable()
+    from jurors.pairwise.data import Preferences, read_pairs
+    from jurors.reporting import tables as findings
+
+    grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
+    is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
+    inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
+              ("answers", answers)]  # fmt: skip
+
+    def pairs_page() -> str:
+        reading = {name: value for name, value in options.items() if name != "scale"}
+        return make(
+            lambda: (read_pairs(source, **reading), None), shown_options=reading, reading=reading, kind=PREFERENCES
+        ).html
+
+    make = partial(
+        make_page, inputs=inputs, title=title, command=command, grading=grading, texts=texts, answers=answers
+    )
+    if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
+        return pairs_page()
+    shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
+    reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)} if is_named else options
+    try:
+        return make(lambda: findings.read(source, key, **options), shown_options=shown_options, reading=reading).html
+    except VotesError as error:
+        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            raise
+    return pairs_page()
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and its alarms."""
+
+    html: str
+    alarms: tuple[Alarm, ...]
+
+
+def make_page(
+    read: Callable[[], tuple[Votes | Sketch | Preferences, Key | None]],
+    *,
+    kind: Kind = LABELS,
+    inputs: Sequence[tuple[str, Any]],
+    title: str | None = None,
+    command: str | None = None,
+    grading: Mapping[str, Any],
+    shown_options: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    texts: ItemTexts | None = None,
+    answers: Any = None,
+) -> Page:
+    """Make the page of the votes (and the key), or the preferences, that `read` gives.
+
+    Parameters
+    ----------
+    read
+        Called once the work on the page's other parts has started.
+    kind
+        Of the data, where that is known; votes may turn out to be numbers.
+    inputs
+        What is read, and as what: the votes first.
+    title, command
+        As in `report_html`.
+    grading, shown_options
+        The options of `grade`, and all others that the page should list.
+    reading
+        The options that say how the votes are read: the commands of the page repeat them.
+    texts, answers
+        What shows the items that a person should look at, and the sheets of an audit.
+
+    Returns
+    -------
+    Page
+    """
+    check_drawable()
+    from jurors.reporting.numbers_and_pairs import PAGES, render_kind
+    from jurors.reporting.tables import find_findings
+
+    others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
+    kind.applicable(grading, others, where=_THESE)  # before anything is read
+    with closing(RuntimeMaker()) as maker:
+        checksums = Checksums(inputs)
+        data, key = read()
+        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading)
+        heading = title or _title(inputs[0][1]) or "Report card"
+        if kind in PAGES:
+            options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
+            content = PAGES[kind](data, options["level"], command_on)
+            about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
+            return Page(render_kind(content, about, heading), content.alarms)
+        findings = find_findings(cast("Votes | Sketch", data), key, texts=texts, answers=answers, **grading)
+        e = findings.evaluation
+        options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
+        about = provenance(checksums.result(), {**options, **shown_options}, command)
+        return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
+
+
+def command_writer(source: Any, reading: Mapping[str, Any]) -> Callable[..., str]:
+    """Give a function that writes a command on the votes, with the options by which they are read.
+
+    Returns
+    -------
+    callable
+        (name, *further words) -> a line to paste into a shell.
+
+    Examples
+    --------
+    >>> command_writer("votes.csv", {"item": "q", "layout": "auto"})("check", "--quiet")
+    'jurors check votes.csv --item q --quiet'
+    """
+    parts = source if isinstance(source, (list, tuple)) else (source,)
+    is_named = bool(parts) and all(isinstance(part, (str, Path)) and str(part) != "-" for part in parts)
+    files = [without_secrets(str(part)) for part in parts] if is_named else ["FILE"]
+    home = os.path.join(os.path.expanduser("~"), "")
+
+    def write(name: str, *more: str) -> str:
+        line = command_line(name, files, reading, *more)
+        for file in files:
+            if len(home) > 2 and file.startswith(home):  # a shell extends ~ where it is not quoted
+                line = line.replace(shlex.quote(file), f"~/{shlex.quote(file.removeprefix(home))}")
+        return line
+
+    return write
+
+
+def render(
+    findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, command: Callable[..., str]
+) -> str:
+    """Render the page of these findings; `command` writes a command on their votes.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    from markupsafe import Markup
+
+    from jurors.evaluate.card import footnotes, heading, percent
+    from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
+    from jurors.reporting.evidence import tabs
+    from jurors.reporting.tables import (
+        audit_lines,
+        audit_tables,
+        interval_text,
+        method_sentence,
+        name,
+        number_tables,
+        sentences,
+    )
+
+    e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
+    rows = ranking(e, keyed)
+    alarms = shown_alarms(e.alarms)
+    # Charts too large for a page are named, not drawn.
+    all_tabs = tabs(findings)
+    exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
+    unshown: list[ChartSection] = []
+    specs = _packed({id_: x.spec for id_, x in exhibits.items()})
+    while len(specs) > _MAX_PACKED:
+        largest = max(exhibits, key=lambda id_: len(compact_json(exhibits[id_].spec)))
+        unshown.append(exhibits.pop(largest))
+        specs = _packed({id_: x.spec for id_, x in exhibits.items()})
+    fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
+    shown_tabs = [tab for tab in fitting if tab.exhibits]
+    numbers, numbers_type, numbers_note = _numbers(e)
+    script = resource("report.js")
+    runtime = maker.result()
+    first, last = first_and_last(rows)
+    # Every alarm, and the first warnings; the page folds the others.
+    loud = [alarm for alarm in alarms if alarm.level != "note"]
+    shown = max(_MAX_LOUD, sum(alarm.level == "alarm" for alarm in loud))
+    scores = [x for r in rows for x in (r.score, *r.ends, r.actual)]
+    known = [x for x in scores if x is not None and x == x]
+    low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
+    filters: dict[str, Any] = {
+        "name": name,
+        "percent": percent,
+        "range": interval_text,
+        "bar": lambda row: bar(row, low, high),
+    }
+    return template("report.html.jinja", filters).render(
+        title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
+        css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
+        verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
+        notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
+        first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
+        can_rank=sum(row.is_ranked for row in rows),
+        level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
+        actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
+        proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
+        audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
+        method=method_sentence(findings), footnotes=sentences(footnotes(e)), tables=number_tables(findings),
+        numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
+        specs=specs, vega=runtime.packed,
+        unshown=[(x, command("report", "--chart", x.id.removesuffix("-key"), "-o", f"{x.id}.svg")) for x in unshown],
+    )  # fmt: skip
+
+
+def _file_name(source: Any) -> str | None:
+    """Name the file of the votes; None where there is none, or several."""
+    if isinstance(source, tuple) and len(source) == 1:
+        source = source[0]
+    return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None
+
+
+def _title(source: Any) -> str | None:
+    """Name the file with its folder, since many are called votes.csv; but not with the user's home folder."""
+    name = _file_name(source)
+    if name is None:
+        return None
+    folder = Path(without_secrets(str(source[0] if isinstance(source, tuple) else source))).parent
+    is_informative = folder.name not in ("", "..") and folder.absolute() != Path.home()
+    return f"{folder.name}/{name}" if is_informative else name
+
+
+def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
+    """Embed what `jurors grade --format json` prints as a script element that runs nothing; compressed if large."""
+    from markupsafe import Markup
+
+    document = e.to_dict()
+    text = compact_json(document)
+    if len(text) <= _PLAIN:
+        return Markup(inert(text)), "application/json", ""  # noqa: S704
+    packed, left_out = _zipped(text), []
+    for key in _LARGEST:
+        if len(packed) > _MAX_PACKED and document.pop(key, None) is not None:
+            left_out.append(key)
+            packed = _packed(document)
+    without = f" and without {', '.join(left_out)}: too large for a page" if left_out else ""
+    return Markup(packed), "application/gzip;base64", f", compressed (gzip, then base64){without}"  # noqa: S704
+
+
+def _packed(document: Any) -> str:
+    return _zipped(compact_json(document))
+
+
+def _zipped(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+
+
+# -- provenance: which files (with checksums), which version, which options, when --
+
+VOTES = "votes"
+_MAX_FILES = 200  # of a folder or pattern; the others are counted
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that was read."""
+
+    role: str  #: "votes", "answer key", "gold items"
+    name: str
+    size: int | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Everything needed to make the page again."""
+
+    inputs: tuple[Input, ...]
+    options: dict[str, str]
+    command: str | None
+    time: str
+    version: str
+    python: str
+    platform: str
+
+
+class Checksums:
+    """Compute the inputs' checksums in a thread while the votes are graded."""
+
+    def __init__(self, inputs: Sequence[tuple[str, Any]]) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._futures: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
+        self._pool.shutdown(wait=False)
+
+    def result(self) -> tuple[Input, ...]:
+        """Wait for the inputs, each with its size and checksum if it is a file."""
+        return tuple(checked for future in self._futures for checked in future.result())
+
+
+def _inputs(role: str, source: Any) -> list[Input]:
+    if source is None:
+        return []
+    if role == VOTES and are_files(source):
+        return [checked for file in source for checked in _inputs(role, file)]
+    if isinstance(source, str) and source == "-":
+        return [Input(role, "standard input")]
+    if not isinstance(source, (str, Path)):
+        return [Input(role, f"{type(source).__name__} in memory")]
+    files = _files(source)
+    inputs = [_checked(role, path) for path in files[:_MAX_FILES]]
+    if len(files) > _MAX_FILES:
+        inputs.append(Input(role, f"… and {len(files) - _MAX_FILES:,} more files"))
+    return inputs or [Input(role, _short(str(source)))]
+
+
+def _files(source: str | Path) -> list[Path]:
+    """List the files that a path, a folder or a pattern names."""
+    if is_served(source):
+        return []
+    path = Path(split_inside(str(source))[0])
+    try:
+        if path.is_dir():
+            return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+        if path.exists():
+            return [path] if path.is_file() else []
+    except OSError:  # a name too long to be one
+        return []
+    return sorted(Path(name) for name in glob.glob(str(path), recursive=True) if Path(name).is_file())
+
+
+def _checked(role: str, path: Path) -> Input:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
+    except OSError as error:
+        raise VotesError(f"cannot read {path}: {error.strerror or error}") from None
+    return Input(role, path.name, size, digest)
+
+
+def _short(text: str) -> str:
+    """Remove the user's home folder from a path, and the password from an address."""
+    home = os.path.expanduser("~")
+    text = without_secrets(text)
+    return text.replace(home + os.sep, f"~{os.sep}") if len(home) > 1 else text
+
+
+def provenance(inputs: tuple[Input, ...], options: Mapping[str, Any], command: str | None) -> Provenance:
+    """Record the provenance of a page made now; $SOURCE_DATE_EPOCH, if it is set, is "now".
+
+    Returns
+    -------
+    Provenance
+    """
+    shown = {}
+    for name, value in options.items():
+        if value is None or value is False or (isinstance(value, (tuple, list)) and not value):
+            continue  # not given
+        if isinstance(value, (str, int, float, bool)):
+            shown[name] = _short(str(value))
+        elif isinstance(value, (list, tuple)) and len(value) <= 50:
+            shown[name] = ", ".join(without_secrets(str(part)) for part in value)
+        else:
+            shown[name] = type(value).__name__
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = float(epoch) if epoch.isdigit() else time.time()
+    return Provenance(
+        inputs=inputs,
+        options=shown,
+        command=None if command is None else _short(command),
+        time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now)),
+        version=VERSION,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+    )
+
+
+# -- the Vega runtime: made by vl-convert once, cached for the user, carried by every page --
+#
+# The page carries it compressed (300 KB instead of 900) and the browser unpacks it; the page's policy allows exactly
+# this script, by its hash.
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_MAKE = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The script as the page carries it."""
+
+    packed: str  #: gzip, then base64
+    hash: str  #: as a content security policy writes it
+
+
+class RuntimeMaker:
+    """Start making the script at once, in parallel to other work; `result` waits for it.
+
+    In a process of its own, because vl-convert holds Python's global lock for the second or two that it takes.
+    """
+
+    def __init__(self) -> None:
+        self._cache = _cache_file()
+        self._runtime = _read(self._cache)
+        self._process: subprocess.Popen[bytes] | None = None
+        if self._runtime is None and sys.executable:
+            command = [sys.executable, "-c", _MAKE]
+            try:
+                self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+            except OSError:  # no second process available: `result` makes it here
+                self._process = None
+
+    def result(self) -> Runtime:
+        """Get the script from the cache or the other process, or make it here."""
+        if self._runtime is None:
+            script = b""
+            if self._process is not None:
+                script, _ = self._process.communicate()
+                script = script if self._process.returncode == 0 else b""
+            if not script:
+                import vl_convert
+
+                script = vl_convert.javascript_bundle(_SNIPPET).encode()
+            self._runtime = gzip.compress(script, 9, mtime=0), script
+            _store(self._cache, self._runtime[0])
+        packed, script = self._runtime
+        digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+        return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
+
+    def close(self) -> None:
+        """End the other process, unless `result` has."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def _cache_file() -> Path | None:
+    """Locate this version's script in the cache; None without a home."""
+    from importlib.metadata import version
+
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(folder) if os.path.isabs(folder) else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "jurors" / f"vega-{version('vl-convert-python')}.js.gz"
+
+
+def _read(path: Path | None) -> tuple[bytes, bytes] | None:
+    """Read the packed and the plain script; None if there is none, or a broken one (gzip checks itself)."""
+    try:
+        packed = path.read_bytes() if path else b""
+        script = gzip.decompress(packed)
+    except (OSError, EOFError, ValueError):
+        return None
+    return (packed, script) if b"vegaEmbed" in script else None
+
+
+def _store(path: Path | None, packed: bytes) -> None:
+    """Store it for the next report; a page does not need this to succeed."""
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with atomic_path(path) as draft:
+            draft.write_bytes(packed)
+    except (OSError, VotesError):
+        return

@@ -1,0 +1,108 @@
+"""Python does what the command line does: every kind of data, groups, gold, and frames in the users' own ids."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import panels
+import pytest
+
+import jurors
+from jurors.jury.groups import ByGroup
+from jurors.numeric.grade import NumberGrades
+from jurors.numeric.score import NumberScores
+
+PANEL = panels.simulate(240, 4, seed=8)
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Two answers to each of 120 questions, one vote per row."""
+    wide = pd.DataFrame(np.where(PANEL.votes == 0, "fail", "pass"), columns=["ann", "bob", "cy", "dee"])
+    wide.insert(0, "model", ["x|1", "y"] * 120)
+    wide.insert(0, "question", np.repeat(np.arange(120), 2))
+    return wide.melt(["question", "model"], var_name="juror", value_name="label")
+
+
+@pytest.fixture
+def numbers() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    truth = rng.normal(5, 2, 80)
+    columns = {name: (truth + rng.normal(size=80)).round(2) for name in ("ann", "bob", "cy")}
+    return pd.DataFrame({"item": range(80), "topic": ["a", "b"] * 40, **columns})
+
+
+def test_labels_of_items_that_two_columns_name_join_with_the_table(frame: pd.DataFrame, tmp_path: Path) -> None:
+    labels = jurors.label(frame, item=["question", "model"]).to_frame()
+    assert list(labels.columns) == ["question", "model", "label", "probability"]
+    assert pd.api.types.is_integer_dtype(labels["question"])
+    joined = frame.merge(labels, on=["question", "model"], suffixes=("", "_best"))
+    assert len(joined) == len(frame)
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    assert jurors.label(tmp_path / "votes.csv", item="question,model").to_frame().equals(labels)
+
+
+def test_labels_keep_the_ids_and_the_type_of_the_items(frame: pd.DataFrame) -> None:
+    frame = frame[frame["model"] == "y"].drop(columns="model").rename(columns={"question": "item"})
+    labels = jurors.label(frame).to_frame()
+    assert labels["item"].tolist() == list(range(120))
+    best = labels.set_index("item")["label"].rename("best")
+    assert len(frame.set_index("item").join(best).dropna()) == len(frame)
+
+
+def test_check_takes_a_frame_with_the_options_of_grade(frame: pd.DataFrame, numbers: pd.DataFrame) -> None:
+    verdict = jurors.check(frame, item=["question", "model"], min_score=0.1, level=0.9)
+    assert verdict.passed
+    assert verdict.evaluation is not None
+    assert verdict.evaluation.level == 0.9
+    assert jurors.check(numbers, ignore=["topic"], min_reliability=0.001).passed
+    with pytest.raises(jurors.OptionError, match="level= changes nothing"):
+        jurors.check(jurors.grade(frame, item=["question", "model"]), level=0.9)
+
+
+def test_numbers_and_groups_are_taken_by_every_verb(frame: pd.DataFrame, numbers: pd.DataFrame) -> None:
+    assert isinstance(jurors.grade(numbers, ignore=["topic"]), NumberGrades)
+    key = numbers.set_index("item")["ann"]
+    assert isinstance(jurors.score(numbers, key, ignore=["topic"]), NumberScores)
+    votes = frame.assign(item=frame["question"].astype(str) + frame["model"]).drop(columns="question")
+    graded = jurors.grade(votes, by="model")
+    assert isinstance(graded, ByGroup)
+    assert list(graded.groups) == ["x|1", "y"]
+    assert set(jurors.label(votes, by="model").to_frame()["group"]) == {"x|1", "y"}
+    truth = dict.fromkeys(votes["item"], "pass")
+    assert list(jurors.score(votes, truth, by="model").groups) == ["x|1", "y"]
+
+
+def test_a_jury_takes_gold_and_predicts_what_label_says() -> None:
+    gold = {k: int(PANEL.truth[k]) for k in range(60)}
+    jury = jurors.Jury(gold=gold)
+    labels = jury.fit_predict(PANEL.votes)
+    graded = jurors.grade(PANEL.votes, gold=gold)
+    assert jury.evaluation_.score == graded.score
+    label = jurors.label(PANEL.votes, evaluation=graded)
+    assert labels.tolist() == label.label.tolist()
+    assert jury.predict_proba(PANEL.votes).max(axis=1) == pytest.approx(label.probability)
+    with pytest.raises(jurors.OptionError, match="use fit"):
+        jury.partial_fit(PANEL.votes)
+
+
+def test_labels_without_a_probability_are_counted_in_an_alarm() -> None:
+    sketch = jurors.Sketch.from_counts({"AAB": 30, "ABA": 30, "BAA": 30, "BBB": 30, "AAA": 1, "BBA": 1}, jurors="ijk")
+    labelling = jurors.label(sketch, errors="independent")
+    assert np.isnan(labelling.probability).all()
+    (alarm,) = (alarm for alarm in labelling.alarms if alarm.reason == "majority_fallback")
+    assert alarm.value == 122
+    assert labelling.wrong_labels is None
+
+
+@pytest.mark.parametrize("verb", ["grade", "label", "check", "score"])
+def test_options_show_up_in_help_and_completion(verb: str) -> None:
+    parameters = inspect.signature(getattr(jurors, verb)).parameters
+    assert {"item", "juror", "scale"} <= set(parameters)
+    if verb != "score":
+        assert {"method", "gold", "errors", "level"} <= set(parameters)
+    if verb == "check":
+        assert {"min_score", "max_wrong", "baseline"} <= set(parameters)

@@ -1,0 +1,158 @@
+"""`systems`: rates, differences and tiers of systems by a panel of judges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import run
+
+import jurors
+from jurors.errors import JurorsError, OptionError
+from jurors.jury.systems import SystemComparison
+
+
+def judged(rates: dict[str, float], items: int = 300, judges: int = 5, accuracy: float = 0.85, seed: int = 0) -> Any:
+    """A table with a row per answer: question, model and the judges' verdicts; and the truth by item."""
+    rng = np.random.default_rng(seed)
+    rows, truth = [], {}
+    for model, rate in rates.items():
+        for question in range(items):
+            is_good = rng.random() < rate
+            truth[f"q{question}:{model}"] = "pass" if is_good else "fail"
+            votes = np.where((rng.random(judges) < accuracy) == is_good, "pass", "fail")
+            rows.append((f"q{question}:{model}", model, *votes))
+    return pd.DataFrame(rows, columns=["item", "model", *(f"judge_{k}" for k in range(judges))]), truth
+
+
+def compare(frame: Any, **options: Any) -> SystemComparison:
+    return jurors.systems(frame.drop(columns="model"), by=frame["model"].tolist(), **options)
+
+
+def test_json_has_the_documented_keys_and_the_numbers_of_the_result() -> None:
+    frame, _ = judged({"new": 0.8, "old": 0.6, "base": 0.4})
+    result = compare(frame)
+    document = json.loads(result.to_json())
+    assert document["schema"] == "jurors.systems/1"
+    assert document["good"] == "pass"
+    assert list(document["systems"]) == ["new", "old", "base"]
+    assert {"rate", "low", "high", "items", "raw"} <= set(document["systems"]["new"])
+    (first, *_) = document["differences"]
+    assert {"a", "b", "difference", "low", "high", "paired", "order"} <= set(first)
+    assert first["order"] in ("settled", "leaning", "not settled")
+    assert sorted(name for tier in document["ranking"] for name in tier) == ["base", "new", "old"]
+    frame_of_rates = result.to_frame().set_index("system")
+    assert frame_of_rates.rate["new"] == result.systems["new"].rate == document["systems"]["new"]["rate"]
+
+
+def test_a_large_difference_by_good_judges_is_settled_and_a_small_one_is_not() -> None:
+    far = compare(judged({"a": 0.9, "b": 0.2}, accuracy=0.95)[0])
+    assert far.differences[0].order == "settled"
+    assert far.ranking == (("a",), ("b",))
+    near = compare(judged({"a": 0.62, "b": 0.58})[0])
+    assert near.differences[0].order == "not settled"
+    assert len(near.ranking) == 1
+
+
+def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
+    rng = np.random.default_rng(3)
+    votes = np.where(rng.random((600, 4)) < np.repeat([0.9, 0.2], 300)[:, None], "pass", "fail")
+    result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)  # judges follow the system, not the answer
+    assert all(d.order != "settled" for d in result.differences) or result.systems["a"].rate > result.systems["b"].rate
+
+
+def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
+    errors = []
+    for seed in range(6):
+        frame, truth = judged({"a": 0.7, "b": 0.5}, accuracy=0.85, seed=seed)
+        rng, judges = np.random.default_rng(seed), frame.filter(like="judge").columns
+        lenient = np.repeat(rng.random((len(frame), 1)) < 0.3, len(judges), axis=1)
+        frame[judges] = frame[judges].mask(lenient, "pass")  # judges share a bias: some answers pass with all of them
+        items = list(truth)
+        gold = {items[k]: truth[items[k]] for k in rng.choice(len(items), 100, replace=False)}
+        without, with_gold = compare(frame), compare(frame, gold=gold)
+        for name in ("a", "b"):
+            rate = np.mean([label == "pass" for item, label in truth.items() if item.endswith(name)])
+            before, after = without.systems[name], with_gold.systems[name]
+            assert after.high - after.low < before.high - before.low
+            assert after.gold > 20
+            errors.append((abs(before.rate - rate), abs(after.rate - rate)))
+    before, after = np.mean(errors, axis=0)
+    assert after < 0.8 * before
+
+
+def test_with_all_labels_known_the_rates_are_the_true_ones() -> None:
+    frame, truth = judged({"a": 0.7, "b": 0.5}, items=100, accuracy=0.7)
+    result = compare(frame, gold=truth)
+    for name in ("a", "b"):
+        true = np.mean([label == "pass" for item, label in truth.items() if item.endswith(name)])
+        rate = result.systems[name]
+        assert rate.rate == pytest.approx(true)
+        assert (rate.low, rate.high) == pytest.approx((true, true))
+
+
+def test_the_order_of_rows_and_of_systems_changes_nothing() -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.5, "c": 0.45})
+    shuffled = frame.sample(frac=1, random_state=1)
+    first, second = compare(frame), compare(shuffled)
+    for name, rate in first.systems.items():
+        assert second.systems[name].rate == pytest.approx(rate.rate)
+        assert second.systems[name].low == pytest.approx(rate.low, abs=1e-6)
+    assert first.ranking == second.ranking
+
+
+def test_systems_that_answered_the_same_questions_are_paired_and_others_are_not() -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.5}, items=60)
+    assert compare(frame).differences[0].paired
+    frame["item"] = [f"x{k}" for k in range(len(frame))]
+    assert not compare(frame).differences[0].paired
+
+
+def test_a_system_with_three_items_is_shown_and_in_no_tier() -> None:
+    frame, _ = judged({"a": 0.9, "b": 0.3}, items=100)
+    few = frame[frame.model == "a"].head(3).assign(model="tiny", item=["t1", "t2", "t3"])
+    result = compare(pd.concat([frame, few]))
+    assert result.systems["tiny"].items == 3
+    assert "tiny" not in {name for tier in result.ranking for name in tier}
+
+
+def test_levels_have_a_mean_level() -> None:
+    rng = np.random.default_rng(0)
+    level = np.repeat([4, 2], 150)[:, None] + rng.integers(-1, 2, (300, 4))
+    result = jurors.systems(level, by=["a"] * 150 + ["b"] * 150, scale="ordinal")
+    assert result.good is None
+    assert result.systems["a"].rate == pytest.approx(4, abs=0.2)
+    assert result.differences[0].difference == pytest.approx(2, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("by", "options", "message"),
+    [(["a"] * 80, {}, "at least two systems"), (["a", "b"] * 40, {"good": "pas"}, "pass"), (["a"] * 3, {}, "rows")],
+)
+def test_bad_input_is_one_line(by: list[str], options: dict[str, Any], message: str) -> None:
+    frame, _ = judged({"a": 0.8}, items=80)
+    with pytest.raises(JurorsError, match=message) as caught:
+        jurors.systems(frame.drop(columns="model"), by=by, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_labels_without_a_word_for_good_need_one() -> None:
+    with pytest.raises(OptionError, match="good= must name the label"):
+        jurors.systems([["x", "y", "x"], ["y", "y", "x"]] * 20, by=["a", "b"] * 20)
+
+
+def test_the_command_prints_a_short_card_and_json(tmp_path: Path) -> None:
+    frame, _ = judged({f"model-{k}": 0.3 + 0.06 * k for k in range(10)}, items=40)
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    shown = run("systems", path, "--system", "model", "--good", "pass")
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    document = json.loads(run("systems", path, "--system", "model", "--format", "json").stdout)
+    assert len(document["systems"]) == 10

@@ -1,0 +1,142 @@
+"""Who is named as weak, best, swapped or erring together, who is not, and what the page advises."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import panels
+import pytest
+
+import jurors
+from jurors.evaluate.alarms import Alarm
+from jurors.jury.compare import score_labels
+from jurors.reporting.content import actions, correlated_groups, first_and_last, people, ranking, shown_alarms
+from jurors.reporting.page import _title, command_writer
+from jurors.reporting.tables import name, names
+from jurors.uncertainty.alarms import clearly_weak
+
+COMMAND = command_writer("v.csv", {})
+
+
+def _plain(text: Any) -> str:
+    return re.sub(r"<[^>]*>", "", str(text))
+
+
+def _votes(accuracies: Any, items: int = 1_000, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, items)
+    return np.where(rng.random((items, len(accuracies))) < np.asarray(accuracies), truth[:, None], 1 - truth[:, None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
+    result = jurors.grade(_votes([0.75] * 40, seed=seed))
+    assert clearly_weak(result) == []
+    assert "Equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
+
+
+def test_nobody_is_called_weak_where_errors_are_correlated() -> None:
+    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
+    quiet = " ".join(_plain(one.text) for one in actions(result, None, COMMAND))
+    assert "Check e: at least five points below" in quiet
+    shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors are correlated"),))
+    assert "Check e" not in " ".join(_plain(one.text) for one in actions(shared, None, COMMAND))
+
+
+def test_without_a_key_nobody_is_said_to_share_errors_and_the_advice_names_the_pair_with_the_highest_kappa() -> None:
+    result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
+    alarm = Alarm("correlated_errors", "warning", "errors are correlated", 0.2, tuple("abcd"))
+    changed = replace(result, alarms=(alarm,))
+    assert not any("shares errors" in one for row in ranking(changed) for one in row.remarks)
+    first, second = result.dependence[0].jurors
+    text = _plain(actions(changed, None, COMMAND)[0].text)
+    assert text.startswith(f"Compare {first} and {second} with the others, or add gold labels")
+    assert not re.search(r"leave out|drop|remove", text.lower())
+
+
+def test_with_a_key_those_who_share_errors_are_named() -> None:
+    votes = _votes([0.75] * 7, items=3_000)
+    rng = np.random.default_rng(1)
+    follows = rng.random(3_000) < 0.6
+    votes[follows, 1] = votes[follows, 0]
+    truth = np.random.default_rng(0).integers(0, 2, 3_000)  # the first draw of _votes
+    keyed = score_labels(votes, truth)
+    assert correlated_groups(keyed) == [("1", "2")]
+    rows = {row.juror: row.remarks for row in ranking(jurors.grade(votes), keyed)}
+    assert "shares errors with 2" in rows["1"]
+
+
+@pytest.mark.slow
+def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: Path) -> None:
+    result = jurors.grade(shared_data / "rte" / "votes.csv.gz")
+    rows = ranking(result)
+    last = [not row.is_ranked for row in rows]
+    assert any(last)
+    assert last == sorted(last)
+    assert rows[0].juror == result.leaders[0]
+    assert rows[0].juror in _plain(people(result, rows)[0])
+    most = max(result.votes.values())
+    for row in rows:
+        if "too few votes to judge" in row.remarks:
+            assert result.votes[row.juror] < min(20, most / 2)
+        if "interval too wide to rank" in row.remarks:
+            assert row.ends[1] - row.ends[0] > 0.6
+    first, worst = first_and_last(rows)
+    assert len(first) == len(worst) == 10
+    assert all(row.is_ranked for row in (*first, *worst))
+
+
+def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None:
+    votes = _votes([0.8] * 5)
+    votes = np.column_stack([votes, votes[:, 0], votes[:, 0], votes[:, 0]])
+    result = jurors.grade(votes)
+    for row in ranking(result):
+        assert len(set(row.remarks)) == len(row.remarks)
+    twins = [alarm for alarm in result.alarms if alarm.reason == "twin_jurors"]
+    assert len(twins) > 1
+    shown = [raised for raised in shown_alarms(result.alarms) if raised.first.reason == "twin_jurors"]
+    assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
+    assert sum("Leave out one of" in _plain(one.text) for one in actions(result, None, COMMAND)) == 1
+
+
+def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() -> None:
+    assert _title("data/birds/votes.csv.gz") == "birds/votes.csv.gz"
+    assert _title("votes.csv") == "votes.csv"
+    assert _title("../votes.csv") == "votes.csv"
+    assert _title(Path.home() / "votes.csv") == "votes.csv"
+    assert _title("-") is None
+
+
+# -- advice, and how jurors are named --
+
+
+def test_names_are_escaped_counted_and_cut() -> None:
+    assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
+    quotes = "&#34;"
+    parts = f"<span>{quotes * 11}</span><span>{quotes * 9}</span>"
+    assert name('"' * 20) == f'<bdi class="name" title="{quotes * 20}">{parts}</bdi>'
+    assert _plain(names(["a", "b"])) == "a and b"
+    assert _plain(names(list("abcdefg"), most=3)) == "a, b, c and 4 more"
+
+
+def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
+    votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
+    result, labelled = jurors.grade(votes), jurors.label(votes)
+    steps = actions(result, labelled, COMMAND, has_key=True)
+    corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
+    text = next(step.text for step in steps if step.command and "--review" in step.command)
+    assert f"about {corrected:,.0f} of them are wrong" in text
+
+
+def test_scores_without_intervals_are_ranked_without_claims() -> None:
+    result = jurors.grade(panels.simulate(300, 5, seed=1).votes, method="majority", errors="independent")
+    rows = ranking(result)
+    assert [row.score for row in rows] == sorted((row.score for row in rows if row.score is not None), reverse=True)
+    text = " ".join(map(str, people(result, rows)))
+    assert "chance" not in text
+    assert "overlap" not in text

@@ -1,0 +1,88 @@
+"""The usual table of LLM judges, `question_id, model, response, judge_1 … judge_5`, is read as it is on every scale."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jurors
+from jurors.jury.groups import grade_by
+from jurors.votes.key import read_key
+
+JUDGES = tuple(f"judge_{k}" for k in range(1, 6))
+NAMED = ("claude", "gpt", "llama", "mistral", "qwen")
+SCALES = {"verdict": "nominal", "level": "ordinal", "score": "interval"}
+
+
+def table(kind: str, rows: int = 240, *, judges: tuple[str, ...] = JUDGES, models: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(rows)
+    truth = rng.random(rows)
+    columns: dict[str, Any] = {
+        "question_id": np.arange(rows) // models + 1,
+        "model": [f"model-{'abc'[k % models]}" for k in range(rows)],
+        "response": [f"The answer to this question is {rng.integers(1 << 40)}, as shown." for _ in range(rows)],
+    }
+    for judge in judges:
+        seen = np.clip(truth + rng.normal(0, 0.15, rows), 0, 1)
+        made = {"verdict": np.where(seen > 0.5, "pass", "fail"), "level": 1 + (seen * 4.99).astype(int)}
+        columns[judge] = made[kind] if kind in made else (100 * seen).round().astype(int)
+    return pd.DataFrame(columns)
+
+
+def both(frame: pd.DataFrame, **options: Any) -> list[jurors.Votes]:
+    text = io.StringIO(frame.to_csv(index=False))
+    return [jurors.Votes.from_frame(frame, **options), jurors.read_votes(text, **options)]
+
+
+@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
+@pytest.mark.parametrize("kind", SCALES)
+def test_several_models_answer_each_question(kind: str, judges: tuple[str, ...]) -> None:
+    for votes in both(table(kind, judges=judges)):
+        assert (votes.jurors, votes.scale, votes.total) == (judges, SCALES[kind], 240)
+        assert list(votes.item_names()[:2]) == ["1|model-a", "1|model-b"]
+        assert {"joint_item", "columns_left"} == {finding.kind for finding in votes.findings}
+
+
+@pytest.mark.parametrize("judges", [JUDGES, NAMED], ids=["numbered", "named"])
+@pytest.mark.parametrize("kind", SCALES)
+def test_one_answer_for_each_question(kind: str, judges: tuple[str, ...]) -> None:
+    for votes in both(table(kind, judges=judges, models=1)):
+        assert (votes.jurors, votes.scale) == (judges, SCALES[kind])
+        assert list(map(str, votes.item_names()[:2])) == ["1", "2"]
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_a_few_rows_are_read_by_the_names_alone(kind: str) -> None:
+    for votes in both(table(kind, 6)):
+        assert (votes.jurors, votes.total) == (JUDGES, 6)
+
+
+@pytest.mark.parametrize("responses", [["A", "B", "C", "D"], ["yes", "no"], ["41", "42"]])
+def test_short_responses_are_no_juror(responses: list[str]) -> None:
+    frame = table("verdict")
+    frame["response"] = (responses * 240)[:240]
+    for votes in both(frame):
+        assert votes.jurors == JUDGES
+
+
+def test_the_models_are_groups_and_parts_of_the_items(tmp_path: Any) -> None:
+    frame, path = table("verdict"), tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    for source in (frame, str(path)):
+        assert set(grade_by(source, "model").groups) == {"model-a", "model-b", "model-c"}
+    assert jurors.grade(frame).items == 240
+    frame.assign(gold=frame["judge_1"]).to_csv(path, index=False)
+    items = read_key(str(path)).items
+    assert items is not None
+    assert items[:2].tolist() == ["1|model-a", "1|model-b"]
+
+
+def test_a_model_that_votes_in_rows_is_still_the_juror() -> None:
+    rows = [(q, m, "ab"[(q + len(m)) % 2], "good" if q % 3 else "bad") for q in range(40) for m in ("x", "yy", "zzz")]
+    frame = pd.DataFrame(rows, columns=["question_id", "model", "label", "topic"])
+    for votes in both(frame):
+        assert (votes.jurors, votes.total) == (("x", "yy", "zzz"), 40)
