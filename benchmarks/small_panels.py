@@ -6,7 +6,7 @@ over families, each of which counts once: the share of true scores inside 90% in
 families, the width, the interval score (width + 20 times the distance by which an interval misses), the error of
 scores, and the same for prevalences and the share of wrong labels.
 
-Run: python benchmarks/small_panels.py [--draws 2] [--out-of-time]
+Run: python benchmarks/small_panels.py [--draws 2] [--out-of-time] [--same-for-all-sizes]
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from jurors.jury.calibration import calibration_basis, drop_unanswered, has_too_
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_gradable, read_input
 from jurors.results import Table
+from jurors.uncertainty import reference
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, ReferenceJury, fit_population
 
@@ -164,7 +165,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--out-of-time", action="store_true", help="fit on the first 45 sets, test on the later ones")
+    parser.add_argument("--same-for-all-sizes", action="store_true", help="the rule before it knew how many jurors")
     options = parser.parse_args()
+    if options.same_for_all_sizes:
+        reference.SMALL_SHIFT = reference.SMALL_KAPPA = reference.SMALL_SD = 0.0
     base = data_folder()
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")

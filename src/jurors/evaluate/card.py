@@ -26,7 +26,7 @@ WIDTH = 80  #: columns of a terminal
 _MOST_ROWS = 20  # jurors of a card; of a larger panel, the best and the worst known
 _MOST_ALARM_LINES = 5
 _LINES = 24  # of a terminal: a card of ten jurors fits, if need be with fewer lines of alarms
-_LONGEST_NAME = 30  # characters of a juror's name,
+LONGEST_NAME = 30  #: characters of a juror's name,
 _SHORTEST_NAME = 16  # and how far it is shortened to make room for columns
 _LONGEST_LABEL = 20
 _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the worst
@@ -122,16 +122,26 @@ def shorten_names(names: Sequence[str], width: int) -> dict[str, str]:
     if starts:  # the first that is enough, else the last
         start = next((k for k in starts if longest - k + 1 <= width), starts[-1])
         shown = {name: f"…{text[start:]}" for name, text in shown.items()}
-    cut = {name: _shorten(text, width) for name, text in shown.items()}
+    cut = {name: shorten(text, width) for name, text in shown.items()}
     if len(set(cut.values())) == len(cut):
         return cut
     marks = [f"#{k + 1}" for k in range(len(shown))]
-    return {j: _shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
+    return {j: shorten(text, width - len(mark)) + mark for (j, text), mark in zip(shown.items(), marks, strict=True)}
 
 
-def _shorten(text: str, width: int) -> str:
-    """The text without its middle."""
-    tail = (width - 1) // 2
+def shorten(name: object, width: int = LONGEST_NAME) -> str:
+    """A name, without its middle where it is longer than `width` characters.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten("gpt-4o-2024-08-06", 12)
+    'gpt-4o…08-06'
+    """
+    text, tail = str(name), (width - 1) // 2
     return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
@@ -148,7 +158,7 @@ def _list_labels(labels: Sequence[Label], between: str, room: int) -> str:
 
 
 def _label_text(label: Label) -> str:
-    return _shorten(str(_level(label)), _LONGEST_LABEL)
+    return shorten(str(_level(label)), _LONGEST_LABEL)
 
 
 # -- the short card ---------------------------------------------------------------------------------------------
@@ -167,7 +177,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     last = selection_lines(e, shown, left, options) + ([] if options.full else next_steps(e))
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
-    alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, _LONGEST_NAME))
+    alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
     blocks: list[Block] = [
         heading(e),
         Notes(alarm_lines(e.alarms)) if options.full else Notes(alarms, width=WIDTH, hanging="  "),
@@ -405,7 +415,7 @@ def _fitting_names(jurors: Sequence[str], columns: list[_Column], by_label: list
     room = WIDTH - sum(map(_width, (*columns, *by_label))) - 2
     if room < _SHORTEST_NAME:
         room = WIDTH - sum(map(_width, columns)) - 2
-    return shorten_names(jurors, min(max(room, _SHORTEST_NAME), _LONGEST_NAME))
+    return shorten_names(jurors, min(max(room, _SHORTEST_NAME), LONGEST_NAME))
 
 
 def _fitting_table(names: Mapping[str, str], columns: list[_Column], by_label: list[_Column]) -> Table:

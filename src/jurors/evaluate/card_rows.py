@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import TypeVar
 
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, short_alarm_lines
-from jurors.results import Notes, Table, escape_text
+from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, short_alarm_lines, shorten
+from jurors.results import Notes, Table
 
 MOST_ROWS = 20  #: of a card; of more, the first and the last
-_MOST_NAME, _FEWEST_NAME = 30, 12  # characters
+_FEWEST_NAME = 12  # characters
 T = TypeVar("T")
 
 _MOST_ALARM_LINES = 5
@@ -79,33 +78,17 @@ def fitted_table(columns: Sequence[CardColumn], width: int = WIDTH) -> Table:
       juror  score
       ann      0.9
     """
-    names = [short_name(name) for name in columns[0].cells]
+    names = [shorten(name) for name in columns[0].cells]
     kept = [CardColumn(columns[0].head, names), *columns[1:]]
     while (excess := sum(2 + max(map(len, (each.head, *each.cells))) for each in kept) - width) > 0:
         optional = [each for each in kept if each.is_optional]
         if not optional:
             most = max(max(map(len, names), default=0) - excess, _FEWEST_NAME)
-            kept[0] = CardColumn(columns[0].head, [short_name(name, most) for name in columns[0].cells])
+            kept[0] = CardColumn(columns[0].head, [shorten(name, most) for name in columns[0].cells])
             break
         kept.remove(optional[-1])
     rows = tuple(zip(*(each.cells for each in kept), strict=True))
     return Table(tuple(each.head for each in kept), rows, right=tuple(range(1, len(kept))))
-
-
-def short_name(name: object, most: int = _MOST_NAME) -> str:
-    """A name of at most so many characters: the middle of a longer one is left out.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> short_name("gpt-4o-2024-08-06", 12)
-    'gpt-4o…08-06'
-    """
-    text = str(name)
-    return text if len(text) <= most else f"{text[: most // 2]}…{text[most // 2 + 1 - most :]}"
 
 
 def leader_sentence(leaders: Sequence[T], ranked: int, describe: Callable[[T], str], what: str = "best") -> str:
@@ -141,24 +124,9 @@ def leader_sentence(leaders: Sequence[T], ranked: int, describe: Callable[[T], s
     return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead{others}."
 
 
-class Sentences(Notes):
-    """One point each, in lines of 80 columns where they are text.
-
-    Examples
-    --------
-    >>> print(Sentences(["Reliability is the squared correlation with the truth, from 0 (chance) to 1."] * 2).to_text())
-    Reliability is the squared correlation with the truth, from 0 (chance) to 1.
-    Reliability is the squared correlation with the truth, from 0 (chance) to 1.
-    """
-
-    def to_text(self) -> str:
-        """Render each point in as many lines as it takes."""
-        return "\n".join(line for text in self.lines for line in wrap(escape_text(text), WIDTH))
-
-
-def wrapped(*sentences: str) -> Sentences:
+def wrapped(*sentences: str) -> Notes:
     """The sentences that are not empty, in lines of 80 columns."""
-    return Sentences([text for text in sentences if text])
+    return Notes([text for text in sentences if text], width=WIDTH)
 
 
 def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:

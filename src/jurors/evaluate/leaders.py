@@ -7,10 +7,11 @@ true labels beyond chance (Cohen's kappa), or, of two labels, is clearly more of
 at random (Youden's J): where one label is rare, kappa alone would leave out good jurors. The leaders are those whose
 interval reaches the highest lower end of all; where only one does, it is the best.
 
-**Shared errors.** Over 253 panels of 4 to 10 jurors with known answers, the pair with the highest Cohen's kappa is the
-one whose errors are truly the most correlated in 73% of the panels; what a fitted model leaves unexplained finds it in
-34% (docs/calibration.md). A pair's error correlation is about .01 + .64 kappa, and the mean over a panel .75 times its
-mean kappa, so that N jurors are worth N / (1 + (N - 1) mean correlation) independent ones.
+**Shared errors.** In panels of 5, 7 and 10 jurors with known answers, the pair with the highest Cohen's kappa is the
+one whose errors are truly the most correlated in 69, 68 and 62% of the panels; the residuals of the independent-errors
+model find it in 22, 40 and 37% (`benchmarks/shared_errors.py`). A pair's error correlation is taken to be
+.01 + .64 kappa, and the mean over a panel .75 times its mean kappa. N jurors are worth N / (1 + (N - 1) mean)
+independent ones, which is off by .3, .5 and .7 jurors there.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ def panel_dependence(sketch: Sketch) -> PanelDependence | None:
         )
         for k in order
     )
-    mean = min(max(_MEAN_SLOPE * float(kappa.mean()), 0.0), 1.0)
-    effective = width / (1 + (width - 1) * mean) if width <= _MOST_MEASURED else None
+    mean = _MEAN_SLOPE * float(kappa.mean())
+    is_measured = width <= _MOST_MEASURED
+    effective = width / (1 + (width - 1) * max(mean, 0.0)) if is_measured else None  # none is worth more than itself
     return PanelDependence(listed, mean, effective)
 
 

@@ -3,10 +3,8 @@
 Votes on items of several systems (models, prompts, releases) come in; each system's rate of the good label, the
 differences of all pairs and a ranking in tiers go out.
 
-**Without gold.** A system's rate is the mean share of votes for the good label: over 411 comparisons with known answers
-it was closer to the truth than majority vote, the calibrated and the independent-errors model. Its error is a shift b
-that all systems share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes
-show,
+**Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
+share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
     sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58,
 
@@ -38,6 +36,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
 from jurors.evaluate.consistency import level_values
 from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.partition import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes
@@ -241,11 +240,18 @@ def _compare(
     votes, unit = counted.votes, float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
     group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)
-    system = np.array([names.index(g) if g is not None else -1 for g in group_names.tolist()])
+    place, size = {name: k for k, name in enumerate(names)}, len(names)
+    system = np.array([place.get(g, -1) for g in group_names.tolist()])
     row, juror, code = votes.triples()
     cast = np.bincount(row, minlength=votes.rows)
     share = np.bincount(row, weights=scaled[code], minlength=votes.rows) / np.maximum(cast, 1)
     weight: Floats = votes.weights.astype(float) * (cast > 0) * (system >= 0)
+
+    def total(values: Floats | float, at: Any = None) -> Floats:
+        """Sum over the items of each system, or over those of them that `at` selects."""
+        chosen = system >= 0 if at is None else at
+        return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
+
     # what stays unknown about each item's own label
     partition, doubt = evaluation.partition, share * (1 - share)
     if partition is not None:
@@ -256,12 +262,11 @@ def _compare(
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
     is_gold = np.zeros(votes.rows, dtype=bool) if known is None else np.asarray(known) >= 0
     doubt = np.where(is_gold, 0.0, doubt)
-    size = len(names)
-    items = np.bincount(system[system >= 0], weights=weight[system >= 0], minlength=size)
+    items = total(1.0)
     safe = np.maximum(items, 1.0)
-    rate = np.bincount(system[system >= 0], weights=(weight * share)[system >= 0], minlength=size) / safe
-    unknown = np.bincount(system[system >= 0], weights=(weight * doubt)[system >= 0], minlength=size) / safe**2
-    raw = _raw_rates(votes, scaled, share, good, system, weight, size)
+    rate, unknown = total(share) / safe, total(doubt) / safe**2
+    by_majority = majority_shares(counted.sketch)[counted.tuple_of_row] @ scaled  # a tie counts half
+    raw = rate if good is None else total(by_majority) / safe
     spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
     common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
@@ -271,9 +276,8 @@ def _compare(
         at = is_gold & (system >= 0) & (cast > 0)
         golden = np.bincount(system[at], minlength=size)
         bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
-        known_gain = np.bincount(system[at], weights=(weight * (truth - share))[at], minlength=size) / safe
-        left = 1 - np.bincount(system[at], weights=weight[at], minlength=size) / safe  # items whose label is not known
-        rate, covariance = rate + known_gain - bias * left, covariance * np.outer(left, left)
+        left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
+        rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
     order = np.argsort(-rate, kind="stable")
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
@@ -320,21 +324,6 @@ def _compare(
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
     )  # fmt: skip
-
-
-def _raw_rates(
-    votes: Votes, scaled: Floats, share: Floats, good: Label | None, system: NDArray[Any], weight: Floats, size: int
-) -> Floats:
-    """The rate by majority vote, a tie counting half; of levels, the mean vote."""
-    raw = share
-    if good is not None:
-        row, _, code = votes.triples()
-        counts = np.bincount(row * len(scaled) + code, minlength=votes.rows * len(scaled)).reshape(-1, len(scaled))
-        top = counts == np.maximum(counts.max(axis=1, keepdims=True), 1)
-        raw = (top @ scaled) / np.maximum(top.sum(axis=1), 1)
-    at = system >= 0
-    total = np.bincount(system[at], weights=weight[at], minlength=size)
-    return np.asarray(np.bincount(system[at], weights=(weight * raw)[at], minlength=size) / np.maximum(total, 1.0))
 
 
 def _judge_spread(

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate.card import WIDTH, CardOptions
-from jurors.evaluate.card_rows import MOST_ROWS, CardColumn, fitted_table, short_name
+from jurors.evaluate.card import WIDTH, CardOptions, shorten
+from jurors.evaluate.card_rows import MOST_ROWS, CardColumn, fitted_table
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
@@ -103,7 +103,7 @@ class History(Result):
             CardColumn("items", [f"{window.span.items:,}" for window in windows]),
             *(
                 CardColumn(
-                    short_name(juror, _MOST_NAME),
+                    shorten(juror, _MOST_NAME),
                     [_cell(window, juror, has_intervals=has_intervals) for window in windows],
                     k > 0,
                 )

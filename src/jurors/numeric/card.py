@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.card import WIDTH, CardOptions
+from jurors.evaluate.card import WIDTH, CardOptions, shorten
 from jurors.evaluate.card_rows import (
     CardColumn,
     card_alarms,
@@ -20,7 +20,6 @@ from jurors.evaluate.card_rows import (
     leader_sentence,
     rows_left_out,
     select_rows,
-    short_name,
     wrapped,
 )
 from jurors.evaluate.leaders import ENOUGH_VOTES
@@ -107,7 +106,7 @@ def _answer(grades: NumberGrades) -> list[str]:
     sentence = leader_sentence(
         leaders,
         len(ranked_jurors(grades)),
-        lambda k: f"{short_name(grades.jurors[k])} {shown(grades.reliability[k])} ({shown_range(ends[k])})",
+        lambda k: f"{shorten(grades.jurors[k])} {shown(grades.reliability[k])} ({shown_range(ends[k])})",
     )
     truth = f"True values: {shown(grades.truth_mean)} ± {shown(grades.truth_spread)} on the panel's scale."
     return [sentence, "Reliability is the squared correlation with the truth, calibrated.", truth]
@@ -227,7 +226,7 @@ def _score_answer(scores: NumberScores) -> list[str]:
         leader_sentence(
             leaders,
             len(ranked),
-            lambda k: f"{short_name(scores.jurors[k])} ({label} {shown(value[k])}, {shown_range(ends[k])})",
+            lambda k: f"{shorten(scores.jurors[k])} ({label} {shown(value[k])}, {shown_range(ends[k])})",
         )
     ]
     by_way = {way.by: shown(way.rmse) for way in scores.values}

@@ -22,7 +22,7 @@ from scipy.special import betaincinv, expit, ndtri
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import CardOptions, percent, percent_range
+from jurors.evaluate.card import CardOptions, percent, percent_range, shorten
 from jurors.evaluate.card_rows import (
     CardColumn,
     card_alarms,
@@ -30,7 +30,6 @@ from jurors.evaluate.card_rows import (
     leader_sentence,
     rows_left_out,
     select_rows,
-    short_name,
     wrapped,
 )
 from jurors.evaluate.leaders import ENOUGH_VOTES
@@ -121,7 +120,7 @@ class Ranking(Result):
         leaders = leader_sentence(
             self.leaders,
             len(self.objects),
-            lambda name: f"{short_name(name)} {_plain(self.strength[place[name]])} ({self._range(place[name])})",
+            lambda name: f"{shorten(name)} {_plain(self.strength[place[name]])} ({self._range(place[name])})",
             "winner",
         )
         table = fitted_table(
@@ -455,7 +454,7 @@ class PairGrades(Result):
             self.leaders,
             len(ranked),
             lambda name: (
-                f"{short_name(name)} {_plain(self.discrimination[place[name]])} "
+                f"{shorten(name)} {_plain(self.discrimination[place[name]])} "
                 f"({_plain_range(self.discrimination_ends[place[name]])})"
             ),
         )
