@@ -53,6 +53,25 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) 
     assert store.items(project.id) == [(0, "q1", b"\1\1"), (1, "q2", b"\2")]
 
 
+def test_counting_ends_while_votes_keep_arriving(store: SqlStore) -> None:
+    class Busy(SqlStore):
+        rounds = 0
+
+        def aggregate(self, project: int, most: int = 10_000) -> int:
+            self.rounds += 1
+            assert self.rounds < 10, "it never ends"
+            self.append([(project, votes(f"q{self.rounds} cy perhaps"))])
+            return super().aggregate(project, 1)
+
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes("a ann yes")), (project.id, votes("b bob no"))])
+    busy = Busy(store.database)
+    busy.aggregate_all(project.id)
+    assert store.project("p").votes == busy.rounds == 2
+    jurors, labels = map(sorted, store.accepted_names(project.id))
+    assert (jurors, labels) == (["ann", "bob", "cy"], ['"no"', '"perhaps"', '"yes"'])
+
+
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
     project, _ = store.put_project("p", {"window": "10s"})
     store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])

@@ -338,6 +338,23 @@ class SqlStore:
         with self.reading() as session:
             return names(session, project, kind)
 
+    def accepted_names(self, project: int) -> tuple[frozenset[str], frozenset[str]]:
+        """The jurors and labels of all acknowledged votes, aggregated or not; waits for no aggregation.
+
+        Returns
+        -------
+        jurors : frozenset of str
+        labels : frozenset of str
+            As JSON.
+        """
+        with self.reading() as session:
+            jurors, labels = (set(names(session, project, kind)) for kind in ("jurors", "labels"))
+            for (batch,) in session.rows("SELECT batch FROM inbox WHERE project = ?", project):
+                _, voters, texts, _ = json.loads(batch)
+                jurors.update(voters)
+                labels.update(texts)
+        return frozenset(jurors), frozenset(labels)
+
     # -- votes in -----------------------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
@@ -366,9 +383,14 @@ class SqlStore:
             return aggregate_once(session, project, most)
 
     def aggregate_all(self, project: int) -> None:
-        """Count all votes that wait: what is read next includes every vote that was acknowledged before."""
-        while self.aggregate(project):
-            pass
+        """Count all votes that wait now: what is read next includes every vote that was acknowledged before.
+
+        Votes that arrive meanwhile are left for the next call, so that it ends however fast they come.
+        """
+        ((last,),) = self.query("SELECT MAX(seq) FROM inbox WHERE project = ?", project)
+        oldest = "SELECT seq FROM inbox WHERE project = ? AND seq <= ? LIMIT 1"
+        while last is not None and self.query(oldest, project, last):
+            self.aggregate(project)
 
     # -- items and counts ---------------------------------------------------------------------------------------
 

@@ -132,15 +132,14 @@ class VoteValidator:
     def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
         """The project's names now, with those that the batch would add."""
         project = self._store.project(name)
-        self._store.aggregate_all(project.id)
-        jurors, labels = (self._store.names(project.id, kind) for kind in ("jurors", "labels"))
+        jurors, labels = self._store.accepted_names(project.id)
         if project.labels is not None:
             allowed = [label_text(label) for label in project.labels]
             for place, label in enumerate(batch.labels):
                 if label not in allowed:
                     message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed)}"
                     raise ApiError(422, "bad_vote", message)
-        all_jurors, all_labels = frozenset(jurors).union(batch.jurors), frozenset(labels).union(batch.labels)
+        all_jurors, all_labels = jurors.union(batch.jurors), labels.union(batch.labels)
         if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
             _refuse_many("labels", most, "if these are scores or free text, group them first")
         if len(all_jurors) > self._limits.jurors:
