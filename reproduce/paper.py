@@ -2,7 +2,7 @@
 
 Each function returns one `Section` of the page. The counts by true label of Table 1 and of the LLM graders come with
 the package (`jurors.load_example`); everything else is computed from them here, beside what the paper prints.
-`tests/paper` holds every one of these numbers, and the algebra by a Gröbner basis.
+`reproduce/tests` holds every one of these numbers, and the algebra by a Gröbner basis.
 """
 
 from __future__ import annotations
