@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,12 @@ def test_a_large_difference_by_good_judges_is_settled_and_a_small_one_is_not() -
 
 def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
     rng = np.random.default_rng(3)
-    votes = np.where(rng.random((600, 4)) < np.repeat([0.9, 0.2], 300)[:, None], "pass", "fail")
-    result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)  # judges follow the system, not the answer
-    assert all(d.order != "settled" for d in result.differences) or result.systems["a"].rate > result.systems["b"].rate
+    votes = np.where(rng.random((600, 4)) < np.repeat([0.55, 0.45], 300)[:, None], "pass", "fail")  # of no answer
+    result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)
+    assert result.reasons
+    assert result.differences[0].order != "settled"
+    (gate,) = jurors.check(replace(result, reasons=("the panel says so",)), min_difference="b-a:0.5").gates
+    assert (gate.outcome, gate.reason) == ("not known", "the panel says so")
 
 
 def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
@@ -141,7 +145,7 @@ def test_bad_input_is_one_line(by: list[str], options: dict[str, Any], message: 
 
 
 def test_labels_without_a_word_for_good_need_one() -> None:
-    with pytest.raises(OptionError, match="good= must name the label"):
+    with pytest.raises(OptionError, match="name it with good="):
         jurors.systems([["x", "y", "x"], ["y", "y", "x"]] * 20, by=["a", "b"] * 20)
 
 
@@ -156,3 +160,84 @@ def test_the_command_prints_a_short_card_and_json(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
     document = json.loads(run("systems", path, "--system", "model", "--format", "json").stdout)
     assert len(document["systems"]) == 10
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+def outcomes(verdict: Any) -> dict[str, str]:
+    return {gate.name: gate.outcome for gate in verdict.gates}
+
+
+def test_a_required_difference_passes_fails_or_is_not_known_by_its_interval() -> None:
+    frame, _ = judged({"gpt-4-new": 0.85, "gpt-4": 0.5}, accuracy=0.9)
+    (d,) = jurors.systems(frame, by="model").differences
+    limits = [f"gpt-4-new-gpt-4:{d.low - 0.01}", {("gpt-4", "gpt-4-new"): 0.0}]
+    verdict = jurors.check(frame, system="model", min_difference=limits)
+    assert outcomes(verdict) == {"min-difference gpt-4 - gpt-4-new": "fail", "min-difference gpt-4-new - gpt-4": "pass"}
+    assert not verdict.passed
+    unknown = jurors.check(frame, system="model", min_difference=f"gpt-4-new-gpt-4:{d.difference}")
+    assert list(outcomes(unknown).values()) == ["not known"]
+    assert unknown.gates[0].interval == (d.low, d.high)
+
+
+def test_a_regression_is_found_and_votes_of_the_last_run_say_more_than_its_rates(tmp_path: Path) -> None:
+    before, now = judged({"a": 0.9, "b": 0.6}, accuracy=0.95)[0], judged({"a": 0.5, "b": 0.6}, accuracy=0.95, seed=1)[0]
+    last = tmp_path / "last.json"
+    last.write_text(jurors.systems(before, by="model").to_json())
+    by_rates = jurors.check(now, system="model", max_regression=0.02, baseline=last)
+    by_votes = jurors.check(now, system="model", max_regression=0.02, baseline=before)
+    assert outcomes(by_rates) == outcomes(by_votes) == {"max-regression a": "fail", "max-regression b": "not known"}
+    width = {name: [g.interval[1] - g.interval[0] for g in v.gates if g.interval] for name, v in
+             {"rates": by_rates, "votes": by_votes}.items()}  # fmt: skip
+    assert all(votes < rates for votes, rates in zip(width["votes"], width["rates"], strict=True))
+    alone = jurors.check(  # one system in each run, a release and the last: compared whatever they are called
+        now[now.model == "a"].replace("a", "v2"),
+        system="model",
+        max_regression=0.3,
+        baseline=before[before.model == "a"],
+    )
+    assert outcomes(alone) == {"max-regression v2": "not known"}
+    again = tmp_path / "check.json"
+    again.write_text(by_votes.to_json())
+    assert jurors.check(now, system="model", max_regression=0.02, baseline=again).gates[0].value == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"min_difference": "a-x:0.02"}, "there is no system 'x'"),
+        ({"min_difference": "a-b"}, "as B-A:0.02"),
+        ({"min_difference": "a-b:lots"}, "the limit is a number"),
+        ({"min_difference": "a-a:0.1"}, "with itself"),
+        ({"min_difference": ["a-b:0.1", "a-b:0.2"]}, "given twice"),
+        ({"min_difference": "a-b:20"}, "from -1 to 1"),
+        ({"max_regression": 0.02}, "needs an earlier run"),
+        ({"max_regression": 2, "baseline": {"schema": "jurors.systems/1"}}, "a share from 0 to 1"),
+        ({"max_regression": 0.02, "baseline": {"schema": "jurors.systems/9"}}, "schema 9"),
+        ({"max_regression": 0.02, "baseline": {"schema": "jurors.grade/2"}}, "holds no systems"),
+        ({"baseline": {"schema": "jurors.systems/1"}}, "add system= and max_regression="),
+        ({"system": None, "min_difference": "a-b:0.1"}, "name the column of systems"),
+    ],
+)
+def test_limits_on_systems_that_make_no_sense_are_refused(limits: dict[str, Any], message: str) -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.6}, items=40)
+    with pytest.raises(OptionError, match=message):
+        jurors.check(frame.drop(columns="model"), **{"system": frame.model.tolist(), **limits})
+
+
+def test_one_question_answered_by_several_systems_is_several_items(tmp_path: Path) -> None:
+    frame, truth = judged({"a": 0.8, "b": 0.5}, items=60)
+    long = frame.melt(["item", "model"], var_name="judge", value_name="verdict")
+    long["item"] = long["item"].str.split(":").str[0]
+    long.to_csv(tmp_path / "long.csv", index=False)
+    gold = pd.DataFrame([(*item.split(":"), label) for item, label in list(truth.items())[40:80]])
+    gold.to_csv(tmp_path / "gold.csv", index=False, header=["item", "model", "label"])
+    expected = compare(frame, gold=dict(list(truth.items())[40:80]))
+    read = jurors.systems(tmp_path / "long.csv", by="model", gold=tmp_path / "gold.csv")
+    assert read.systems["a"] == expected.systems["a"]
+    assert read.differences[0].paired
+    assert jurors.systems(long, by="model").systems["b"].items == 60
+    shown = run("check", tmp_path / "long.csv", "--system", "model", "--min-difference", "b-a:0.1", "--card")
+    assert (shown.exit_code, "FAIL      min-difference b - a" in shown.stdout) == (3, True)
+    assert "rate of pass" in shown.stdout

@@ -34,8 +34,8 @@ from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.findings import find_findings, similar_names
 from jurors.votes.frame import collect, open_frame
-from jurors.votes.key import Key, as_key, read_votes_with_key
-from jurors.votes.layout import find_column
+from jurors.votes.key import Key, as_key, has_two, read_votes_with_key
+from jurors.votes.layout import find_column, item_parts
 from jurors.votes.memory import is_in_memory, is_table, votes_in_memory
 from jurors.votes.read import read_votes
 from jurors.votes.recode import Recoding, numerals
@@ -122,8 +122,12 @@ def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
     return {name: value for name, value in options.items() if name in known}
 
 
-def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
-    """Read votes, and the value of another column of the same file or dataframe (a group).
+def votes_and_column(
+    source: Any, column: str, what: str = "group", **reading: Unpack[SourceOptions]
+) -> tuple[Votes, NDArray[Any]]:
+    """Read votes, and the value of another column of the same file or dataframe: a group, or a system.
+
+    Where several systems answered one question, an item is named by both.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
     """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
         given = _applicable(reading, column_names(ReadingOptions), "files")
-        votes, named = read_votes_with_key(source, column, what="group", **given)
+        votes, named = read_votes_with_key(source, column, what=what, **given)
         return votes, named.by_row(votes)
     given = _applicable(reading, column_names(TableOptions), "a dataframe")
     parsed = Reading.of(given, TableOptions)
@@ -143,9 +147,13 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
     options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]
     item = {"item": list(frame.item)} if frame.item else {}
-    votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
     layout = frame.layout(options)
     values = frame.table[:, place].to_list()
+    if what == "system" and layout.item is not None and layout.kind != "counts":
+        parts = item_parts(frame.names, given.get("item")) or (frame.names[layout.item],)
+        if frame.names[place] not in parts and has_two(frame.table[:, layout.item].to_list(), values):
+            return votes_and_column(source, column, what, **{**given, "item": [*parts, frame.names[place]]})
+    votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
     if layout.item is None or layout.kind == "counts":
         return votes, Key.from_array(values).by_row(votes)
     return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)

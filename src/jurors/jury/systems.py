@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats
-from jurors.errors import OptionError, match_name
+from jurors.errors import OptionError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
 from jurors.evaluate.consistency import level_values
@@ -40,10 +40,10 @@ from jurors.evaluate.partition import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes
-from jurors.options import Grading, Label, SourceOptions
+from jurors.options import Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.votes.codes import ordered_labels
-from jurors.votes.key import as_key
+from jurors.votes.key import as_key, read_gold
 from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
@@ -98,6 +98,7 @@ class SystemComparison(Result):
     own_sd: float  #: of a system's own shift
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
+    evaluation: Evaluation = field(repr=False)  #: of the judges
 
     _kind = "systems"
     _version = 1
@@ -210,13 +211,30 @@ def systems(
     """
     Grading(level=level)  # a level of 95 is refused at once
     votes, groups, _ = votes_and_groups(source, by, "system", reading)
+    return compare_systems(votes, groups, good=good, level=level, gold=read_gold(gold, votes, by))
+
+
+def compare_systems(
+    votes: Votes, groups: NDArray[Any], *, good: Label | None = None, fewest: int = 2,
+    **grading: Unpack[GradingOptions],
+) -> SystemComparison:  # fmt: skip
+    """Compare the systems of votes that are read; `fewest` systems are needed.
+
+    Returns
+    -------
+    SystemComparison
+    """
     names = ordered_labels(group for group in groups.tolist() if group is not None)
-    if len(names) < 2:
-        found = f"only {names[0]!r}" if len(names) else "none"
-        raise OptionError(f"by= must name at least two systems; the votes have {found}", name="by")
+    if len(names) < fewest:
+        found = f"only {str(names[0])!r}" if len(names) else "none"
+        message = f"a comparison needs at least two systems, and the column of systems names {found}"
+        raise OptionError(message if fewest > 1 else "no item has a system", name="by")
     _label_values(votes, good)  # raises before the work
-    evaluation, counted, known = grade_rows(votes, level=level, gold=None if gold is None else as_key(gold))
+    if grading.get("gold") is not None:
+        grading["gold"] = as_key(grading["gold"])
+    evaluation, counted, known = grade_rows(votes, **grading)
     values, good = _label_values(counted.votes, good)
+    level = grading.get("level", Grading.level)
     return _compare(evaluation, counted, known, groups, [str(name) for name in names], values, good, level)
 
 
@@ -228,8 +246,10 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
         words = {str(label).casefold(): label for label in votes.labels}
         good = next((words[word] for word in _GOOD_WORDS if word in words), None)
         if good is None:
-            raise OptionError(f"good= must name the label that counts, one of {', '.join(map(str, votes.labels))}")
-    good = match_name(good, votes.labels, "label")
+            shown = format_names(votes.labels, 8)
+            raise OptionError(f"no label is known to be the good one; name it with good=, one of {shown}", name="good")
+    alike = [label for label in votes.labels if str(label).casefold() == str(good).casefold()]
+    good = alike[0] if len(alike) == 1 else match_name(good, votes.labels, "label", error=OptionError)
     return np.array([float(label == good) for label in votes.labels]), good
 
 
@@ -323,6 +343,7 @@ def _compare(
         ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
+        evaluation=evaluation,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from jurors.votes.layout import (
     LayoutHints,
     find_column,
     guess_column,
+    item_parts,
     quoted_names,
 )
 from jurors.votes.layout_detection import refuse_preferences
@@ -242,6 +243,32 @@ def read_key(
         return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 
 
+def read_gold(gold: Any, votes: Votes, column: Any) -> Any:
+    """Gold items of systems: where votes name items by question and system, a file may have a column for each.
+
+    Parameters
+    ----------
+    column
+        The column that names the system; ignored unless it is text.
+
+    Returns
+    -------
+    Key, or `gold` itself
+    """
+    if not isinstance(gold, (str, os.PathLike)) or not isinstance(column, str) or votes.items is None:
+        return gold
+    with open_table(gold, Reading(), logs=False) as opened:
+        names = opened.names
+        if column not in names:
+            return gold
+        place, _ = key_columns(names, None, None)
+        ids = set(map(str, votes.item_names().tolist()))
+        if any(str(item) in ids for item in cells(opened.keep((place,)), place)):
+            return gold
+        item = names[place]
+    return read_key(gold, item=f"{item},{column}")
+
+
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
     """Find the columns of an answer key.
 
@@ -291,14 +318,32 @@ def read_votes_with_key(
         # the column of winners is no key
         refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
         rest = options.without(table.names[truth])
-        table, layout = open_layout(table, rest)
+        whole, (table, layout) = table, open_layout(table, rest)
         truth = find_column(table.names, column)
+        if what == "system" and layout.kind != "counts" and layout.item is not None:
+            two = table.keep((layout.item, truth))
+            if has_two(cells(two, layout.item), cells(two, truth)):  # one question, answered by several systems
+                parts = item_parts(whole.names, options.item) or (table.names[layout.item],)
+                rest = replace(rest, item=(*parts, table.names[truth]))
+                table, layout = open_layout(whole.reaching(item=rest.item), rest)
+                truth = find_column(table.names, column)
         table = table.keep((*layout.used, truth))
         votes = votes_of(table, layout, rest, is_last=False)
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
             return votes, Key._checked(None, clean_cells(labels, rest.missing, column=column), what)
         return votes, Key.from_columns(cells(table, layout.item), labels, missing=rest.missing, what=what)
+
+
+def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Whether an item has two values.
+
+    Returns
+    -------
+    bool
+    """
+    known: dict[Any, Any] = {}
+    return any(known.setdefault(item, value) != value for item, value in zip(items, values, strict=True))
 
 
 def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
