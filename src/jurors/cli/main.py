@@ -172,6 +172,7 @@ RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
     "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
     "check": frozenset(("--missing", "--good", "--max-regression")),
+    "report": frozenset(("--missing", "--good")),
 }
 
 

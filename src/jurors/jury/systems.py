@@ -15,14 +15,15 @@ items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v
 **With gold.** Each gold item of system s shows b + d_s and noise. The posterior of b and all d is normal.
 
 **An order** is settled where the difference is beyond chance over all pairs at once, the judges are informative and no
-alarm is raised; leaning where only its own interval excludes 0. Systems are in different tiers where every order
-between the tiers is settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
+alarm is raised; leaning where only its own interval excludes 0. The systems that are settled as better and as worse
+leave each system the ranks that it may have. Systems are in different tiers where every order between the tiers is
+settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Literal, TypeAlias, Unpack
@@ -52,6 +53,7 @@ _COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, 
 _OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
 _FLOOR = 0.02
 _MOST_ALARM_LINES = 4
+_FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
@@ -68,6 +70,8 @@ class SystemRate:
     items: int
     raw: float  #: by majority vote; of levels, the mean of the votes
     gold: int = 0  #: items with a known label
+    best_rank: int | None = None  #: 1 and the number of systems that are settled as better; None where not ranked
+    worst_rank: int | None = None  #: likewise, the last place that it may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,34 +122,46 @@ class SystemComparison(Result):
 
     def _columns(self) -> Columns:
         tier = {name: k for k, names in enumerate(self.ranking, 1) for name in names}
-        names = ("system", "rate", "low", "high", "items", "raw", "gold", "tier")
-        rows = [
-            (name, x.rate, x.low, x.high, x.items, x.raw, x.gold, tier.get(name)) for name, x in self.systems.items()
-        ]
-        return columns_of(names, rows)
+        of_rate = ("rate", "low", "high", "items", "raw", "gold", "best_rank", "worst_rank")
+        rows = [(name, *(getattr(x, k) for k in of_rate), tier.get(name)) for name, x in self.systems.items()]
+        return columns_of(("system", *of_rate, "tier"), rows)
 
     def _blocks(self, *, full: bool = False, **_: Any) -> list[Block]:
-        shown = percent if self.good is not None else _level_text
-        ends = percent_range if self.good is not None else _level_range
-        tier = {name: k for k, names in enumerate(self.ranking, 1) for name in names}
-        what = f"rate of {self.good}" if self.good is not None else "mean level"
-        heads = ("tier", "system", what, f"{self.level * 100:g}%", "raw", "items")
-        rows = tuple(
-            (str(tier.get(name, "–")), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
-            for name, x in self.systems.items()
-        )
         head = f"{len(self.systems)} systems, {self.judges} judges"
         alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
         folded = [Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines]
-        blocks: list[Block] = [head, *folded]
-        blocks.append(Table(heads, rows, right=(2, 3, 4, 5)))
-        if full or len(self.systems) <= 4:
-            pairs = tuple(
-                (f"{d.a} - {d.b}"[:44], _points(d.difference, self.good), _points_range(d, self.good), d.order)
-                for d in self.differences
-            )
-            blocks.append(Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2)))
-        return blocks
+        blocks: list[Block] = [head, *folded, self.rate_table()]
+        return [*blocks, self.difference_table()] if full or len(self.systems) <= _FEW_SYSTEMS else blocks
+
+    def rate_table(self) -> Table:
+        """Each system's place in the ranking, rate with its interval, raw rate and number of items.
+
+        Returns
+        -------
+        Table
+        """
+        shown = percent if self.good is not None else _level_text
+        ends = percent_range if self.good is not None else _level_range
+        what = f"rate of {self.good}" if self.good is not None else "mean level"
+        heads = ("rank", "system", what, f"{self.level * 100:g}%", "raw", "items")
+        rows = tuple(
+            (rank_text(x), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
+            for name, x in self.systems.items()
+        )
+        return Table(heads, rows, right=(2, 3, 4, 5))
+
+    def difference_table(self) -> Table:
+        """The difference of each pair with its interval, and whether their order is settled.
+
+        Returns
+        -------
+        Table
+        """
+        pairs = tuple(
+            (f"{d.a} - {d.b}"[:44], _points(d.difference, self.good), _points_range(d, self.good), d.order)
+            for d in self.differences
+        )
+        return Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2))
 
     def sentences(self) -> list[str]:
         """The answer, and why it is no more certain.
@@ -155,17 +171,22 @@ class SystemComparison(Result):
         list of str
         """
         settled = sum(d.order == "settled" for d in self.differences)
-        if len(self.ranking) > 1 and len(self.ranking[0]) == 1:
-            lines = [f"{self.ranking[0][0]} is the best."]
-        elif len(self.ranking) > 1:
-            lines = [f"{_names(self.ranking[0])} are better than the others."]
-        else:
+        ranked = [name for tier in self.ranking for name in tier]
+        leaders = [name for name in ranked if self.systems[name].best_rank == 1]
+        if len(leaders) == 1 < len(ranked):
+            lines = [f"{leaders[0]} is the best."]
+        elif len(leaders) == len(ranked):
             lines = ["No system is settled as the best."]
-        lines[0] += f" {settled} of {len(self.differences)} orders are settled."
+        elif len(leaders) <= _FEW_SYSTEMS:
+            lines = [f"The best is {_names(leaders, 'or')}: their order is not settled."]
+        else:
+            lines = [f"The best is one of the first {len(leaders)}: their order is not settled."]
+        pairs = len(ranked) * (len(ranked) - 1) // 2
+        lines[0] += f" {settled} of {pairs} orders are settled."
         if self.reasons:
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
         gold = sum(rate.gold for rate in self.systems.values())
-        if settled < len(self.differences) and gold < 50:
+        if settled < pairs and gold < 50:
             lines.append(
                 "Most of the uncertainty is bias that the judges share: more items do not narrow it, gold does."
             )
@@ -224,18 +245,21 @@ def compare_systems(
     -------
     SystemComparison
     """
+    _names_of(groups, fewest)
+    _label_values(votes, good)  # both raise before the work
+    if grading.get("gold") is not None:
+        grading["gold"] = as_key(grading["gold"])
+    return compare_graded(*grade_rows(votes, **grading), groups, good=good, fewest=fewest)
+
+
+def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
+    """The systems' names in order; OptionError where there are fewer."""
     names = ordered_labels(group for group in groups.tolist() if group is not None)
     if len(names) < fewest:
         found = f"only {str(names[0])!r}" if len(names) else "none"
         message = f"a comparison needs at least two systems, and the column of systems names {found}"
         raise OptionError(message if fewest > 1 else "no item has a system", name="by")
-    _label_values(votes, good)  # raises before the work
-    if grading.get("gold") is not None:
-        grading["gold"] = as_key(grading["gold"])
-    evaluation, counted, known = grade_rows(votes, **grading)
-    values, good = _label_values(counted.votes, good)
-    level = grading.get("level", Grading.level)
-    return _compare(evaluation, counted, known, groups, [str(name) for name in names], values, good, level)
+    return [str(name) for name in names]
 
 
 def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None]:
@@ -253,11 +277,19 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
     return np.array([float(label == good) for label in votes.labels]), good
 
 
-def _compare(
-    evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], names: list[str], values: Floats,
-    good: Label | None, level: float,
+def compare_graded(
+    evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], *, good: Label | None = None,
+    fewest: int = 2,
 ) -> SystemComparison:  # fmt: skip
-    votes, unit = counted.votes, float(np.ptp(values)) or 1.0
+    """Compare the systems of votes that are graded (`grade_rows`); `known` is the gold label of each row.
+
+    Returns
+    -------
+    SystemComparison
+    """
+    names, level, votes = _names_of(groups, fewest), evaluation.level, counted.votes
+    values, good = _label_values(votes, good)
+    unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
     group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)
     place, size = {name: k for k, name in enumerate(names)}, len(names)
@@ -338,6 +370,10 @@ def _compare(
                 NormalDist().cdf(gap / error) if error > 0 else float(gap > 0),
             )
         )
+    for name in (names[k] for k in ranked):
+        beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
+        better = sum((d.difference < 0) == (d.a == name) for d in beside)
+        rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
         ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
@@ -437,5 +473,18 @@ def _points_range(difference: SystemDifference, good: Label | None) -> str:
     return f"{difference.low * 100:+.0f} – {difference.high * 100:+.0f}"
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+def rank_text(rate: SystemRate) -> str:
+    """The places that a system may have.
+
+    Returns
+    -------
+    str
+        Such as "1 – 3"; a dash where it has too few items.
+    """
+    if rate.best_rank is None or rate.best_rank == rate.worst_rank:
+        return "–" if rate.best_rank is None else str(rate.best_rank)
+    return f"{rate.best_rank} – {rate.worst_rank}"
+
+
+def _names(names: Sequence[str], between: str) -> str:
+    return ", ".join(names[:-1]) + f" {between} {names[-1]}" if len(names) > 1 else names[0]
