@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import run
+from command_line import refused, run
 
 import jurors
 from jurors.errors import JurorsError, OptionError
@@ -241,3 +241,60 @@ def test_one_question_answered_by_several_systems_is_several_items(tmp_path: Pat
     shown = run("check", tmp_path / "long.csv", "--system", "model", "--min-difference", "b-a:0.1", "--card")
     assert (shown.exit_code, "FAIL      min-difference b - a" in shown.stdout) == (3, True)
     assert "rate of pass" in shown.stdout
+
+
+# -- logs --------------------------------------------------------------------------------------------------------------
+
+
+def inspect_log(model: str, votes: list[list[str]]) -> dict[str, Any]:
+    scorers = [{"name": f"judge_{k}", "options": {}} for k in range(len(votes[0]))]
+    samples = [
+        {"id": k, "epoch": 1, "input": f"q{k}", "target": "a",
+         "scores": {f"judge_{j}": {"value": vote} for j, vote in enumerate(row)}}
+        for k, row in enumerate(votes)
+    ]  # fmt: skip
+    about = {"task": "quiz", "dataset": {"name": "d"}, "model": model, "scorers": scorers}
+    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+def promptfoo_log(by_model: dict[str, list[list[str]]]) -> dict[str, Any]:
+    results = [
+        {"testIdx": k, "promptIdx": 0, "provider": {"id": model}, "prompt": {"raw": "q"}, "response": {"output": "a"},
+         "gradingResult": {"componentResults": [
+             {"pass": vote == "C", "assertion": {"type": "llm-rubric", "provider": f"j{j}", "value": "v"}}
+             for j, vote in enumerate(row)]}}
+        for model, rows in by_model.items() for k, row in enumerate(rows)
+    ]  # fmt: skip
+    return {"evalId": "e", "results": {"version": 3, "results": results}}
+
+
+def mlflow_log(by_model: dict[str, list[list[str]]]) -> str:
+    lines = [
+        {"trace_id": f"tr-{model[4:]}{k}", "request": f"q{k}", "trace_metadata": {"mlflow.modelId": model},
+         "assessments": [{"assessment_name": "ok", "valid": True, "source": {"source_id": f"j{j}"},
+                          "feedback": {"value": vote == "C"}} for j, vote in enumerate(row)]}
+        for model, rows in by_model.items() for k, row in enumerate(rows)
+    ]  # fmt: skip
+    return "\n".join(map(json.dumps, lines))
+
+
+def test_logs_name_their_systems(tmp_path: Path) -> None:
+    frame, _ = judged({"org/new": 0.9, "org/old": 0.4}, items=40)
+    by_model = {
+        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
+        for name, part in frame.groupby("model")
+    }
+    inspect = tmp_path / "inspect"
+    inspect.mkdir()
+    for name, rows in by_model.items():
+        (inspect / f"{name[4:]}.json").write_text(json.dumps(inspect_log(name, rows)))
+    (tmp_path / "promptfoo.json").write_text(json.dumps(promptfoo_log(by_model)))
+    (tmp_path / "traces.jsonl").write_text(mlflow_log(by_model))
+    expected = compare(frame).systems
+    for place, paired in (("inspect", True), ("promptfoo.json", True), ("traces.jsonl", False)):
+        read = jurors.systems(tmp_path / place)
+        assert {name: x.rate for name, x in read.systems.items()} == {name: x.rate for name, x in expected.items()}
+        assert read.differences[0].paired == paired, place
+    shown = run("systems", inspect, "--format", "json")
+    assert json.loads(shown.stdout)["good"] == "C"
+    assert "names no two systems" in refused("systems", inspect / "new.json")

@@ -139,12 +139,14 @@ def label(
 
 @click.command()
 @votes_options
-@click.option("--system", required=True, metavar="COLUMN", help="The column that names the system of each item.")
+@click.option("--system", metavar="COLUMN", help="The column that names the system of each item; logs may name it.")
 @click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
 @grading_option("gold")
 @grading_option("level")
 @output_options("text", "json", "csv", "md", card=True)
-def systems(source: Source, system: str, good: str | None, gold: str | None, level: float, output: Output) -> None:
+def systems(
+    source: Source, system: str | None, good: str | None, gold: str | None, level: float, output: Output
+) -> None:
     """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
     from jurors.votes.key import read_gold
 

@@ -57,6 +57,7 @@ _FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
+_INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
 _INFORMATIVE = 0.5  # share of the judges that must be better than a constant answer before an order is settled
 
 
@@ -173,7 +174,9 @@ class SystemComparison(Result):
         settled = sum(d.order == "settled" for d in self.differences)
         ranked = [name for tier in self.ranking for name in tier]
         leaders = [name for name in ranked if self.systems[name].best_rank == 1]
-        if len(leaders) == 1 < len(ranked):
+        if len(ranked) < 2:
+            return [f"There is no ranking: it needs two systems with at least {_FEWEST_ITEMS} items each."]
+        if len(leaders) == 1:
             lines = [f"{leaders[0]} is the best."]
         elif len(leaders) == len(ranked):
             lines = ["No system is settled as the best."]
@@ -196,7 +199,7 @@ class SystemComparison(Result):
 def systems(
     source: Any,
     *,
-    by: Any,
+    by: Any = None,
     good: Label | None = None,
     gold: Any = None,
     level: float = Grading.level,
@@ -209,7 +212,8 @@ def systems(
     source
         Votes as in `grade`: each item is one system's answer.
     by
-        The system of each item: the column that names it, one system per row, or a mapping from item to system.
+        The system of each item: the column that names it, one system per row, or a mapping from item to system. Logs
+        of Inspect AI, promptfoo and MLflow name it, and so does a column `system`.
     good
         The label to count, such as "pass". By default a label that means so; ordered levels need none.
     gold
@@ -269,6 +273,8 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
     if good is None:
         words = {str(label).casefold(): label for label in votes.labels}
         good = next((words[word] for word in _GOOD_WORDS if word in words), None)
+        if good is None and {"c", "i"} <= set(words) <= set(_INSPECT_LABELS):
+            good = words["c"]
         if good is None:
             shown = format_names(votes.labels, 8)
             raise OptionError(f"no label is known to be the good one; name it with good=, one of {shown}", name="good")
@@ -358,18 +364,13 @@ def compare_graded(
             settled = "leaning"
         of_a, of_b = questions.get(names[a], set()), questions.get(names[b], set())
         paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
+        low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
+        chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
         differences.append(
             SystemDifference(
-                names[a],
-                names[b],
-                unit * gap,
-                unit * (gap - z * error),
-                unit * (gap + z * error),
-                paired,
-                settled,
-                NormalDist().cdf(gap / error) if error > 0 else float(gap > 0),
+                names[a], names[b], unit * gap, unit * low_end, unit * high_end, paired, settled, chance
             )
-        )
+        )  # fmt: skip
     for name in (names[k] for k in ranked):
         beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
         better = sum((d.difference < 0) == (d.a == name) for d in beside)

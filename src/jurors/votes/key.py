@@ -32,6 +32,7 @@ from jurors.votes.layout import (
 )
 from jurors.votes.layout_detection import refuse_preferences
 from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
+from jurors.votes.readers import systems_of
 from jurors.votes.recode import numerals
 from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
@@ -292,9 +293,11 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
 
 
 def read_votes_with_key(
-    source: Source, column: str, *, what: str = "true label", **reading: Unpack[ReadingOptions]
+    source: Source, column: str | None, *, what: str = "true label", **reading: Unpack[ReadingOptions]
 ) -> tuple[Votes, Key]:
     r"""Read votes and, from the same file (or files), the column that holds the true label (or `what`) of each row.
+
+    Without a column, the system is what the log of a tool names as such, or the column `system` of a table.
 
     Returns
     -------
@@ -313,6 +316,11 @@ def read_votes_with_key(
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             return _of_log(opened, column, what, options)
+        if column is None:
+            column = next((name for name in opened.names if name.casefold() == "system"), None)
+        if column is None:
+            message = f"name the column of systems (--system COLUMN), one of {quoted_names(opened.names)}"
+            raise VotesError(message, code="key_column")
         table = opened.reaching(column)
         truth = find_column(table.names, column)
         # the column of winners is no key
@@ -346,12 +354,15 @@ def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
     return any(known.setdefault(item, value) != value for item, value in zip(items, values, strict=True))
 
 
-def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
+def _of_log(log: ToolLog, column: str | None, what: str, options: Reading) -> tuple[Votes, Key]:
     """The votes of a log, and what it holds about the items under this name."""
     records = log.read()
     if isinstance(records, Votes):
         title = log.reader.TITLE
         raise VotesError(f"this is a log ({title}) of counts, which names no items: it holds no {what} of any")
+    if column is None:
+        items, values = zip(*systems_of(records, log.tool, log.reader.TITLE), strict=True)
+        return votes_of_log(log, options, records), Key.from_columns(items, values, what=what)
     shown_texts = {name for texts in records.texts.values() for name in texts}
     if column not in records.fields and column not in shown_texts:
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
