@@ -298,3 +298,70 @@ def test_logs_name_their_systems(tmp_path: Path) -> None:
     shown = run("systems", inspect, "--format", "json")
     assert json.loads(shown.stdout)["good"] == "C"
     assert "names no two systems" in refused("systems", inspect / "new.json")
+
+
+# -- which way judges lean ---------------------------------------------------------------------------------------------
+
+
+def with_length(slope: float, *, quality: float = 0.6, items: int = 500, seed: int = 0) -> Any:
+    """Answers of two systems with their length; long answers are better, and judge_0 favours them besides."""
+    rng = np.random.default_rng(seed)
+    length = rng.normal(size=items) + np.repeat([1.0, 0.0], items // 2)
+    truth = rng.random(items) < 1 / (1 + np.exp(-quality * length))
+    rate = np.where(truth, 0.85, 0.15)[:, None] + np.array([slope, 0, 0, 0, 0]) * length[:, None]
+    frame = pd.DataFrame(
+        np.where(rng.random((items, 5)) < rate, "pass", "fail"), columns=[f"judge_{k}" for k in range(5)]
+    )
+    about = {"item": [f"i{k}" for k in range(items)], "model": ["long"] * (items // 2) + ["short"] * (items // 2)}
+    return frame.assign(**about, length=length), dict(zip(about["item"], np.where(truth, "pass", "fail"), strict=True))
+
+
+def test_a_judge_that_favours_long_answers_is_found_and_no_other_is() -> None:
+    found = [
+        {leaning.judge for leaning in jurors.systems(frame, by="model", covariate="length").leanings if leaning.found}
+        for frame, _ in (with_length(slope, seed=seed) for slope in (0.15, 0.0) for seed in range(5))
+    ]
+    assert found == [{"judge_0"}] * 5 + [set()] * 5
+    result = jurors.systems(with_length(0.15)[0], by="model", covariate="length")
+    assert any(line.startswith("judge_0 favours high length: ") for line in result.sentences())
+    assert result.leanings[0].low > 0.04
+    assert json.loads(result.to_json())["leanings"][0]["judge"] == "judge_0"
+    clean = jurors.systems(with_length(0.0)[0], by="model", covariate="length")
+    assert "No judge is found to favour answers by length beyond the others." in clean.sentences()
+
+
+def test_gold_shows_a_leaning_that_all_judges_share() -> None:
+    frame, truth = with_length(0.0)
+    rng, judges = np.random.default_rng(1), [f"judge_{k}" for k in range(5)]
+    lenient = rng.random(len(frame)) < 0.6 * (frame.length > 0.5)
+    frame.loc[lenient, judges] = "pass"
+    gold = {item: truth[item] for item in frame["item"][::2]}
+    leanings = jurors.systems(frame, by="model", covariate="length", gold=gold).leanings
+    assert {leaning.judge for leaning in leanings if leaning.found and leaning.by == "gold"} >= {None}
+
+
+def test_systems_are_compared_at_equal_length(tmp_path: Path) -> None:
+    frame, _ = with_length(0.0, quality=1.2)
+    raw = jurors.systems(frame.drop(columns="length"), by="model").differences[0]
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    adjusted = jurors.systems(tmp_path / "votes.csv", by="model", adjust="length")
+    (level,) = adjusted.differences
+    assert (raw.a, raw.b) == ("long", "short")
+    gap = level.difference if level.a == "long" else -level.difference
+    assert raw.difference > 0.1 > abs(gap)
+    assert adjusted.adjusted == "length"
+    shown = run("systems", tmp_path / "votes.csv", "--system", "model", "--adjust", "length", "--covariate", "length")
+    assert "rate of pass at equal length" in shown.stdout
+
+
+def test_categories_and_values_in_memory_are_covariates() -> None:
+    frame, _ = with_length(0.3, items=400)
+    votes = frame.filter(like="judge").to_numpy()
+    place = np.where(frame.length > frame.length.median(), "first", "second")
+    (first, *_) = jurors.systems(votes, by=frame.model.tolist(), covariate={"place": place.tolist()}).leanings
+    assert (first.contrast, first.found, first.slope < 0) == ("second", True, True)
+    for values, message in ((["x"] * 400, "different texts"), ([1] * 400, "one value only"), ([None] * 400, "value")):
+        with pytest.raises(JurorsError, match=message):
+            jurors.systems(votes, by=frame.model.tolist(), covariate={"place": values})
+    with pytest.raises(OptionError, match="'length': give its values"):
+        jurors.systems(votes, by=frame.model.tolist(), covariate="length")

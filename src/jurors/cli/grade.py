@@ -141,19 +141,26 @@ def label(
 @votes_options
 @click.option("--system", metavar="COLUMN", help="The column that names the system of each item; logs may name it.")
 @click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
+@click.option("--covariate", multiple=True, metavar="COLUMN",
+              help="Test whether judges favour answers by this column, such as length; repeatable.")  # fmt: skip
+@click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")
 @grading_option("gold")
 @grading_option("level")
 @output_options("text", "json", "csv", "md", card=True)
 def systems(
-    source: Source, system: str | None, good: str | None, gold: str | None, level: float, output: Output
-) -> None:
+    source: Source, system: str | None, good: str | None, covariate: tuple[str, ...], adjust: str | None,
+    gold: str | None, level: float, output: Output,
+) -> None:  # fmt: skip
     """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
     from jurors.votes.key import read_gold
 
     with output.working("comparing") as bar:
-        votes, groups = source.read_with_groups(system, bar, what="system")
-        known = read_gold(gold, votes, system)
-        compared = jurors.systems(votes, by=groups, good=good, gold=known, level=level)
+        beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
+        votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
+        compared = jurors.systems(
+            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=read_gold(gold, votes, system),
+            level=level,
+        )  # fmt: skip
     output.show(compared)
 
 

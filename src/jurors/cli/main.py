@@ -173,6 +173,7 @@ _RARE_IN = {
     "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
     "check": frozenset(("--missing", "--good", "--max-regression")),
     "report": frozenset(("--missing", "--good")),
+    "systems": frozenset(("--missing", "--adjust")),
 }
 
 
@@ -315,7 +316,14 @@ def as_flags(message: str) -> str:
     from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
 
     groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
-    known = {name for options in groups for name in column_names(options)} | {"by", "review", "system", "good"}
+    known = {name for options in groups for name in column_names(options)} | {
+        "by",
+        "review",
+        "system",
+        "good",
+        "covariate",
+        "adjust",
+    }
 
     def spell(match: re.Match[str]) -> str:
         name, following = match[1], match[2]

@@ -81,7 +81,9 @@ class Source:
             raise error.after(f"--key {key.path}: no such file, and ") from None
         return votes, truth
 
-    def read_with_groups(self, by: str | None, bar: ProgressBar | None = None, what: str = "group") -> tuple[Any, Any]:
+    def read_with_groups(
+        self, by: str | None, bar: ProgressBar | None = None, what: str = "group", beside: Sequence[str] = ()
+    ) -> tuple[Any, Any]:
         """Read the votes of FILE, and the group (or the system) of each item from one of its columns.
 
         Without `by`, the system is what a log names as such.
@@ -93,7 +95,7 @@ class Source:
         if self.options["layout"] in ("auto", "counts") and is_count:
             flag = "--by" if what == "group" else f"--{what}"
             raise OptionError(f"{flag} {by}: this column counts items; name the column that holds their {what}")
-        votes, groups = self._read(read_votes_with_key, bar, by, what=what)
+        votes, groups = self._read(read_votes_with_key, bar, by, what=what, beside=beside)
         return votes, groups
 
     def read_with_texts(self, items: str | None, columns: Sequence[str], bar: ProgressBar | None = None) -> Any:

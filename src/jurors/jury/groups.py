@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 
 import numpy as np
@@ -34,7 +33,7 @@ from jurors.results import Block, Columns, Notes, Result, Table
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
 from jurors.votes.findings import scale_finding
-from jurors.votes.key import Key, as_key, read_votes_with_key, series_key
+from jurors.votes.key import Key, as_key, series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
 from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
@@ -203,12 +202,6 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
     column : str
         What to call the groups.
     """
-    if by is None and column == "system" and isinstance(source, (str, Path)):
-        given: Any = reading
-        votes, named = read_votes_with_key(source, None, what="system", **given)
-        return votes, _array(named.by_row(votes)), column
-    if by is None and column == "system" and hasattr(source, "columns"):
-        by = "system"
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(
@@ -216,7 +209,7 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
             )
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
-        votes, groups = votes_and_column(source, by, column, **reading)
+        votes, groups, _ = votes_and_column(source, by, column, **reading)
         return votes, _array(groups), by
     votes = as_votes(source, **reading)
     if isinstance(by, Mapping):

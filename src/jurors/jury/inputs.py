@@ -123,8 +123,8 @@ def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
 
 
 def votes_and_column(
-    source: Any, column: str, what: str = "group", **reading: Unpack[SourceOptions]
-) -> tuple[Votes, NDArray[Any]]:
+    source: Any, column: str | None, what: str = "group", beside: Sequence[str] = (), **reading: Unpack[SourceOptions]
+) -> tuple[Votes, NDArray[Any], dict[str, NDArray[Any]]]:
     """Read votes, and the value of another column of the same file or dataframe: a group, or a system.
 
     Where several systems answered one question, an item is named by both.
@@ -134,12 +134,16 @@ def votes_and_column(
     votes : Votes
     values : ndarray of object
         One for each row.
+    others : dict
+        The columns `beside` it, likewise.
     """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        given = _applicable(reading, column_names(ReadingOptions), "files")
-        votes, named = read_votes_with_key(source, column, what=what, **given)
-        return votes, named.by_row(votes)
+        files = _applicable(reading, column_names(ReadingOptions), "files")
+        votes, named = read_votes_with_key(source, column, what=what, beside=beside, **files)
+        return votes, named.by_row(votes), {name: key.by_row(votes) for name, key in named.beside.items()}
+    column = "system" if column is None else column
     given = _applicable(reading, column_names(TableOptions), "a dataframe")
+    given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)
     frame = replace(opened, table=collect(opened.table), stream=None, head=None).reaching(parsed, column)
@@ -148,15 +152,20 @@ def votes_and_column(
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]
     item = {"item": list(frame.item)} if frame.item else {}
     layout = frame.layout(options)
-    values = frame.table[:, place].to_list()
-    if what == "system" and layout.item is not None and layout.kind != "counts":
+    names = None if layout.item is None or layout.kind == "counts" else frame.table[:, layout.item].to_list()
+    columns = {name: frame.table[:, find_column(frame.names, name)].to_list() for name in (column, *beside)}
+    if what == "system" and names is not None and layout.item is not None:
         parts = item_parts(frame.names, given.get("item")) or (frame.names[layout.item],)
-        if frame.names[place] not in parts and has_two(frame.table[:, layout.item].to_list(), values):
-            return votes_and_column(source, column, what, **{**given, "item": [*parts, frame.names[place]]})
+        if frame.names[place] not in parts and has_two(names, columns[column]):
+            joined: Any = {**reading, "item": [*parts, frame.names[place]]}
+            return votes_and_column(source, column, what, beside, **joined)
     votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
-    if layout.item is None or layout.kind == "counts":
-        return votes, Key.from_array(values).by_row(votes)
-    return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)
+    keys = {
+        name: Key.from_array(values) if names is None else Key.from_columns(names, values, what=what)
+        for name, values in columns.items()
+    }
+    others = {name: key.by_row(votes) for name, key in keys.items()}
+    return votes, others.pop(column), others
 
 
 def check_gradable(votes: Votes, *, fewest: int = MIN_JURORS) -> None:

@@ -26,6 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
+from types import NoneType
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -40,11 +41,13 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
-from jurors.jury.inputs import CountedVotes
+from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
+from jurors.jury.leanings import Leaning, covariate_contrasts, find_leanings
 from jurors.options import Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
-from jurors.votes.key import as_key, read_gold
+from jurors.votes.key import Key, as_key, read_gold
 from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
@@ -53,6 +56,7 @@ _COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, 
 _OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
 _FLOOR = 0.02
 _MOST_ALARM_LINES = 4
+_MOST_LEANINGS = 3
 _FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
 _LEAST_NOISE = 0.02  # variance of one gold item's error
@@ -103,6 +107,8 @@ class SystemComparison(Result):
     own_sd: float  #: of a system's own shift
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
+    leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
+    adjusted: str | None = None  #: the covariate at whose mean systems are compared
     evaluation: Evaluation = field(repr=False)  #: of the judges
 
     _kind = "systems"
@@ -118,6 +124,8 @@ class SystemComparison(Result):
             "ranking": self.ranking,
             "common_sd": self.common_sd,
             "own_sd": self.own_sd,
+            "leanings": [asdict(leaning) for leaning in self.leanings],
+            "adjusted": self.adjusted,
             "alarms": self.alarms,
         }
 
@@ -132,7 +140,27 @@ class SystemComparison(Result):
         alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
         folded = [Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines]
         blocks: list[Block] = [head, *folded, self.rate_table()]
-        return [*blocks, self.difference_table()] if full or len(self.systems) <= _FEW_SYSTEMS else blocks
+        if full or len(self.systems) <= _FEW_SYSTEMS:
+            blocks.append(self.difference_table())
+        return [*blocks, self.leaning_table()] if full and self.leanings else blocks
+
+    def leaning_table(self) -> Table:
+        """How much each judge's rate changes with each covariate.
+
+        Returns
+        -------
+        Table
+        """
+        heads = ("judge", "covariate", "beside", "points", f"{self.level * 100:g}%", "p")
+        rows = tuple(
+            (
+                "all" if x.judge is None else x.judge[:28], f"{x.covariate} {x.contrast}"[:24],
+                "the truth" if x.by == "gold" else "the panel", f"{x.slope * 100:+.1f}",
+                f"{x.low * 100:+.1f} – {x.high * 100:+.1f}", f"{x.p:.3f}",
+            )
+            for x in self.leanings
+        )  # fmt: skip
+        return Table(heads, rows, right=(3, 4, 5), title="how judges' rates change with covariates, at equal truth")
 
     def rate_table(self) -> Table:
         """Each system's place in the ranking, rate with its interval, raw rate and number of items.
@@ -144,6 +172,7 @@ class SystemComparison(Result):
         shown = percent if self.good is not None else _level_text
         ends = percent_range if self.good is not None else _level_range
         what = f"rate of {self.good}" if self.good is not None else "mean level"
+        what += "" if self.adjusted is None else f" at equal {self.adjusted}"
         heads = ("rank", "system", what, f"{self.level * 100:g}%", "raw", "items")
         rows = tuple(
             (rank_text(x), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
@@ -193,6 +222,13 @@ class SystemComparison(Result):
             lines.append(
                 "Most of the uncertainty is bias that the judges share: more items do not narrow it, gold does."
             )
+        found = [leaning for leaning in self.leanings if leaning.found]
+        lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
+        if found[_MOST_LEANINGS:]:
+            lines.append(f"{len(found) - _MOST_LEANINGS} more leanings are found; --full lists them.")
+        if self.leanings and not found:
+            names = list(dict.fromkeys(leaning.covariate for leaning in self.leanings))
+            lines.append(f"No judge is found to favour answers by {_names(names, 'or')} beyond the others.")
         return lines
 
 
@@ -201,6 +237,8 @@ def systems(
     *,
     by: Any = None,
     good: Label | None = None,
+    covariate: str | Sequence[str] | Mapping[str, Any] = (),
+    adjust: str | Mapping[str, Any] | None = None,
     gold: Any = None,
     level: float = Grading.level,
     **reading: Unpack[SourceOptions],
@@ -216,6 +254,11 @@ def systems(
         of Inspect AI, promptfoo and MLflow name it, and so does a column `system`.
     good
         The label to count, such as "pass". By default a label that means so; ordered levels need none.
+    covariate
+        Columns of the answers, such as their length: test whether judges favour answers by them. In memory, a mapping
+        from a name to one value per row, or to a mapping from item to value.
+    adjust
+        A column of numbers: compare systems at its mean.
     gold
         A few items with their true labels, as in `grade`.
     level
@@ -235,15 +278,46 @@ def systems(
     (['new', 'old'], True)
     """
     Grading(level=level)  # a level of 95 is refused at once
-    votes, groups, _ = votes_and_groups(source, by, "system", reading)
-    return compare_systems(votes, groups, good=good, level=level, gold=read_gold(gold, votes, by))
+    names = tuple(dict.fromkeys((*_column_names(covariate), *_column_names(adjust))))
+    given = {**_in_memory(covariate), **_in_memory(adjust)}
+    columns = tuple(name for name in names if name not in given)
+    others: dict[str, Any] = {}
+    if isinstance(by, Key) and by.beside:  # the command line has read them
+        votes = as_votes(source, **reading)
+        groups, others = by.by_row(votes), {name: key.by_row(votes) for name, key in by.beside.items()}
+    elif columns or by is None:
+        if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)) or not isinstance(by, (str, NoneType)):
+            missing = f"covariate {columns[0]!r}: give its values, as in covariate={{{columns[0]!r}: values}}"
+            raise OptionError(
+                missing if columns else "name the systems with by=", name="covariate" if columns else "by"
+            )
+        votes, groups, others = votes_and_column(source, by, "system", columns, **reading)
+    else:
+        votes, groups, _ = votes_and_groups(source, by, "system", reading)
+    others |= {name: votes_and_groups(votes, value, name, {})[1] for name, value in given.items()}
+    return compare_systems(
+        votes, groups, good=good, covariates={name: others[name] for name in _column_names(covariate)},
+        adjust=None if adjust is None else (_column_names(adjust)[0], others[_column_names(adjust)[0]]),
+        fewest=1 if covariate else 2, level=level, gold=read_gold(gold, votes, by),
+    )  # fmt: skip
+
+
+def _column_names(given: Any) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _in_memory(given: Any) -> dict[str, Any]:
+    return dict(given) if isinstance(given, Mapping) else {}
 
 
 def compare_systems(
     votes: Votes, groups: NDArray[Any], *, good: Label | None = None, fewest: int = 2,
+    covariates: Mapping[str, NDArray[Any]] | None = None, adjust: tuple[str, NDArray[Any]] | None = None,
     **grading: Unpack[GradingOptions],
 ) -> SystemComparison:  # fmt: skip
     """Compare the systems of votes that are read; `fewest` systems are needed.
+
+    Covariates, and the one to adjust for, have one value per row.
 
     Returns
     -------
@@ -253,7 +327,31 @@ def compare_systems(
     _label_values(votes, good)  # both raise before the work
     if grading.get("gold") is not None:
         grading["gold"] = as_key(grading["gold"])
-    return compare_graded(*grade_rows(votes, **grading), groups, good=good, fewest=fewest)
+    contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
+    at_mean = None if adjust is None else (adjust[0], _numbers(*adjust))
+    evaluation, counted, known = grade_rows(votes, **grading)
+    compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
+    if not contrasts:
+        return compared
+    if compared.good is None:
+        raise OptionError("covariate= needs the label that counts; name it with good=", name="good")
+    is_good = np.array([float(label == compared.good) for label in counted.votes.labels] + [np.nan])
+    row, juror, code = counted.votes.triples()
+    cast = np.full((counted.votes.rows, len(counted.votes.jurors)), -1)
+    cast[row, juror] = code
+    truth = None if known is None else is_good[np.asarray(known)]
+    if votes.counts is not None:
+        raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
+    leanings = find_leanings(is_good[cast], counted.votes.jurors, contrasts, truth, compared.level)
+    return replace(compared, leanings=leanings)
+
+
+def _numbers(name: str, values: NDArray[Any]) -> Floats:
+    """A covariate to adjust for, in standard deviations."""
+    contrasts = covariate_contrasts(name, values.tolist())
+    if "per sd" not in contrasts:
+        raise OptionError(f"adjust={name}: this column holds texts; name a column of numbers", name="adjust")
+    return contrasts["per sd"]
 
 
 def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
@@ -285,7 +383,7 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
 
 def compare_graded(
     evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], *, good: Label | None = None,
-    fewest: int = 2,
+    fewest: int = 2, adjust: tuple[str, Floats] | None = None,
 ) -> SystemComparison:  # fmt: skip
     """Compare the systems of votes that are graded (`grade_rows`); `known` is the gold label of each row.
 
@@ -325,6 +423,10 @@ def compare_graded(
     rate, unknown = total(share) / safe, total(doubt) / safe**2
     by_majority = majority_shares(counted.sketch)[counted.tuple_of_row] @ scaled  # a tie counts half
     raw = rate if good is None else total(by_majority) / safe
+    of_slope = np.zeros((size, size))
+    if adjust is not None:
+        shift, of_slope = _at_equal(adjust[1], share, system, weight, size, adjust[0])
+        rate = rate - shift
     spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
     common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
@@ -336,6 +438,7 @@ def compare_graded(
         bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
         left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
         rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
+    covariance = covariance + of_slope
     order = np.argsort(-rate, kind="stable")
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
@@ -380,8 +483,31 @@ def compare_graded(
         ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
-        evaluation=evaluation,
+        evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
     )  # fmt: skip
+
+
+def _at_equal(
+    x: Floats, share: Floats, system: NDArray[Any], weight: Floats, size: int, name: str
+) -> tuple[Floats, Floats]:
+    """What each rate loses (S,) at the mean of a covariate, and the covariance (S, S) of that.
+
+    The slope is that of vote shares on the covariate within systems.
+    """
+    at = np.isfinite(x) & (system >= 0) & (weight > 0)
+    own, w = system[at], weight[at]
+    total = np.bincount(own, w, size)
+    if (total < 2).any():
+        raise OptionError(f"adjust={name}: a system has fewer than two items with this column", name="adjust")
+    mean_x, mean_share = (np.bincount(own, w * v[at], size) / total for v in (x, share))
+    inside, left = x[at] - mean_x[own], share[at] - mean_share[own]
+    spread = float((w * inside**2).sum())
+    if spread <= 0:
+        raise OptionError(f"adjust={name}: this column does not vary within systems", name="adjust")
+    slope = float((w * inside * left).sum()) / spread
+    error = float((w * (inside * (left - slope * inside)) ** 2).sum()) / spread**2
+    away = mean_x - float((w * x[at]).sum()) / float(w.sum())
+    return slope * away, error * np.outer(away, away)
 
 
 def _judge_spread(
