@@ -89,6 +89,18 @@ def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
     assert after < 0.8 * before
 
 
+def test_the_card_predicts_what_gold_labels_would_narrow() -> None:
+    frame, truth = judged({"a": 0.7, "b": 0.6}, accuracy=0.8)
+    without = compare(frame)
+    assert any("Gold labels do: 20, 50 or 100 would narrow rates from ± " in line for line in without.sentences())
+    widths = [without.with_gold[number].rate for number in (0, 20, 50, 100)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] == pytest.approx(np.mean([(x.high - x.low) / 2 for x in without.systems.values()]), abs=0.01)
+    gold = {item: truth[item] for item in np.random.default_rng(0).choice(list(truth), 100, replace=False)}
+    found = np.mean([(x.high - x.low) / 2 for x in compare(frame, gold=gold).systems.values()])
+    assert found == pytest.approx(widths[-1], rel=0.35)
+
+
 def test_with_all_labels_known_the_rates_are_the_true_ones() -> None:
     frame, truth = judged({"a": 0.7, "b": 0.5}, items=100, accuracy=0.7)
     result = compare(frame, gold=truth)

@@ -66,11 +66,15 @@ def _gate(
     compared: SystemComparison, name: str, limit: float, value: float, ends: Ends, reason: str, **about: Any
 ) -> Gate:
     outcome = judge(ends, limit, at_least=True)
+    advice = ""
     if compared.reasons and outcome != "not known":
         outcome, reason = "not known", " and ".join(compared.reasons)
+    elif outcome == "not known":
+        enough = [n for n, widths in compared.with_gold.items() if n and widths.difference < abs(value - limit)]
+        advice = f"about {enough[0]} gold labels may decide it" if enough else ""
     return Gate(
         name=name, outcome=outcome, limit=limit, at_least=True, value=value, interval=ends, level=compared.level,
-        reason=reason, is_change=True, in_percent=compared.good is not None, **about,
+        reason=reason, advice=advice, is_change=True, in_percent=compared.good is not None, **about,
     )  # fmt: skip
 
 

@@ -6,11 +6,13 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58,
+    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58 (J / .4)^-.5,
 
 where `spread` is the standard deviation of the judges' rates of the good label and `interaction` that of what a judge
-gives one system beyond both their means, without the noise of sampling. v is what stays unknown about the labels of the
-items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the common shift cancels.
+gives one system beyond both their means, without the noise of sampling. J is by how much more often, by the calibrated
+accuracies, the good label is given where it is true: weak judges show a part of a difference only. v is what stays
+unknown about the labels of the items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the
+common shift cancels.
 
 **With gold.** Each gold item of system s shows b + d_s and noise. The posterior of b and all d is normal.
 
@@ -55,10 +57,12 @@ Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 _COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, by the spread of judges' rates
 _OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
 _FLOOR = 0.02
+_TYPICAL_J, _J_POWER, _LEAST_J = 0.4, 0.5, 0.1  # weak judges show a part of a difference only
 _MOST_ALARM_LINES = 4
 _MOST_LEANINGS = 3
 _FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
+_GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
 _INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
@@ -93,6 +97,14 @@ class SystemDifference:
     chance: float  #: that a is better than b
 
 
+@dataclass(frozen=True, slots=True)
+class GoldWidths:
+    """Half widths of intervals, in the mean over systems and over pairs."""
+
+    rate: float
+    difference: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SystemComparison(Result):
     """Each system's rate, the differences of all pairs, and the ranking in tiers."""
@@ -109,6 +121,7 @@ class SystemComparison(Result):
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
     leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
     adjusted: str | None = None  #: the covariate at whose mean systems are compared
+    with_gold: Mapping[int, GoldWidths] = field(default_factory=dict)  #: what so many gold labels would narrow to
     evaluation: Evaluation = field(repr=False)  #: of the judges
 
     _kind = "systems"
@@ -126,6 +139,7 @@ class SystemComparison(Result):
             "own_sd": self.own_sd,
             "leanings": [asdict(leaning) for leaning in self.leanings],
             "adjusted": self.adjusted,
+            "with_gold": {str(number): asdict(widths) for number, widths in self.with_gold.items()},
             "alarms": self.alarms,
         }
 
@@ -193,6 +207,18 @@ class SystemComparison(Result):
         )
         return Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2))
 
+    def _about_gold(self) -> str:
+        """Why intervals are wide, and what gold labels would make of them."""
+        why = "Most of the uncertainty is bias that the judges share, which more items do not narrow."
+        now, *later = self.with_gold.items() or [(0, GoldWidths(0.0, 0.0))]
+        if not later or len(self.systems) < 2:
+            return why
+        unit = "" if self.good is None else " points"
+        before, *after = (_half(widths.rate, self.good) for _, widths in (now, *later))
+        numbers = _names([str(number) for number, _ in later], "or")
+        then = f"{_names(after, 'or')}{unit}"
+        return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
+
     def sentences(self) -> list[str]:
         """The answer, and why it is no more certain.
 
@@ -219,9 +245,7 @@ class SystemComparison(Result):
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
         gold = sum(rate.gold for rate in self.systems.values())
         if settled < pairs and gold < 50:
-            lines.append(
-                "Most of the uncertainty is bias that the judges share: more items do not narrow it, gold does."
-            )
+            lines.append(self._about_gold())
         found = [leaning for leaning in self.leanings if leaning.found]
         lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
         if found[_MOST_LEANINGS:]:
@@ -409,13 +433,14 @@ def compare_graded(
         return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
 
     # what stays unknown about each item's own label
-    partition, doubt = evaluation.partition, share * (1 - share)
+    partition, doubt, expected = evaluation.partition, share * (1 - share), share
     if partition is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             posterior = (partition.by_true_label / partition.sketch.counts[:, None])[counted.tuple_of_row]
         mean = posterior @ scaled
         of_label = posterior @ scaled**2 - mean**2
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
+        expected = np.where(np.isfinite(mean), mean, share)
     is_gold = np.zeros(votes.rows, dtype=bool) if known is None else np.asarray(known) >= 0
     doubt = np.where(is_gold, 0.0, doubt)
     items = total(1.0)
@@ -429,8 +454,12 @@ def compare_graded(
         rate = rate - shift
     spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
     common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
+    own *= (_TYPICAL_J / _discrimination(evaluation, good, float(share[weight > 0].mean()))) ** _J_POWER
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
+    prior, unknown_before = covariance, unknown
     golden = np.zeros(size, dtype=int)
+    # how far one item's vote share is from its truth
+    noise = max(float((weight * ((share - expected) ** 2 + doubt)).sum() / max(weight.sum(), 1.0)), _LEAST_NOISE)
     if is_gold.any():
         truth = scaled[np.where(is_gold, np.asarray(known), 0)]
         at = is_gold & (system >= 0) & (cast > 0)
@@ -484,7 +513,27 @@ def compare_graded(
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
         evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
+        with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),
     )  # fmt: skip
+
+
+def _discrimination(evaluation: Evaluation, good: Label | None, share: float) -> float:
+    """By how much more often the good label is given where it is true, by the calibrated accuracies (Youden's J)."""
+    accuracies = [evaluation.accuracy[name] for name in evaluation.jurors] if evaluation.has_grades else []
+    right = [accuracy[good] for accuracy in accuracies if good is not None and accuracy.get(good) is not None]
+    if not right or evaluation.exam:
+        return _TYPICAL_J
+    hits = float(np.mean([float(x) for x in right]))
+    others = [label for label in evaluation.labels if label != good]
+    correct = [accuracy[others[0]] for accuracy in accuracies if accuracy.get(others[0]) is not None]
+    prevalence = evaluation.prevalence.get(good)
+    if len(others) == 1 and correct:
+        found = hits + float(np.mean([float(x) for x in correct])) - 1
+    elif prevalence is not None and prevalence < 1:
+        found = hits - (share - float(prevalence) * hits) / (1 - float(prevalence))
+    else:
+        return _TYPICAL_J
+    return min(max(found, _LEAST_J), 1.0)
 
 
 def _at_equal(
@@ -546,6 +595,25 @@ def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats) -> tup
     precision = np.linalg.inv(prior) + np.diag(counts) / noise
     covariance = np.linalg.inv(precision)
     return np.asarray(covariance @ (sums / noise)), np.asarray(covariance)
+
+
+def _gold_widths(
+    prior: Floats, unknown: Floats, items: Floats, noise: float, z: float, unit: float
+) -> dict[int, GoldWidths]:
+    """Predict half widths without gold (0) and with so many gold items, drawn at random from all."""
+    widths: dict[int, GoldWidths] = {}
+    for number in (0, *_GOLD_NUMBERS):
+        if 2 * number > items.sum():
+            break
+        drawn = number * items / max(float(items.sum()), 1.0)
+        left = 1 - drawn / np.maximum(items, 1.0)
+        known = np.linalg.inv(np.linalg.inv(prior) + np.diag(drawn) / noise) * np.outer(left, left)
+        alone = np.diag(known) + unknown * left
+        pairs = alone[:, None] + alone[None, :] - 2 * known
+        of_pairs = pairs[np.triu_indices(len(items), 1)]
+        mean = [float(np.sqrt(np.maximum(x, 0.0)).mean()) * z * unit if len(x) else 0.0 for x in (alone, of_pairs)]
+        widths[number] = GoldWidths(*mean)
+    return widths
 
 
 def _why_nothing_is_settled(evaluation: Evaluation) -> tuple[str, ...]:
@@ -611,6 +679,10 @@ def rank_text(rate: SystemRate) -> str:
     if rate.best_rank is None or rate.best_rank == rate.worst_rank:
         return "–" if rate.best_rank is None else str(rate.best_rank)
     return f"{rate.best_rank} – {rate.worst_rank}"
+
+
+def _half(width: float, good: Label | None) -> str:
+    return f"± {width:.2f}" if good is None else f"± {width * 100:.0f}"
 
 
 def _names(names: Sequence[str], between: str) -> str:
