@@ -7,6 +7,7 @@ dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values wit
 
 import inspect
 import itertools
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -460,10 +461,21 @@ class LimitOptions(TypedDict, total=False):
     ]
     max_wrong: Annotated[Any, Option("Require at most this share of wrong labels.", "X", "repeated")]
     baseline: Annotated[
-        Any, Option("Require scores no lower than in an earlier run: JSON of `grade` or `check`, or its votes.", "FILE")
+        Any,
+        Option(
+            "Require scores no lower than in an earlier run: JSON of `grade`, `systems` or `check`, or its votes.",
+            "FILE",
+        ),
     ]
     votes: Annotated[Any, Option("The graded votes, to pair with those of the baseline.", is_python_only=True)]
     max_drop: Annotated[float, Option("Largest allowed drop of a score below the baseline.", "X", within=(0, 1))]
+    min_difference: Annotated[
+        Any, Option("Require system B to be better than A by this much; repeatable.", "B-A:X", "repeated")
+    ]
+    max_regression: Annotated[
+        float | None,
+        Option("Largest allowed drop of a system's rate below the baseline (with --system).", "X", within=(0, None)),
+    ]
     allow_unknown: Annotated[bool, Option("Do not fail if a limit is undecided.")]
     max_correlation: Annotated[
         float | None,
@@ -491,6 +503,8 @@ class Limits(_Values):
     baseline: Any = None  #: an earlier run: a document, an evaluation, or votes
     votes: Any = None  #: what was graded, to be paired with the votes of the baseline
     max_drop: float = 0.0
+    min_difference: Any = None  #: between two systems
+    max_regression: float | None = None  #: of a system against the baseline
     allow_unknown: bool = False
     max_correlation: float | None = None
     min_effective: float | None = None
@@ -498,6 +512,9 @@ class Limits(_Values):
 
     def __post_init__(self) -> None:
         _in_range(0 <= self.max_drop <= 1, "max_drop", self.max_drop, "must be a share from 0 to 1")
+        drop = self.max_regression
+        is_allowed = drop is None or (is_number(drop) and 0 <= float(drop) < math.inf)
+        _in_range(is_allowed, "max_regression", drop, "must be a number of at least 0, such as 0.02")
 
 
 # -- which option is which ----------------------------------------------------------------------------------------

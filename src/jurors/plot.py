@@ -35,6 +35,7 @@ from jurors.reporting.charts import (
     reliability,
     render,
     solutions,
+    systems,
     themed,
 )
 
@@ -58,6 +59,7 @@ __all__ = [
     "reliability",
     "render",
     "solutions",
+    "systems",
     "themed",
 ]
 
@@ -66,12 +68,13 @@ KINDS = {
     chart.__name__: chart
     for chart in (
         accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key, confusion,
-        items, reliability,
+        items, reliability, systems,
     )
 }  # fmt: skip
 
 _DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
-          "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability"}  # fmt: skip
+          "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability",
+          "SystemComparison": "systems"}  # fmt: skip
 
 
 def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:

@@ -79,6 +79,22 @@ def test_votes_that_workers_record_are_gated_together(tmp_path: Path) -> None:
     assert sorted(map(tuple, (row.values() for row in rows))) == sorted(expected)
 
 
+def test_recorded_systems_are_compared(tmp_path: Path) -> None:
+    recording = """
+import pytest
+
+@pytest.mark.parametrize("model", ["new", "old"])
+def test_answers(model, jurors_votes):
+    for item in range(60):
+        for juror in range(4):
+            is_good = (item % 5 > 0) == (model == "new")
+            jurors_votes(item, f"judge {juror}", is_good != (item * 7 % 11 == juror), system=model)
+"""
+    status, printed = run(tmp_path, "--jurors-check", "--good TRUE --min-difference old-new:0.02", test=recording)
+    assert status == 1, printed
+    assert "FAIL      min-difference old - new: -" in printed
+
+
 def test_a_session_without_votes_loads_nothing_of_the_package(tmp_path: Path) -> None:
     loaded = "import sys\n\ndef test_loaded():\n    assert {'numpy', 'duckdb', 'click'} & set(sys.modules) == set()\n"
     assert run(tmp_path, test=loaded)[0] == 0
@@ -89,7 +105,7 @@ def test_labels_of_numpy_are_recorded_as_pythons_own_which_workers_can_hand_over
     labels: list[Any] = [np.float64(0.5), np.int64(3), np.bool_(True), np.str_("yes"), "no", None]
     for label in labels:
         recorder("q", "ann", label)
-    assert [(type(label), label) for _, _, label in recorder.rows] == [
+    assert [(type(label), label) for _, _, label, _ in recorder.rows] == [
         (float, 0.5), (int, 3), (bool, True), (str, "yes"), (str, "no"), (type(None), None)
     ]  # fmt: skip
     with pytest.raises(TypeError, match="a label must be a str, a number, a bool or None, not list"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import run
+from command_line import refused, run
 
 import jurors
 from jurors.errors import JurorsError, OptionError
@@ -60,9 +61,12 @@ def test_a_large_difference_by_good_judges_is_settled_and_a_small_one_is_not() -
 
 def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
     rng = np.random.default_rng(3)
-    votes = np.where(rng.random((600, 4)) < np.repeat([0.9, 0.2], 300)[:, None], "pass", "fail")
-    result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)  # judges follow the system, not the answer
-    assert all(d.order != "settled" for d in result.differences) or result.systems["a"].rate > result.systems["b"].rate
+    votes = np.where(rng.random((600, 4)) < np.repeat([0.55, 0.45], 300)[:, None], "pass", "fail")  # of no answer
+    result = jurors.systems(votes, by=["a"] * 300 + ["b"] * 300)
+    assert result.reasons
+    assert result.differences[0].order != "settled"
+    (gate,) = jurors.check(replace(result, reasons=("the panel says so",)), min_difference="b-a:0.5").gates
+    assert (gate.outcome, gate.reason) == ("not known", "the panel says so")
 
 
 def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
@@ -83,6 +87,18 @@ def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
             errors.append((abs(before.rate - rate), abs(after.rate - rate)))
     before, after = np.mean(errors, axis=0)
     assert after < 0.8 * before
+
+
+def test_the_card_predicts_what_gold_labels_would_narrow() -> None:
+    frame, truth = judged({"a": 0.7, "b": 0.6}, accuracy=0.8)
+    without = compare(frame)
+    assert any("Gold labels do: 20, 50 or 100 would narrow rates from ± " in line for line in without.sentences())
+    widths = [without.with_gold[number].rate for number in (0, 20, 50, 100)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] == pytest.approx(np.mean([(x.high - x.low) / 2 for x in without.systems.values()]), abs=0.01)
+    gold = {item: truth[item] for item in np.random.default_rng(0).choice(list(truth), 100, replace=False)}
+    found = np.mean([(x.high - x.low) / 2 for x in compare(frame, gold=gold).systems.values()])
+    assert found == pytest.approx(widths[-1], rel=0.35)
 
 
 def test_with_all_labels_known_the_rates_are_the_true_ones() -> None:
@@ -141,7 +157,7 @@ def test_bad_input_is_one_line(by: list[str], options: dict[str, Any], message: 
 
 
 def test_labels_without_a_word_for_good_need_one() -> None:
-    with pytest.raises(OptionError, match="good= must name the label"):
+    with pytest.raises(OptionError, match="name it with good="):
         jurors.systems([["x", "y", "x"], ["y", "y", "x"]] * 20, by=["a", "b"] * 20)
 
 
@@ -156,3 +172,208 @@ def test_the_command_prints_a_short_card_and_json(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
     document = json.loads(run("systems", path, "--system", "model", "--format", "json").stdout)
     assert len(document["systems"]) == 10
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+def outcomes(verdict: Any) -> dict[str, str]:
+    return {gate.name: gate.outcome for gate in verdict.gates}
+
+
+def test_a_required_difference_passes_fails_or_is_not_known_by_its_interval() -> None:
+    frame, _ = judged({"gpt-4-new": 0.85, "gpt-4": 0.5}, accuracy=0.9)
+    (d,) = jurors.systems(frame, by="model").differences
+    limits = [f"gpt-4-new-gpt-4:{d.low - 0.01}", {("gpt-4", "gpt-4-new"): 0.0}]
+    verdict = jurors.check(frame, system="model", min_difference=limits)
+    assert outcomes(verdict) == {"min-difference gpt-4 - gpt-4-new": "fail", "min-difference gpt-4-new - gpt-4": "pass"}
+    assert not verdict.passed
+    unknown = jurors.check(frame, system="model", min_difference=f"gpt-4-new-gpt-4:{d.difference}")
+    assert list(outcomes(unknown).values()) == ["not known"]
+    assert unknown.gates[0].interval == (d.low, d.high)
+
+
+def test_a_regression_is_found_and_votes_of_the_last_run_say_more_than_its_rates(tmp_path: Path) -> None:
+    before, now = judged({"a": 0.9, "b": 0.6}, accuracy=0.95)[0], judged({"a": 0.5, "b": 0.6}, accuracy=0.95, seed=1)[0]
+    last = tmp_path / "last.json"
+    last.write_text(jurors.systems(before, by="model").to_json())
+    by_rates = jurors.check(now, system="model", max_regression=0.02, baseline=last)
+    by_votes = jurors.check(now, system="model", max_regression=0.02, baseline=before)
+    assert outcomes(by_rates) == outcomes(by_votes) == {"max-regression a": "fail", "max-regression b": "not known"}
+    width = {name: [g.interval[1] - g.interval[0] for g in v.gates if g.interval] for name, v in
+             {"rates": by_rates, "votes": by_votes}.items()}  # fmt: skip
+    assert all(votes < rates for votes, rates in zip(width["votes"], width["rates"], strict=True))
+    alone = jurors.check(  # one system in each run, a release and the last: compared whatever they are called
+        now[now.model == "a"].replace("a", "v2"),
+        system="model",
+        max_regression=0.3,
+        baseline=before[before.model == "a"],
+    )
+    assert outcomes(alone) == {"max-regression v2": "not known"}
+    again = tmp_path / "check.json"
+    again.write_text(by_votes.to_json())
+    assert jurors.check(now, system="model", max_regression=0.02, baseline=again).gates[0].value == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({"min_difference": "a-x:0.02"}, "there is no system 'x'"),
+        ({"min_difference": "a-b"}, "as B-A:0.02"),
+        ({"min_difference": "a-b:lots"}, "the limit is a number"),
+        ({"min_difference": "a-a:0.1"}, "with itself"),
+        ({"min_difference": ["a-b:0.1", "a-b:0.2"]}, "given twice"),
+        ({"min_difference": "a-b:20"}, "from -1 to 1"),
+        ({"max_regression": 0.02}, "needs an earlier run"),
+        ({"max_regression": 2, "baseline": {"schema": "jurors.systems/1"}}, "a share from 0 to 1"),
+        ({"max_regression": 0.02, "baseline": {"schema": "jurors.systems/9"}}, "schema 9"),
+        ({"max_regression": 0.02, "baseline": {"schema": "jurors.grade/2"}}, "holds no systems"),
+        ({"baseline": {"schema": "jurors.systems/1"}}, "add system= and max_regression="),
+        ({"system": None, "min_difference": "a-b:0.1"}, "name the column of systems"),
+    ],
+)
+def test_limits_on_systems_that_make_no_sense_are_refused(limits: dict[str, Any], message: str) -> None:
+    frame, _ = judged({"a": 0.8, "b": 0.6}, items=40)
+    with pytest.raises(OptionError, match=message):
+        jurors.check(frame.drop(columns="model"), **{"system": frame.model.tolist(), **limits})
+
+
+def test_one_question_answered_by_several_systems_is_several_items(tmp_path: Path) -> None:
+    frame, truth = judged({"a": 0.8, "b": 0.5}, items=60)
+    long = frame.melt(["item", "model"], var_name="judge", value_name="verdict")
+    long["item"] = long["item"].str.split(":").str[0]
+    long.to_csv(tmp_path / "long.csv", index=False)
+    gold = pd.DataFrame([(*item.split(":"), label) for item, label in list(truth.items())[40:80]])
+    gold.to_csv(tmp_path / "gold.csv", index=False, header=["item", "model", "label"])
+    expected = compare(frame, gold=dict(list(truth.items())[40:80]))
+    read = jurors.systems(tmp_path / "long.csv", by="model", gold=tmp_path / "gold.csv")
+    assert read.systems["a"] == expected.systems["a"]
+    assert read.differences[0].paired
+    assert jurors.systems(long, by="model").systems["b"].items == 60
+    shown = run("check", tmp_path / "long.csv", "--system", "model", "--min-difference", "b-a:0.1", "--card")
+    assert (shown.exit_code, "FAIL      min-difference b - a" in shown.stdout) == (3, True)
+    assert "rate of pass" in shown.stdout
+
+
+# -- logs --------------------------------------------------------------------------------------------------------------
+
+
+def inspect_log(model: str, votes: list[list[str]]) -> dict[str, Any]:
+    scorers = [{"name": f"judge_{k}", "options": {}} for k in range(len(votes[0]))]
+    samples = [
+        {"id": k, "epoch": 1, "input": f"q{k}", "target": "a",
+         "scores": {f"judge_{j}": {"value": vote} for j, vote in enumerate(row)}}
+        for k, row in enumerate(votes)
+    ]  # fmt: skip
+    about = {"task": "quiz", "dataset": {"name": "d"}, "model": model, "scorers": scorers}
+    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+def promptfoo_log(by_model: dict[str, list[list[str]]]) -> dict[str, Any]:
+    results = [
+        {"testIdx": k, "promptIdx": 0, "provider": {"id": model}, "prompt": {"raw": "q"}, "response": {"output": "a"},
+         "gradingResult": {"componentResults": [
+             {"pass": vote == "C", "assertion": {"type": "llm-rubric", "provider": f"j{j}", "value": "v"}}
+             for j, vote in enumerate(row)]}}
+        for model, rows in by_model.items() for k, row in enumerate(rows)
+    ]  # fmt: skip
+    return {"evalId": "e", "results": {"version": 3, "results": results}}
+
+
+def mlflow_log(by_model: dict[str, list[list[str]]]) -> str:
+    lines = [
+        {"trace_id": f"tr-{model[4:]}{k}", "request": f"q{k}", "trace_metadata": {"mlflow.modelId": model},
+         "assessments": [{"assessment_name": "ok", "valid": True, "source": {"source_id": f"j{j}"},
+                          "feedback": {"value": vote == "C"}} for j, vote in enumerate(row)]}
+        for model, rows in by_model.items() for k, row in enumerate(rows)
+    ]  # fmt: skip
+    return "\n".join(map(json.dumps, lines))
+
+
+def test_logs_name_their_systems(tmp_path: Path) -> None:
+    frame, _ = judged({"org/new": 0.9, "org/old": 0.4}, items=40)
+    by_model = {
+        str(name): part.filter(like="judge").replace({"pass": "C", "fail": "I"}).to_numpy().tolist()
+        for name, part in frame.groupby("model")
+    }
+    inspect = tmp_path / "inspect"
+    inspect.mkdir()
+    for name, rows in by_model.items():
+        (inspect / f"{name[4:]}.json").write_text(json.dumps(inspect_log(name, rows)))
+    (tmp_path / "promptfoo.json").write_text(json.dumps(promptfoo_log(by_model)))
+    (tmp_path / "traces.jsonl").write_text(mlflow_log(by_model))
+    expected = compare(frame).systems
+    for place, paired in (("inspect", True), ("promptfoo.json", True), ("traces.jsonl", False)):
+        read = jurors.systems(tmp_path / place)
+        assert {name: x.rate for name, x in read.systems.items()} == {name: x.rate for name, x in expected.items()}
+        assert read.differences[0].paired == paired, place
+    shown = run("systems", inspect, "--format", "json")
+    assert json.loads(shown.stdout)["good"] == "C"
+    assert "names no two systems" in refused("systems", inspect / "new.json")
+
+
+# -- which way judges lean ---------------------------------------------------------------------------------------------
+
+
+def with_length(slope: float, *, quality: float = 0.6, items: int = 500, seed: int = 0) -> Any:
+    """Answers of two systems with their length; long answers are better, and judge_0 favours them besides."""
+    rng = np.random.default_rng(seed)
+    length = rng.normal(size=items) + np.repeat([1.0, 0.0], items // 2)
+    truth = rng.random(items) < 1 / (1 + np.exp(-quality * length))
+    rate = np.where(truth, 0.85, 0.15)[:, None] + np.array([slope, 0, 0, 0, 0]) * length[:, None]
+    frame = pd.DataFrame(
+        np.where(rng.random((items, 5)) < rate, "pass", "fail"), columns=[f"judge_{k}" for k in range(5)]
+    )
+    about = {"item": [f"i{k}" for k in range(items)], "model": ["long"] * (items // 2) + ["short"] * (items // 2)}
+    return frame.assign(**about, length=length), dict(zip(about["item"], np.where(truth, "pass", "fail"), strict=True))
+
+
+def test_a_judge_that_favours_long_answers_is_found_and_no_other_is() -> None:
+    found = [
+        {leaning.judge for leaning in jurors.systems(frame, by="model", covariate="length").leanings if leaning.found}
+        for frame, _ in (with_length(slope, seed=seed) for slope in (0.15, 0.0) for seed in range(5))
+    ]
+    assert found == [{"judge_0"}] * 5 + [set()] * 5
+    result = jurors.systems(with_length(0.15)[0], by="model", covariate="length")
+    assert any(line.startswith("judge_0 favours high length: ") for line in result.sentences())
+    assert result.leanings[0].low > 0.04
+    assert json.loads(result.to_json())["leanings"][0]["judge"] == "judge_0"
+    clean = jurors.systems(with_length(0.0)[0], by="model", covariate="length")
+    assert "No judge is found to favour answers by length beyond the others." in clean.sentences()
+
+
+def test_gold_shows_a_leaning_that_all_judges_share() -> None:
+    frame, truth = with_length(0.0)
+    rng, judges = np.random.default_rng(1), [f"judge_{k}" for k in range(5)]
+    lenient = rng.random(len(frame)) < 0.6 * (frame.length > 0.5)
+    frame.loc[lenient, judges] = "pass"
+    gold = {item: truth[item] for item in frame["item"][::2]}
+    leanings = jurors.systems(frame, by="model", covariate="length", gold=gold).leanings
+    assert {leaning.judge for leaning in leanings if leaning.found and leaning.by == "gold"} >= {None}
+
+
+def test_systems_are_compared_at_equal_length(tmp_path: Path) -> None:
+    frame, _ = with_length(0.0, quality=1.2)
+    raw = jurors.systems(frame.drop(columns="length"), by="model").differences[0]
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    adjusted = jurors.systems(tmp_path / "votes.csv", by="model", adjust="length")
+    (level,) = adjusted.differences
+    assert (raw.a, raw.b) == ("long", "short")
+    gap = level.difference if level.a == "long" else -level.difference
+    assert raw.difference > 0.1 > abs(gap)
+    assert adjusted.adjusted == "length"
+    shown = run("systems", tmp_path / "votes.csv", "--system", "model", "--adjust", "length", "--covariate", "length")
+    assert "rate of pass at equal length" in shown.stdout
+
+
+def test_categories_and_values_in_memory_are_covariates() -> None:
+    frame, _ = with_length(0.3, items=400)
+    votes = frame.filter(like="judge").to_numpy()
+    place = np.where(frame.length > frame.length.median(), "first", "second")
+    (first, *_) = jurors.systems(votes, by=frame.model.tolist(), covariate={"place": place.tolist()}).leanings
+    assert (first.contrast, first.found, first.slope < 0) == ("second", True, True)
+    for values, message in ((["x"] * 400, "different texts"), ([1] * 400, "one value only"), ([None] * 400, "value")):
+        with pytest.raises(JurorsError, match=message):
+            jurors.systems(votes, by=frame.model.tolist(), covariate={"place": values})
+    with pytest.raises(OptionError, match="'length': give its values"):
+        jurors.systems(votes, by=frame.model.tolist(), covariate="length")

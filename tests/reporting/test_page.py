@@ -388,3 +388,26 @@ def test_wide_intervals_are_not_green() -> None:
     assert tone == ("warning" if widths[2] > 0.25 else "quiet")
     narrow = jurors.grade(_votes(4_000, 5), errors="independent")
     assert verdict(replace(narrow, alarms=())).tone == "quiet"
+
+
+def test_systems_have_a_section_with_their_numbers_and_a_picture(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    model = np.repeat(["new", "<b>old</b>", "few"], [100, 100, 3])
+    right = rng.random((203, 4)) < 0.9
+    good = rng.random(203) < np.where(model == "new", 0.9, 0.3)
+    frame = pd.DataFrame(np.where(right == good[:, None], "pass", "fail"), columns=list("abcd")).assign(model=model)
+    compared = jurors.systems(frame, by="model")
+    page = report_html(frame, system="model")
+    assert 'data-chart="systems"' in page
+    assert "<b>old</b>" not in page
+    shown = page[page.index('id="systems"') : page.index('id="evidence"')]
+    for row in compared.rate_table().rows:
+        assert row[2] in shown and row[3] in shown  # rate and interval  # noqa: PT018
+    drawn = [row for rows in jurors.plot.systems(compared).to_dict()["datasets"].values() for row in rows]
+    assert {(r["system"], r["rank"], r["place"]) for r in drawn if "rank" in r} == {
+        ("new", "1", "may be the best"), ("<b>old</b>", "2", "settled as worse"), ("few", "–", "too few items")
+    }  # fmt: skip
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    words = "report", tmp_path / "votes.csv", "--system", "model", "--chart", "systems", "-o", tmp_path / "systems.svg"
+    assert CliRunner().invoke(main, [str(word) for word in words]).exit_code == 0
+    assert "may be the best" in (tmp_path / "systems.svg").read_text()

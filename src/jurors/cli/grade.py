@@ -58,30 +58,43 @@ def grade(
 @votes_options
 @grading_options
 @limit_options
+@click.option("--system", metavar="COLUMN", help="Compare the systems that this column names, too.")
+@click.option("--good", metavar="LABEL", help="With --system, the label to count, such as pass.")
 @click.option("--junit", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as a JUnit report.")
 @click.option("--json", "document", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as JSON.")
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
 @output_options("text", "json", "md", fail_on="alarm")
 def check(
-    source: Source, grading: dict[str, Any], limits: dict[str, Any], junit: str | None, document: str | None,
-    card: bool, output: Output,
+    source: Source, grading: dict[str, Any], limits: dict[str, Any], system: str | None, good: str | None,
+    junit: str | None, document: str | None, card: bool, output: Output,
 ) -> None:  # fmt: skip
     """Check limits and alarms in CI.
 
     The exit status is 3 if an alarm is raised, or if a limit is not met or cannot be decided.
     """
     from jurors.jury.gates import read_document
+    from jurors.votes.key import read_gold
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
         baseline, earlier = limits["baseline"], None
         if baseline is not None and read_document(baseline) is None:  # no JSON of an earlier run, hence its votes
-            earlier = replace(source, files=(baseline,)).read()
-        kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]) or earlier is not None)
-        evaluation = kind.grade(data, **options)
-        if earlier is not None and kind is LABELS:
-            limits |= {"baseline": earlier, "votes": data}
-        verdict = replace(jurors.check(evaluation, ignore_alarms=output.ignored, **limits), shows_card=card)
+            of_baseline = replace(source, files=(baseline,))
+            earlier = of_baseline.read() if system is None else of_baseline.read_with_groups(system, what="system")
+        if system is not None:
+            votes, systems_of = source.read_with_groups(system, bar, what="system")
+            options = applicable(kind_of(votes), {**grading, "gold": read_gold(grading["gold"], votes, system)})
+            limits |= {"baseline": baseline if earlier is None else earlier, "system": systems_of, "good": good}
+            if earlier is not None and limits["max_regression"] is None:
+                limits |= {"baseline": earlier[0], "votes": votes}
+            verdict = jurors.check(votes, ignore_alarms=output.ignored, **options, **limits)
+        else:
+            kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]) or earlier is not None)
+            evaluation = kind.grade(data, **options)
+            if earlier is not None and kind is LABELS:
+                limits |= {"baseline": earlier, "votes": data}
+            verdict = jurors.check(evaluation, good=good, ignore_alarms=output.ignored, **limits)
+        verdict = replace(verdict, shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}
     output.show(verdict, in_log=True, beside=beside)
@@ -126,16 +139,28 @@ def label(
 
 @click.command()
 @votes_options
-@click.option("--system", required=True, metavar="COLUMN", help="The column that names the system of each item.")
+@click.option("--system", metavar="COLUMN", help="The column that names the system of each item; logs may name it.")
 @click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
+@click.option("--covariate", multiple=True, metavar="COLUMN",
+              help="Test whether judges favour answers by this column, such as length; repeatable.")  # fmt: skip
+@click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")
 @grading_option("gold")
 @grading_option("level")
 @output_options("text", "json", "csv", "md", card=True)
-def systems(source: Source, system: str, good: str | None, gold: str | None, level: float, output: Output) -> None:
+def systems(
+    source: Source, system: str | None, good: str | None, covariate: tuple[str, ...], adjust: str | None,
+    gold: str | None, level: float, output: Output,
+) -> None:  # fmt: skip
     """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
+    from jurors.votes.key import read_gold
+
     with output.working("comparing") as bar:
-        votes, groups = source.read_with_groups(system, bar)
-        compared = jurors.systems(votes, by=groups, good=good, gold=gold, level=level)
+        beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
+        votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
+        compared = jurors.systems(
+            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=read_gold(gold, votes, system),
+            level=level,
+        )  # fmt: skip
     output.show(compared)
 
 

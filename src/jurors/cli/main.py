@@ -169,7 +169,12 @@ _RARE = """
 --min-reliability --min-prevalence --max-prevalence
 """
 RARE_OPTIONS = frozenset(_RARE.split())
-_RARE_IN = {"watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"))}
+_RARE_IN = {
+    "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
+    "check": frozenset(("--missing", "--good", "--max-regression")),
+    "report": frozenset(("--missing", "--good")),
+    "systems": frozenset(("--missing", "--adjust")),
+}
 
 
 def help_all_option() -> click.Option:
@@ -311,7 +316,14 @@ def as_flags(message: str) -> str:
     from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
 
     groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
-    known = {name for options in groups for name in column_names(options)} | {"by", "review"}
+    known = {name for options in groups for name in column_names(options)} | {
+        "by",
+        "review",
+        "system",
+        "good",
+        "covariate",
+        "adjust",
+    }
 
     def spell(match: re.Match[str]) -> str:
         name, following = match[1], match[2]

@@ -81,14 +81,21 @@ class Source:
             raise error.after(f"--key {key.path}: no such file, and ") from None
         return votes, truth
 
-    def read_with_groups(self, by: str, bar: ProgressBar | None = None) -> tuple[Any, Any]:
-        """Read the votes of FILE, and the group of each item from one of its columns."""
+    def read_with_groups(
+        self, by: str | None, bar: ProgressBar | None = None, what: str = "group", beside: Sequence[str] = ()
+    ) -> tuple[Any, Any]:
+        """Read the votes of FILE, and the group (or the system) of each item from one of its columns.
+
+        Without `by`, the system is what a log names as such.
+        """
         from jurors.votes.key import read_votes_with_key
         from jurors.votes.layout import COUNT_WORDS, guess_column
 
-        if self.options["layout"] in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
-            raise OptionError(f"--by {by}: this column counts items; name the column that holds their group")
-        votes, groups = self._read(read_votes_with_key, bar, by, what="group")
+        is_count = by is not None and guess_column([by], COUNT_WORDS) is not None
+        if self.options["layout"] in ("auto", "counts") and is_count:
+            flag = "--by" if what == "group" else f"--{what}"
+            raise OptionError(f"{flag} {by}: this column counts items; name the column that holds their {what}")
+        votes, groups = self._read(read_votes_with_key, bar, by, what=what, beside=beside)
         return votes, groups
 
     def read_with_texts(self, items: str | None, columns: Sequence[str], bar: ProgressBar | None = None) -> Any:

@@ -46,6 +46,8 @@ class _RecordingCommand(click.Command):
 @sides_options
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
+@click.option("--system", metavar="COLUMN", help="Compare the systems that this column names, too.")
+@click.option("--good", metavar="LABEL", help="With --system, the label to count, such as pass.")
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
 @path_option("FILE", "The HTML page to write; with --chart .png, .svg, .html or .json.", required=True)
@@ -54,16 +56,18 @@ class _RecordingCommand(click.Command):
 @click.pass_context
 def report(
     ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
-    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], title: str | None, chart: str | None,
-    path: str, quiet: bool, fail_on: str | None,
+    text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], system: str | None,
+    good: str | None, title: str | None, chart: str | None, path: str, quiet: bool, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance.
 
     Numbers and preferences have a page, too. With --chart, write one chart: accuracy, prevalence, partition, agreement,
-    dependence, solutions, bounds, information, against_key, confusion or items; of numbers, reliability.
+    dependence, solutions, bounds, information, against_key, confusion, items or systems; of numbers, reliability.
     """
+    if good is not None and system is None:
+        raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
     if chart is not None:
-        _write_chart(source, key, grading, chart, Output("chart", path, quiet, None))
+        _write_chart(source, key, grading, chart, Output("chart", path, quiet, None), system=system, good=good)
         return
     from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
@@ -75,10 +79,13 @@ def report(
     key_file = key.path if key.path is not None and is_there(key.path) else None
     inputs = [("votes", source.files), ("answer key", key_file), ("gold items", grading["gold"]), ("items", items),
               *(("answers", sheet) for sheet in answers)]  # fmt: skip
-    shown_options = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
+    shown_options = {**source.options, "key": key.path, "key item": key.item, "key label": key.label,
+                     "system": system, "good": good}  # fmt: skip
     command = shlex.join(["jurors", "report", *map(without_secrets, ctx.meta["jurors.arguments"])])
     is_counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
-    label_only = {"exam": exam, "key": key.path, "items": items, "text": text, "answers": answers}
+    if system is not None and key.path is not None and key_file is None:
+        raise OptionError(f"--key {key.path}: with --system, the key is a file", code="does_not_apply")
+    label_only = {"exam": exam, "system": system, "key": key.path, "items": items, "text": text, "answers": answers}
     with output.working("reporting") as bar:
         source = source.split_pairs(sides)
         texts, of_pairs = None, source.kind is PREFERENCES
@@ -87,9 +94,19 @@ def report(
         else:
             source, texts = source.split_texts(items, text)
 
+        compared = None
+        if system is not None:
+            from jurors.votes.key import read_gold, read_key
+
+            together, groups = source.read_with_groups(system, bar, what="system")
+            compared = (groups.by_row(together), good)
+            grading["gold"] = read_gold(grading["gold"], together, system)
+
         def read() -> tuple[Any, Any]:
             if of_pairs:
                 return source.read_pairs(), None
+            if compared is not None:
+                return together, None if key_file is None else read_key(key_file, item=key.item, label=key.label)
             votes, truth = (source.count(bar).tuples, None) if is_counted else source.read_with_key(key, bar)
             applicable(kind_of(votes), grading, **label_only)
             return votes, truth
@@ -97,7 +114,7 @@ def report(
         page = make_page(
             read, inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, texts=texts,
             shown_options=source.options if of_pairs else shown_options, answers=answers or None,
-            kind=PREFERENCES if of_pairs else LABELS,
+            kind=PREFERENCES if of_pairs else LABELS, systems=compared,
             reading=source.options if key.path is None or key_file else source.without(key.path).options,
         )  # fmt: skip
     output.write(page.html)
@@ -106,17 +123,36 @@ def report(
     output.exit(page.alarms)
 
 
-def _write_chart(source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output) -> None:
+def _write_chart(
+    source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output, **systems: Any
+) -> None:
     """Write one chart of the votes."""
     kind, path = kind.replace("-", "_"), str(output.path)
     jurors.plot.check_kind(kind)
     ending = chart_format(path, "-o")
     with output.working("drawing") as bar:
-        chart, alarms = _draw(kind, source, key, grading, bar)
+        if kind == "systems":
+            chart, alarms = _draw_systems(source, grading, bar, **systems)
+        else:
+            chart, alarms = _draw(kind, source, key, grading, bar)
         drawn = jurors.plot.render(chart, ending)
     atomic_write(Path(path), drawn)
     print_output(f"{escape_text(path)}\n")
     output.warn(alarms)
+
+
+def _draw_systems(
+    source: Source, grading: dict[str, Any], bar: ProgressBar | None, *, system: str | None, good: str | None
+) -> tuple[Any, tuple[Any, ...]]:
+    """Compare systems and draw them; give the chart, and the alarms."""
+    from jurors.votes.key import read_gold
+
+    if system is None:
+        raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
+    votes, groups = source.read_with_groups(system, bar, what="system")
+    gold = read_gold(grading["gold"], votes, system)
+    compared = jurors.systems(votes, by=groups, good=good, gold=gold, level=grading["level"])
+    return jurors.plot.systems(compared), compared.alarms
 
 
 def _draw(

@@ -24,14 +24,16 @@ class Recorder:
     """The votes that tests have recorded so far; calling it records one."""
 
     def __init__(self) -> None:
-        self.rows: list[tuple[str, str, Any]] = []
+        self.rows: list[tuple[str, str, Any, str | None]] = []
 
-    def __call__(self, item: object, juror: object, label: str | bool | int | float | None) -> None:
-        """Record that `juror` gave `item` this `label`; None is no vote."""
+    def __call__(
+        self, item: object, juror: object, label: str | bool | int | float | None, *, system: object = None
+    ) -> None:
+        """Record that `juror` gave `item` this `label` (None is no vote), and whose answer it was: the `system`."""
         label = getattr(label, "item", lambda: label)()  # xdist cannot serialise numpy scalars
         if not isinstance(label, str | bool | int | float | None):
             raise TypeError(f"a label must be a str, a number, a bool or None, not {type(label).__name__}: {label!r}")
-        self.rows.append((str(item), str(juror), label))
+        self.rows.append((str(item), str(juror), label, None if system is None else str(system)))
 
 
 _RECORDED = pytest.StashKey[Recorder]()
@@ -52,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def jurors_votes(request: pytest.FixtureRequest) -> Recorder:
-    """Record votes with `jurors_votes(item, juror, label)`; `jurors check` checks them when the session ends."""
+    """Record votes with `jurors_votes(item, juror, label, system=...)`; they are checked when the session ends."""
     return request.config.stash.setdefault(_RECORDED, Recorder())
 
 
@@ -83,7 +85,13 @@ def _check_votes(session: pytest.Session, exitstatus: int) -> None:
     if rows:
         with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
             recorded = Path(folder) / "recorded.jsonl"
-            lines = (json.dumps({"item": item, "juror": juror, "label": label}) for item, juror, label in rows)
+            column = words[words.index("--system") + 1] if "--system" in words[:-1] else "system"
+            names: tuple[str, ...] = ("item", "juror", "label", column)
+            if all(row[3] is None for row in rows):
+                names = names[:3]
+            elif "--system" not in words:
+                words = ["--system", column, *words]
+            lines = (json.dumps(dict(zip(names, row, strict=False))) for row in rows)
             recorded.write_text("\n".join(lines) + "\n", encoding="utf-8")
             results["votes of this session"] = run_jurors("check", "--card", *words, "--", str(recorded))
     config.stash[_RESULTS] = results

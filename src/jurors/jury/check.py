@@ -16,14 +16,19 @@ from jurors.evaluate.card import alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
 from jurors.jury.grade import grade
+from jurors.jury.groups import votes_and_groups
+from jurors.jury.system_gates import SystemVotes, is_of_systems, system_gates
+from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
-from jurors.options import GradeOptions, LimitOptions, Limits, column_names, show_options
+from jurors.options import GradeOptions, Label, LimitOptions, Limits, column_names, show_options, split_options
 from jurors.results import Block, Columns, Notes, Result, escape_text
+from jurors.votes.key import read_gold
 
 _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
     "items", "jurors", "labels", "scale", "scale_why", "method", "errors", "votes", "score", "accuracy", "prevalence",
     "wrong_labels", "best", "leaders", "effective_jurors", "interval",
 )  # fmt: skip
+_OF_SYSTEMS = ("good", "level", "systems", "differences", "ranking")  # keys of `systems`, likewise
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
@@ -38,6 +43,7 @@ class Verdict(Result):
     loud: tuple[Alarm, ...] = ()  #: the alarms that fail the check
     evaluation: Evaluation | NumberGrades | None = None  #: what was checked
     limits: tuple[str, ...] = ()  #: the kinds of alarms of limits that have no gate
+    systems: SystemComparison | None = None  #: where systems were compared
     shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
     _kind = "check"
@@ -57,14 +63,16 @@ class Verdict(Result):
             of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
             return document | {name: graded[name] for name in of_numbers}
         graded = self.evaluation._document()
-        return document | {name: graded[name] for name in _OF_GRADES if name in graded}
+        document |= {name: graded[name] for name in _OF_GRADES if name in graded}
+        compared = {} if self.systems is None else self.systems._document()
+        return document | {name: compared[name] for name in _OF_SYSTEMS if name in compared}
 
     def _columns(self) -> Columns:
         names = ("level", "kind", "message", "value")
         return {name: [getattr(alarm, name) for alarm in self.alarms] for name in names}
 
     def _blocks(self) -> Iterable[Block]:
-        card = self.evaluation if self.shows_card else None
+        card = (self.systems or self.evaluation) if self.shows_card else None
         on_card = () if card is None else card.alarms
         alarms = tuple(alarm for alarm in self.alarms if alarm.reason not in _OF_GATES and alarm not in on_card)
         yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
@@ -111,20 +119,24 @@ class CheckOptions(LimitOptions, GradeOptions, total=False):
 
 @show_options(CheckOptions)
 def check(
-    source: Any, *, fail_on: Level = "alarm", ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions]
-) -> Verdict:
+    source: Any, *, system: Any = None, good: Label | None = None, fail_on: Level = "alarm",
+    ignore_alarms: Sequence[str] = (), **options: Unpack[CheckOptions],
+) -> Verdict:  # fmt: skip
     """Check whether you can trust grades of labels or numbers, and whether they meet your limits.
 
     Parameters
     ----------
     source
-        An evaluation, or whatever `grade` takes, with its options.
+        An evaluation, a comparison of systems, or whatever `grade` takes, with its options.
+    system, good
+        Compare systems, too: `by` and `good` of `systems`.
     fail_on
         The least level of an alarm that fails the check.
     ignore_alarms
         Kinds of alarms to leave out.
     options
-        Limits: `min_score`, `min_accuracy`, `max_wrong` and the others; and options of `grade`.
+        Limits: `min_score`, `min_accuracy`, `max_wrong` and the others; and options of `grade`. With `system`, also
+        `min_difference` ("B-A:0.02") and `max_regression` of the systems of a `baseline`.
 
     Returns
     -------
@@ -140,11 +152,37 @@ def check(
     """
     limits = {name: value for name, value in options.items() if name in column_names(LimitOptions)}
     others: Any = {name: value for name, value in options.items() if name not in limits}
-    evaluation = source if isinstance(source, Evaluation | NumberGrades) else grade(source, **others)
-    if others and evaluation is source:
-        raise OptionError(f"these votes are graded already, so {next(iter(others))}= changes nothing; leave it out")
     parsed = Limits.of(limits)
+    compared = source if isinstance(source, SystemComparison) else None
+    of_systems: SystemVotes | None = None
+    if system is not None and not isinstance(source, SystemComparison | Evaluation | NumberGrades):
+        grading, reading = split_options(others)
+        votes, groups, _ = votes_and_groups(source, system, "system", reading)
+        if "gold" in grading:
+            grading["gold"] = read_gold(grading["gold"], votes, system)
+        of_systems, others = SystemVotes(votes, groups, system, good, grading, reading), {}
+        fewest = 1 if parsed.max_regression is not None and not parsed.min_difference else 2
+        compared = compare_systems(votes, groups, good=good, fewest=fewest, **grading)
+        source = compared
+    evaluation = compared.evaluation if compared is not None else source
+    if not isinstance(evaluation, Evaluation | NumberGrades):
+        if good is not None:
+            raise OptionError("good= is for systems; name their column with system=", name="good")
+        evaluation, others = grade(source, **others), {}
+    given = next(iter(others), "system" if system is not None and of_systems is None else None)
+    if given is not None:
+        raise OptionError(f"these votes are graded already, so {given}= changes nothing; leave it out")
+    if parsed.max_regression is None and is_of_systems(parsed.baseline):
+        message = "baseline= is of systems; add system= and max_regression=, the drop that you allow"
+        raise OptionError(message, code="does_not_apply", name="baseline")
     gates = evaluate_gates(evaluation, parsed)
+    if compared is not None:
+        gates += system_gates(compared, parsed, of_systems)
+    else:
+        for name in ("min_difference", "max_regression"):
+            if getattr(parsed, name) not in (None, ()):
+                message = f"{name}= compares systems; name the column of systems with system="
+                raise OptionError(message, code="does_not_apply", name=name)
     found = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
     alarms = tuple(alarm for alarm in found if alarm.kind not in ignore_alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
@@ -163,4 +201,4 @@ def check(
     else:
         verdict = f"{'FAIL' if failed else 'NOT KNOWN' if loud else 'OK'}: {counts}; no {what} ({about})"
     of_limits = tuple(kind for option, kind in ALARM_LIMITS.items() if getattr(parsed, option) is not None)
-    return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits)
+    return Verdict(not distrust, verdict, alarms, gates, loud, evaluation, of_limits, compared)

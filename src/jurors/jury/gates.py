@@ -245,7 +245,8 @@ class Gate:
     advice: str = ""  #: what would decide it, where that was computed
     juror: str | None = None
     label: Label | None = None
-    is_change: bool = False  #: whether the share is a difference to a baseline
+    systems: tuple[str, ...] = ()  #: the system, or the two, that it is about
+    is_change: bool = False  #: whether the share is a difference: to a baseline, or of two systems
     in_percent: bool = True  #: how the share is printed; reliabilities are not in percent
 
     def to_dict(self) -> dict[str, Any]:
@@ -256,23 +257,26 @@ class Gate:
         dict
         """
         names = ("name", "outcome", "limit", "at_least", "value", "interval", "reason", "advice", "juror", "label")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*names, *(("systems",) if self.systems else ()))}
 
     @property
     def figures(self) -> str:
         """The number, its interval and the limit, in words."""
         limit = f"limit {'at least' if self.at_least else 'at most'} {self._format(self.limit)}"
-        if self.is_change:
-            limit = f"limit a drop of {-self.limit * 100:z.1f} points" if self.limit else "limit no drop"
+        unit = " points" if self.is_change and self.in_percent else ""
+        if self.is_change and len(self.systems) < 2:
+            drop = self._format(-self.limit).removeprefix("+")
+            limit = f"limit a drop of {drop}{unit}" if self.limit else "limit no drop"
+        elif self.is_change:
+            limit += unit
         if self.interval is None or self.value is None:
             return limit
         low, high = map(self._format, self.interval)
-        unit = " points" if self.is_change else ""
         return f"{self._format(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {limit}"
 
     def _format(self, value: float) -> str:
         if not self.in_percent:
-            return f"{value:z.2f}"
+            return f"{value:{'+' if self.is_change else ''}z.2f}"
         return f"{value * 100:+z.1f}" if self.is_change else percent(value)
 
     @property
@@ -366,7 +370,7 @@ def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tup
         by_target = read_limits(kind, getattr(limits, kind.option), evaluation)
         targets = sorted(by_target, key=lambda target: (str(target.juror), str(target.label)))
         gates += [_test_limit(evaluation, kind, target, by_target[target]) for target in targets]
-    if isinstance(evaluation, Evaluation) and limits.baseline is not None:
+    if isinstance(evaluation, Evaluation) and limits.baseline is not None and limits.max_regression is None:
         gates += baseline_gates(evaluation, limits.votes, limits.baseline, limits.max_drop)
     return tuple(gates)
 

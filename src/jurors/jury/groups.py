@@ -209,7 +209,7 @@ def votes_and_groups(source: Any, by: Any, column: str, reading: SourceOptions) 
             )
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
-        votes, groups = votes_and_column(source, by, **reading)
+        votes, groups, _ = votes_and_column(source, by, column, **reading)
         return votes, _array(groups), by
     votes = as_votes(source, **reading)
     if isinstance(by, Mapping):

@@ -34,8 +34,8 @@ from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.findings import find_findings, similar_names
 from jurors.votes.frame import collect, open_frame
-from jurors.votes.key import Key, as_key, read_votes_with_key
-from jurors.votes.layout import find_column
+from jurors.votes.key import Key, as_key, has_two, read_votes_with_key
+from jurors.votes.layout import find_column, item_parts
 from jurors.votes.memory import is_in_memory, is_table, votes_in_memory
 from jurors.votes.read import read_votes
 from jurors.votes.recode import Recoding, numerals
@@ -122,20 +122,28 @@ def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
     return {name: value for name, value in options.items() if name in known}
 
 
-def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
-    """Read votes, and the value of another column of the same file or dataframe (a group).
+def votes_and_column(
+    source: Any, column: str | None, what: str = "group", beside: Sequence[str] = (), **reading: Unpack[SourceOptions]
+) -> tuple[Votes, NDArray[Any], dict[str, NDArray[Any]]]:
+    """Read votes, and the value of another column of the same file or dataframe: a group, or a system.
+
+    Where several systems answered one question, an item is named by both.
 
     Returns
     -------
     votes : Votes
     values : ndarray of object
         One for each row.
+    others : dict
+        The columns `beside` it, likewise.
     """
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        given = _applicable(reading, column_names(ReadingOptions), "files")
-        votes, named = read_votes_with_key(source, column, what="group", **given)
-        return votes, named.by_row(votes)
+        files = _applicable(reading, column_names(ReadingOptions), "files")
+        votes, named = read_votes_with_key(source, column, what=what, beside=beside, **files)
+        return votes, named.by_row(votes), {name: key.by_row(votes) for name, key in named.beside.items()}
+    column = "system" if column is None else column
     given = _applicable(reading, column_names(TableOptions), "a dataframe")
+    given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)
     frame = replace(opened, table=collect(opened.table), stream=None, head=None).reaching(parsed, column)
@@ -143,12 +151,21 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
     options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]
     item = {"item": list(frame.item)} if frame.item else {}
-    votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
     layout = frame.layout(options)
-    values = frame.table[:, place].to_list()
-    if layout.item is None or layout.kind == "counts":
-        return votes, Key.from_array(values).by_row(votes)
-    return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)
+    names = None if layout.item is None or layout.kind == "counts" else frame.table[:, layout.item].to_list()
+    columns = {name: frame.table[:, find_column(frame.names, name)].to_list() for name in (column, *beside)}
+    if what == "system" and names is not None and layout.item is not None:
+        parts = item_parts(frame.names, given.get("item")) or (frame.names[layout.item],)
+        if frame.names[place] not in parts and has_two(names, columns[column]):
+            joined: Any = {**reading, "item": [*parts, frame.names[place]]}
+            return votes_and_column(source, column, what, beside, **joined)
+    votes = Votes.from_frame(source, **{**given, **item, "ignore": (*ignore, *frame.homes)})
+    keys = {
+        name: Key.from_array(values) if names is None else Key.from_columns(names, values, what=what)
+        for name, values in columns.items()
+    }
+    others = {name: key.by_row(votes) for name, key in keys.items()}
+    return votes, others.pop(column), others
 
 
 def check_gradable(votes: Votes, *, fewest: int = MIN_JURORS) -> None:

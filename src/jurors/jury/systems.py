@@ -6,32 +6,36 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58,
+    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58 (J / .4)^-.5,
 
 where `spread` is the standard deviation of the judges' rates of the good label and `interaction` that of what a judge
-gives one system beyond both their means, without the noise of sampling. v is what stays unknown about the labels of the
-items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the common shift cancels.
+gives one system beyond both their means, without the noise of sampling. J is by how much more often, by the calibrated
+accuracies, the good label is given where it is true: weak judges show a part of a difference only. v is what stays
+unknown about the labels of the items. A rate has the variance sd(b)² + sd(d)² + v, a difference 2 sd(d)² + v + v': the
+common shift cancels.
 
 **With gold.** Each gold item of system s shows b + d_s and noise. The posterior of b and all d is normal.
 
 **An order** is settled where the difference is beyond chance over all pairs at once, the judges are informative and no
-alarm is raised; leaning where only its own interval excludes 0. Systems are in different tiers where every order
-between the tiers is settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
+alarm is raised; leaning where only its own interval excludes 0. The systems that are settled as better and as worse
+leave each system the ranks that it may have. Systems are in different tiers where every order between the tiers is
+settled (docs/guides/systems.md; `benchmarks/systems.py` measures all of this).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
+from types import NoneType
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats
-from jurors.errors import OptionError, match_name
+from jurors.errors import OptionError, format_names, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
 from jurors.evaluate.consistency import level_values
@@ -39,11 +43,13 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
-from jurors.jury.inputs import CountedVotes
-from jurors.options import Grading, Label, SourceOptions
+from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column
+from jurors.jury.leanings import Leaning, covariate_contrasts, find_leanings
+from jurors.options import Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
-from jurors.votes.key import as_key
+from jurors.votes.key import Key, as_key, read_gold
 from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
@@ -51,10 +57,15 @@ Order: TypeAlias = Literal["settled", "leaning", "not settled"]
 _COMMON, _COMMON_POWER = 0.410, 0.70  # sd of the shift that all systems share, by the spread of judges' rates
 _OWN, _OWN_POWER = 0.294, 0.58  # sd of a system's own shift, by the interaction of judges and systems
 _FLOOR = 0.02
+_TYPICAL_J, _J_POWER, _LEAST_J = 0.4, 0.5, 0.1  # weak judges show a part of a difference only
 _MOST_ALARM_LINES = 4
+_MOST_LEANINGS = 3
+_FEW_SYSTEMS = 4  # the card lists the differences of so many
 _FEWEST_ITEMS = 10  # with fewer, a system is shown but not ranked
+_GOLD_NUMBERS = (20, 50, 100)
 _LEAST_NOISE = 0.02  # variance of one gold item's error
 _GOOD_WORDS = ("pass", "passed", "yes", "true", "correct", "right", "good", "satisfied", "safe", "win", "1")
+_INSPECT_LABELS = ("c", "i", "p", "n")  # Inspect AI: correct, incorrect, partly, no answer
 _INFORMATIVE = 0.5  # share of the judges that must be better than a constant answer before an order is settled
 
 
@@ -68,6 +79,8 @@ class SystemRate:
     items: int
     raw: float  #: by majority vote; of levels, the mean of the votes
     gold: int = 0  #: items with a known label
+    best_rank: int | None = None  #: 1 and the number of systems that are settled as better; None where not ranked
+    worst_rank: int | None = None  #: likewise, the last place that it may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +97,14 @@ class SystemDifference:
     chance: float  #: that a is better than b
 
 
+@dataclass(frozen=True, slots=True)
+class GoldWidths:
+    """Half widths of intervals, in the mean over systems and over pairs."""
+
+    rate: float
+    difference: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SystemComparison(Result):
     """Each system's rate, the differences of all pairs, and the ranking in tiers."""
@@ -98,6 +119,10 @@ class SystemComparison(Result):
     own_sd: float  #: of a system's own shift
     alarms: tuple[Alarm, ...] = ()
     reasons: tuple[str, ...] = field(default=())  #: why no order is settled, where the panel is the reason
+    leanings: tuple[Leaning, ...] = ()  #: how judges' rates change with covariates
+    adjusted: str | None = None  #: the covariate at whose mean systems are compared
+    with_gold: Mapping[int, GoldWidths] = field(default_factory=dict)  #: what so many gold labels would narrow to
+    evaluation: Evaluation = field(repr=False)  #: of the judges
 
     _kind = "systems"
     _version = 1
@@ -112,39 +137,87 @@ class SystemComparison(Result):
             "ranking": self.ranking,
             "common_sd": self.common_sd,
             "own_sd": self.own_sd,
+            "leanings": [asdict(leaning) for leaning in self.leanings],
+            "adjusted": self.adjusted,
+            "with_gold": {str(number): asdict(widths) for number, widths in self.with_gold.items()},
             "alarms": self.alarms,
         }
 
     def _columns(self) -> Columns:
         tier = {name: k for k, names in enumerate(self.ranking, 1) for name in names}
-        names = ("system", "rate", "low", "high", "items", "raw", "gold", "tier")
-        rows = [
-            (name, x.rate, x.low, x.high, x.items, x.raw, x.gold, tier.get(name)) for name, x in self.systems.items()
-        ]
-        return columns_of(names, rows)
+        of_rate = ("rate", "low", "high", "items", "raw", "gold", "best_rank", "worst_rank")
+        rows = [(name, *(getattr(x, k) for k in of_rate), tier.get(name)) for name, x in self.systems.items()]
+        return columns_of(("system", *of_rate, "tier"), rows)
 
     def _blocks(self, *, full: bool = False, **_: Any) -> list[Block]:
-        shown = percent if self.good is not None else _level_text
-        ends = percent_range if self.good is not None else _level_range
-        tier = {name: k for k, names in enumerate(self.ranking, 1) for name in names}
-        what = f"rate of {self.good}" if self.good is not None else "mean level"
-        heads = ("tier", "system", what, f"{self.level * 100:g}%", "raw", "items")
-        rows = tuple(
-            (str(tier.get(name, "–")), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
-            for name, x in self.systems.items()
-        )
         head = f"{len(self.systems)} systems, {self.judges} judges"
         alarms = short_alarm_lines(self.alarms, _MOST_ALARM_LINES, {})
         folded = [Notes(lines, width=WIDTH, hanging="  ") for lines in (alarms, self.sentences()) if lines]
-        blocks: list[Block] = [head, *folded]
-        blocks.append(Table(heads, rows, right=(2, 3, 4, 5)))
-        if full or len(self.systems) <= 4:
-            pairs = tuple(
-                (f"{d.a} - {d.b}"[:44], _points(d.difference, self.good), _points_range(d, self.good), d.order)
-                for d in self.differences
+        blocks: list[Block] = [head, *folded, self.rate_table()]
+        if full or len(self.systems) <= _FEW_SYSTEMS:
+            blocks.append(self.difference_table())
+        return [*blocks, self.leaning_table()] if full and self.leanings else blocks
+
+    def leaning_table(self) -> Table:
+        """How much each judge's rate changes with each covariate.
+
+        Returns
+        -------
+        Table
+        """
+        heads = ("judge", "covariate", "beside", "points", f"{self.level * 100:g}%", "p")
+        rows = tuple(
+            (
+                "all" if x.judge is None else x.judge[:28], f"{x.covariate} {x.contrast}"[:24],
+                "the truth" if x.by == "gold" else "the panel", f"{x.slope * 100:+.1f}",
+                f"{x.low * 100:+.1f} – {x.high * 100:+.1f}", f"{x.p:.3f}",
             )
-            blocks.append(Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2)))
-        return blocks
+            for x in self.leanings
+        )  # fmt: skip
+        return Table(heads, rows, right=(3, 4, 5), title="how judges' rates change with covariates, at equal truth")
+
+    def rate_table(self) -> Table:
+        """Each system's place in the ranking, rate with its interval, raw rate and number of items.
+
+        Returns
+        -------
+        Table
+        """
+        shown = percent if self.good is not None else _level_text
+        ends = percent_range if self.good is not None else _level_range
+        what = f"rate of {self.good}" if self.good is not None else "mean level"
+        what += "" if self.adjusted is None else f" at equal {self.adjusted}"
+        heads = ("rank", "system", what, f"{self.level * 100:g}%", "raw", "items")
+        rows = tuple(
+            (rank_text(x), name[:36], shown(x.rate), ends((x.low, x.high)), shown(x.raw), f"{x.items:,}")
+            for name, x in self.systems.items()
+        )
+        return Table(heads, rows, right=(2, 3, 4, 5))
+
+    def difference_table(self) -> Table:
+        """The difference of each pair with its interval, and whether their order is settled.
+
+        Returns
+        -------
+        Table
+        """
+        pairs = tuple(
+            (f"{d.a} - {d.b}"[:44], _points(d.difference, self.good), _points_range(d, self.good), d.order)
+            for d in self.differences
+        )
+        return Table(("difference", "", f"{self.level * 100:g}%", "order"), pairs, right=(1, 2))
+
+    def _about_gold(self) -> str:
+        """Why intervals are wide, and what gold labels would make of them."""
+        why = "Most of the uncertainty is bias that the judges share, which more items do not narrow."
+        now, *later = self.with_gold.items() or [(0, GoldWidths(0.0, 0.0))]
+        if not later or len(self.systems) < 2:
+            return why
+        unit = "" if self.good is None else " points"
+        before, *after = (_half(widths.rate, self.good) for _, widths in (now, *later))
+        numbers = _names([str(number) for number, _ in later], "or")
+        then = f"{_names(after, 'or')}{unit}"
+        return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
 
     def sentences(self) -> list[str]:
         """The answer, and why it is no more certain.
@@ -154,28 +227,42 @@ class SystemComparison(Result):
         list of str
         """
         settled = sum(d.order == "settled" for d in self.differences)
-        if len(self.ranking) > 1 and len(self.ranking[0]) == 1:
-            lines = [f"{self.ranking[0][0]} is the best."]
-        elif len(self.ranking) > 1:
-            lines = [f"{_names(self.ranking[0])} are better than the others."]
-        else:
+        ranked = [name for tier in self.ranking for name in tier]
+        leaders = [name for name in ranked if self.systems[name].best_rank == 1]
+        if len(ranked) < 2:
+            return [f"There is no ranking: it needs two systems with at least {_FEWEST_ITEMS} items each."]
+        if len(leaders) == 1:
+            lines = [f"{leaders[0]} is the best."]
+        elif len(leaders) == len(ranked):
             lines = ["No system is settled as the best."]
-        lines[0] += f" {settled} of {len(self.differences)} orders are settled."
+        elif len(leaders) <= _FEW_SYSTEMS:
+            lines = [f"The best is {_names(leaders, 'or')}: their order is not settled."]
+        else:
+            lines = [f"The best is one of the first {len(leaders)}: their order is not settled."]
+        pairs = len(ranked) * (len(ranked) - 1) // 2
+        lines[0] += f" {settled} of {pairs} orders are settled."
         if self.reasons:
             lines.append(f"Nothing is settled because {' and '.join(self.reasons)}.")
         gold = sum(rate.gold for rate in self.systems.values())
-        if settled < len(self.differences) and gold < 50:
-            lines.append(
-                "Most of the uncertainty is bias that the judges share: more items do not narrow it, gold does."
-            )
+        if settled < pairs and gold < 50:
+            lines.append(self._about_gold())
+        found = [leaning for leaning in self.leanings if leaning.found]
+        lines += [leaning.sentence for leaning in found[:_MOST_LEANINGS]]
+        if found[_MOST_LEANINGS:]:
+            lines.append(f"{len(found) - _MOST_LEANINGS} more leanings are found; --full lists them.")
+        if self.leanings and not found:
+            names = list(dict.fromkeys(leaning.covariate for leaning in self.leanings))
+            lines.append(f"No judge is found to favour answers by {_names(names, 'or')} beyond the others.")
         return lines
 
 
 def systems(
     source: Any,
     *,
-    by: Any,
+    by: Any = None,
     good: Label | None = None,
+    covariate: str | Sequence[str] | Mapping[str, Any] = (),
+    adjust: str | Mapping[str, Any] | None = None,
     gold: Any = None,
     level: float = Grading.level,
     **reading: Unpack[SourceOptions],
@@ -187,9 +274,15 @@ def systems(
     source
         Votes as in `grade`: each item is one system's answer.
     by
-        The system of each item: the column that names it, one system per row, or a mapping from item to system.
+        The system of each item: the column that names it, one system per row, or a mapping from item to system. Logs
+        of Inspect AI, promptfoo and MLflow name it, and so does a column `system`.
     good
         The label to count, such as "pass". By default a label that means so; ordered levels need none.
+    covariate
+        Columns of the answers, such as their length: test whether judges favour answers by them. In memory, a mapping
+        from a name to one value per row, or to a mapping from item to value.
+    adjust
+        A column of numbers: compare systems at its mean.
     gold
         A few items with their true labels, as in `grade`.
     level
@@ -209,15 +302,90 @@ def systems(
     (['new', 'old'], True)
     """
     Grading(level=level)  # a level of 95 is refused at once
-    votes, groups, _ = votes_and_groups(source, by, "system", reading)
+    names = tuple(dict.fromkeys((*_column_names(covariate), *_column_names(adjust))))
+    given = {**_in_memory(covariate), **_in_memory(adjust)}
+    columns = tuple(name for name in names if name not in given)
+    others: dict[str, Any] = {}
+    if isinstance(by, Key) and by.beside:  # the command line has read them
+        votes = as_votes(source, **reading)
+        groups, others = by.by_row(votes), {name: key.by_row(votes) for name, key in by.beside.items()}
+    elif columns or by is None:
+        if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)) or not isinstance(by, (str, NoneType)):
+            missing = f"covariate {columns[0]!r}: give its values, as in covariate={{{columns[0]!r}: values}}"
+            raise OptionError(
+                missing if columns else "name the systems with by=", name="covariate" if columns else "by"
+            )
+        votes, groups, others = votes_and_column(source, by, "system", columns, **reading)
+    else:
+        votes, groups, _ = votes_and_groups(source, by, "system", reading)
+    others |= {name: votes_and_groups(votes, value, name, {})[1] for name, value in given.items()}
+    return compare_systems(
+        votes, groups, good=good, covariates={name: others[name] for name in _column_names(covariate)},
+        adjust=None if adjust is None else (_column_names(adjust)[0], others[_column_names(adjust)[0]]),
+        fewest=1 if covariate else 2, level=level, gold=read_gold(gold, votes, by),
+    )  # fmt: skip
+
+
+def _column_names(given: Any) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _in_memory(given: Any) -> dict[str, Any]:
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def compare_systems(
+    votes: Votes, groups: NDArray[Any], *, good: Label | None = None, fewest: int = 2,
+    covariates: Mapping[str, NDArray[Any]] | None = None, adjust: tuple[str, NDArray[Any]] | None = None,
+    **grading: Unpack[GradingOptions],
+) -> SystemComparison:  # fmt: skip
+    """Compare the systems of votes that are read; `fewest` systems are needed.
+
+    Covariates, and the one to adjust for, have one value per row.
+
+    Returns
+    -------
+    SystemComparison
+    """
+    _names_of(groups, fewest)
+    _label_values(votes, good)  # both raise before the work
+    if grading.get("gold") is not None:
+        grading["gold"] = as_key(grading["gold"])
+    contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
+    at_mean = None if adjust is None else (adjust[0], _numbers(*adjust))
+    evaluation, counted, known = grade_rows(votes, **grading)
+    compared = compare_graded(evaluation, counted, known, groups, good=good, fewest=fewest, adjust=at_mean)
+    if not contrasts:
+        return compared
+    if compared.good is None:
+        raise OptionError("covariate= needs the label that counts; name it with good=", name="good")
+    is_good = np.array([float(label == compared.good) for label in counted.votes.labels] + [np.nan])
+    row, juror, code = counted.votes.triples()
+    cast = np.full((counted.votes.rows, len(counted.votes.jurors)), -1)
+    cast[row, juror] = code
+    truth = None if known is None else is_good[np.asarray(known)]
+    if votes.counts is not None:
+        raise OptionError("covariate= needs one row per item, and these votes are counts", name="covariate")
+    leanings = find_leanings(is_good[cast], counted.votes.jurors, contrasts, truth, compared.level)
+    return replace(compared, leanings=leanings)
+
+
+def _numbers(name: str, values: NDArray[Any]) -> Floats:
+    """A covariate to adjust for, in standard deviations."""
+    contrasts = covariate_contrasts(name, values.tolist())
+    if "per sd" not in contrasts:
+        raise OptionError(f"adjust={name}: this column holds texts; name a column of numbers", name="adjust")
+    return contrasts["per sd"]
+
+
+def _names_of(groups: NDArray[Any], fewest: int) -> list[str]:
+    """The systems' names in order; OptionError where there are fewer."""
     names = ordered_labels(group for group in groups.tolist() if group is not None)
-    if len(names) < 2:
-        found = f"only {names[0]!r}" if len(names) else "none"
-        raise OptionError(f"by= must name at least two systems; the votes have {found}", name="by")
-    _label_values(votes, good)  # raises before the work
-    evaluation, counted, known = grade_rows(votes, level=level, gold=None if gold is None else as_key(gold))
-    values, good = _label_values(counted.votes, good)
-    return _compare(evaluation, counted, known, groups, [str(name) for name in names], values, good, level)
+    if len(names) < fewest:
+        found = f"only {str(names[0])!r}" if len(names) else "none"
+        message = f"a comparison needs at least two systems, and the column of systems names {found}"
+        raise OptionError(message if fewest > 1 else "no item has a system", name="by")
+    return [str(name) for name in names]
 
 
 def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | None]:
@@ -227,17 +395,29 @@ def _label_values(votes: Votes, good: Label | None) -> tuple[Floats, Label | Non
     if good is None:
         words = {str(label).casefold(): label for label in votes.labels}
         good = next((words[word] for word in _GOOD_WORDS if word in words), None)
+        if good is None and {"c", "i"} <= set(words) <= set(_INSPECT_LABELS):
+            good = words["c"]
         if good is None:
-            raise OptionError(f"good= must name the label that counts, one of {', '.join(map(str, votes.labels))}")
-    good = match_name(good, votes.labels, "label")
+            shown = format_names(votes.labels, 8)
+            raise OptionError(f"no label is known to be the good one; name it with good=, one of {shown}", name="good")
+    alike = [label for label in votes.labels if str(label).casefold() == str(good).casefold()]
+    good = alike[0] if len(alike) == 1 else match_name(good, votes.labels, "label", error=OptionError)
     return np.array([float(label == good) for label in votes.labels]), good
 
 
-def _compare(
-    evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], names: list[str], values: Floats,
-    good: Label | None, level: float,
+def compare_graded(
+    evaluation: Evaluation, counted: CountedVotes, known: Any, groups: NDArray[Any], *, good: Label | None = None,
+    fewest: int = 2, adjust: tuple[str, Floats] | None = None,
 ) -> SystemComparison:  # fmt: skip
-    votes, unit = counted.votes, float(np.ptp(values)) or 1.0
+    """Compare the systems of votes that are graded (`grade_rows`); `known` is the gold label of each row.
+
+    Returns
+    -------
+    SystemComparison
+    """
+    names, level, votes = _names_of(groups, fewest), evaluation.level, counted.votes
+    values, good = _label_values(votes, good)
+    unit = float(np.ptp(values)) or 1.0
     lowest, scaled = float(values.min()), (values - values.min()) / unit  # rates from 0 to 1
     group_names = np.array([None if g is None else str(g) for g in groups.tolist()], dtype=object)
     place, size = {name: k for k, name in enumerate(names)}, len(names)
@@ -253,13 +433,14 @@ def _compare(
         return np.asarray(np.bincount(system[chosen], (weight * values)[chosen], size), dtype=np.float64)
 
     # what stays unknown about each item's own label
-    partition, doubt = evaluation.partition, share * (1 - share)
+    partition, doubt, expected = evaluation.partition, share * (1 - share), share
     if partition is not None:
         with np.errstate(divide="ignore", invalid="ignore"):
             posterior = (partition.by_true_label / partition.sketch.counts[:, None])[counted.tuple_of_row]
         mean = posterior @ scaled
         of_label = posterior @ scaled**2 - mean**2
         doubt = np.where(np.isfinite(of_label), np.maximum(of_label, 0.0), doubt)
+        expected = np.where(np.isfinite(mean), mean, share)
     is_gold = np.zeros(votes.rows, dtype=bool) if known is None else np.asarray(known) >= 0
     doubt = np.where(is_gold, 0.0, doubt)
     items = total(1.0)
@@ -267,10 +448,18 @@ def _compare(
     rate, unknown = total(share) / safe, total(doubt) / safe**2
     by_majority = majority_shares(counted.sketch)[counted.tuple_of_row] @ scaled  # a tie counts half
     raw = rate if good is None else total(by_majority) / safe
+    of_slope = np.zeros((size, size))
+    if adjust is not None:
+        shift, of_slope = _at_equal(adjust[1], share, system, weight, size, adjust[0])
+        rate = rate - shift
     spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
     common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
+    own *= (_TYPICAL_J / _discrimination(evaluation, good, float(share[weight > 0].mean()))) ** _J_POWER
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
+    prior, unknown_before = covariance, unknown
     golden = np.zeros(size, dtype=int)
+    # how far one item's vote share is from its truth
+    noise = max(float((weight * ((share - expected) ** 2 + doubt)).sum() / max(weight.sum(), 1.0)), _LEAST_NOISE)
     if is_gold.any():
         truth = scaled[np.where(is_gold, np.asarray(known), 0)]
         at = is_gold & (system >= 0) & (cast > 0)
@@ -278,6 +467,7 @@ def _compare(
         bias, covariance = _bias_given_gold((share - truth)[at], system[at], covariance)
         left = 1 - total(1.0, at) / safe  # the share of items whose label is not known
         rate, covariance = rate + total(truth - share, at) / safe - bias * left, covariance * np.outer(left, left)
+    covariance = covariance + of_slope
     order = np.argsort(-rate, kind="stable")
     z = NormalDist().inv_cdf(0.5 + level / 2)
     half = z * np.sqrt(np.diag(covariance) + unknown)
@@ -306,24 +496,67 @@ def _compare(
             settled = "leaning"
         of_a, of_b = questions.get(names[a], set()), questions.get(names[b], set())
         paired = bool(of_a & of_b) and 2 * len(of_a & of_b) >= min(len(of_a), len(of_b))
+        low_end, high_end = max(gap - z * error, -1.0), min(gap + z * error, 1.0)
+        chance = NormalDist().cdf(gap / error) if error > 0 else float(gap > 0)
         differences.append(
             SystemDifference(
-                names[a],
-                names[b],
-                unit * gap,
-                unit * (gap - z * error),
-                unit * (gap + z * error),
-                paired,
-                settled,
-                NormalDist().cdf(gap / error) if error > 0 else float(gap > 0),
+                names[a], names[b], unit * gap, unit * low_end, unit * high_end, paired, settled, chance
             )
-        )
+        )  # fmt: skip
+    for name in (names[k] for k in ranked):
+        beside = [d for d in differences if d.order == "settled" and name in (d.a, d.b)]
+        better = sum((d.difference < 0) == (d.a == name) for d in beside)
+        rates[name] = replace(rates[name], best_rank=1 + better, worst_rank=len(ranked) - (len(beside) - better))
     return SystemComparison(
         good=good, systems=rates, differences=tuple(differences),
         ranking=_tiers([names[k] for k in ranked], differences), level=level, judges=len(votes.jurors),
         common_sd=unit * common, own_sd=unit * own,
         alarms=tuple(alarm for alarm in evaluation.alarms if alarm.level != "note"), reasons=reasons,
+        evaluation=evaluation, adjusted=None if adjust is None else adjust[0],
+        with_gold=_gold_widths(prior, unknown_before, items, noise, z, unit),
     )  # fmt: skip
+
+
+def _discrimination(evaluation: Evaluation, good: Label | None, share: float) -> float:
+    """By how much more often the good label is given where it is true, by the calibrated accuracies (Youden's J)."""
+    accuracies = [evaluation.accuracy[name] for name in evaluation.jurors] if evaluation.has_grades else []
+    right = [accuracy[good] for accuracy in accuracies if good is not None and accuracy.get(good) is not None]
+    if not right or evaluation.exam:
+        return _TYPICAL_J
+    hits = float(np.mean([float(x) for x in right]))
+    others = [label for label in evaluation.labels if label != good]
+    correct = [accuracy[others[0]] for accuracy in accuracies if accuracy.get(others[0]) is not None]
+    prevalence = evaluation.prevalence.get(good)
+    if len(others) == 1 and correct:
+        found = hits + float(np.mean([float(x) for x in correct])) - 1
+    elif prevalence is not None and prevalence < 1:
+        found = hits - (share - float(prevalence) * hits) / (1 - float(prevalence))
+    else:
+        return _TYPICAL_J
+    return min(max(found, _LEAST_J), 1.0)
+
+
+def _at_equal(
+    x: Floats, share: Floats, system: NDArray[Any], weight: Floats, size: int, name: str
+) -> tuple[Floats, Floats]:
+    """What each rate loses (S,) at the mean of a covariate, and the covariance (S, S) of that.
+
+    The slope is that of vote shares on the covariate within systems.
+    """
+    at = np.isfinite(x) & (system >= 0) & (weight > 0)
+    own, w = system[at], weight[at]
+    total = np.bincount(own, w, size)
+    if (total < 2).any():
+        raise OptionError(f"adjust={name}: a system has fewer than two items with this column", name="adjust")
+    mean_x, mean_share = (np.bincount(own, w * v[at], size) / total for v in (x, share))
+    inside, left = x[at] - mean_x[own], share[at] - mean_share[own]
+    spread = float((w * inside**2).sum())
+    if spread <= 0:
+        raise OptionError(f"adjust={name}: this column does not vary within systems", name="adjust")
+    slope = float((w * inside * left).sum()) / spread
+    error = float((w * (inside * (left - slope * inside)) ** 2).sum()) / spread**2
+    away = mean_x - float((w * x[at]).sum()) / float(w.sum())
+    return slope * away, error * np.outer(away, away)
 
 
 def _judge_spread(
@@ -362,6 +595,25 @@ def _bias_given_gold(errors: Floats, system: NDArray[Any], prior: Floats) -> tup
     precision = np.linalg.inv(prior) + np.diag(counts) / noise
     covariance = np.linalg.inv(precision)
     return np.asarray(covariance @ (sums / noise)), np.asarray(covariance)
+
+
+def _gold_widths(
+    prior: Floats, unknown: Floats, items: Floats, noise: float, z: float, unit: float
+) -> dict[int, GoldWidths]:
+    """Predict half widths without gold (0) and with so many gold items, drawn at random from all."""
+    widths: dict[int, GoldWidths] = {}
+    for number in (0, *_GOLD_NUMBERS):
+        if 2 * number > items.sum():
+            break
+        drawn = number * items / max(float(items.sum()), 1.0)
+        left = 1 - drawn / np.maximum(items, 1.0)
+        known = np.linalg.inv(np.linalg.inv(prior) + np.diag(drawn) / noise) * np.outer(left, left)
+        alone = np.diag(known) + unknown * left
+        pairs = alone[:, None] + alone[None, :] - 2 * known
+        of_pairs = pairs[np.triu_indices(len(items), 1)]
+        mean = [float(np.sqrt(np.maximum(x, 0.0)).mean()) * z * unit if len(x) else 0.0 for x in (alone, of_pairs)]
+        widths[number] = GoldWidths(*mean)
+    return widths
 
 
 def _why_nothing_is_settled(evaluation: Evaluation) -> tuple[str, ...]:
@@ -416,5 +668,22 @@ def _points_range(difference: SystemDifference, good: Label | None) -> str:
     return f"{difference.low * 100:+.0f} – {difference.high * 100:+.0f}"
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + f" and {names[-1]}" if len(names) > 1 else names[0]
+def rank_text(rate: SystemRate) -> str:
+    """The places that a system may have.
+
+    Returns
+    -------
+    str
+        Such as "1 – 3"; a dash where it has too few items.
+    """
+    if rate.best_rank is None or rate.best_rank == rate.worst_rank:
+        return "–" if rate.best_rank is None else str(rate.best_rank)
+    return f"{rate.best_rank} – {rate.worst_rank}"
+
+
+def _half(width: float, good: Label | None) -> str:
+    return f"± {width:.2f}" if good is None else f"± {width * 100:.0f}"
+
+
+def _names(names: Sequence[str], between: str) -> str:
+    return ", ".join(names[:-1]) + f" {between} {names[-1]}" if len(names) > 1 else names[0]

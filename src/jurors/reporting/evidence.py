@@ -12,6 +12,7 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import is_number
+from jurors.jury.systems import SystemComparison
 from jurors.reporting import charts
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
 from jurors.reporting.charts.partition import is_joined
@@ -68,6 +69,17 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         if exhibits:
             drawn.append(Tab(id_, title, tuple(exhibits)))
     return drawn
+
+
+def systems_chart(compared: SystemComparison) -> ChartSection:
+    """Draw the systems.
+
+    Returns
+    -------
+    ChartSection
+    """
+    reading = "Each dot is a system's estimated rate, each bar its interval. On the right: the ranks that it may have."
+    return _exhibit("systems", reading, " ".join(compared.sentences()), charts.systems(compared))
 
 
 def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:

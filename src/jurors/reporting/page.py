@@ -29,9 +29,9 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
-from jurors.errors import JurorsError, VotesError
+from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.jury.kinds import LABELS, PREFERENCES, Kind, kind_of
-from jurors.options import GradingOptions, column_names, command_line, text_columns
+from jurors.options import GradingOptions, Label, column_names, command_line, text_columns
 from jurors.results import COLOURS, compact_json, digest, escape_text, inert, interval_name, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
@@ -163,7 +163,8 @@ def report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
 
 def report_html(
     source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
-    texts: ItemTexts | None = None, answers: Any = None, **options: Any,
+    texts: ItemTexts | None = None, answers: Any = None, system: Any = None, good: Label | None = None,
+    **options: Any,
 ) -> str:  # fmt: skip
     """Make the report of some votes as one self-contained HTML page.
 
@@ -181,6 +182,8 @@ def report_html(
         What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
     answers
         The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
+    system, good
+        Also compare systems: `by` and `good` of `jurors.systems`.
     options
         As in `grade`: how to grade, and how to read a file.
 
@@ -200,6 +203,7 @@ def report_html(
     check_drawable()
     from jurors.pairwise.data import Preferences, read_pairs
     from jurors.reporting import tables as findings
+    from jurors.votes.key import as_key
 
     grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
@@ -217,6 +221,16 @@ def report_html(
     )
     if isinstance(source, Preferences) or options.get("scale") == PREFERENCES.scale:
         return pairs_page()
+    if system is not None:
+        from jurors.jury.groups import votes_and_groups
+
+        if is_named:
+            message = "with system=, key= is a file or a mapping, not a column"
+            raise OptionError(message, code="does_not_apply", name="key")
+        votes, groups, _ = votes_and_groups(source, system, "system", cast("Any", options))
+        given = {**options, "system": system if isinstance(system, str) else None, "good": good}
+        known = None if key is None else as_key(key)
+        return make(lambda: (votes, known), shown_options=given, reading=options, systems=(groups, good)).html
     shown_options = {**options, **({"key": f"column {key}"} if is_named else {})}
     reading = {**options, "ignore": (*text_columns(options.get("ignore") or ()), key)} if is_named else options
     try:
@@ -247,6 +261,7 @@ def make_page(
     reading: Mapping[str, Any],
     texts: ItemTexts | None = None,
     answers: Any = None,
+    systems: tuple[Any, Any] | None = None,
 ) -> Page:
     """Make the page of the votes (and the key), or the preferences, that `read` gives.
 
@@ -266,6 +281,8 @@ def make_page(
         The options that say how the votes are read: the commands of the page repeat them.
     texts, answers
         What shows the items that a person should look at, and the sheets of an audit.
+    systems
+        The system of each row, and the good label.
 
     Returns
     -------
@@ -280,6 +297,8 @@ def make_page(
     with closing(RuntimeMaker()) as maker:
         checksums = Checksums(inputs)
         data, key = read()
+        if systems is not None and kind_of(data) is not LABELS:
+            raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
         kind, command_on = kind_of(data), command_writer(inputs[0][1], reading)
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
@@ -287,7 +306,9 @@ def make_page(
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
             return Page(render_kind(content, about, heading), content.alarms)
-        findings = find_findings(cast("Votes | Sketch", data), key, texts=texts, answers=answers, **grading)
+        findings = find_findings(
+            cast("Votes | Sketch", data), key, texts=texts, answers=answers, systems=systems, **grading
+        )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**options, **shown_options}, command)
@@ -336,7 +357,7 @@ def render(
 
     from jurors.evaluate.card import footnotes, heading, percent
     from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
-    from jurors.reporting.evidence import tabs
+    from jurors.reporting.evidence import systems_chart, tabs
     from jurors.reporting.tables import (
         audit_lines,
         audit_tables,
@@ -345,14 +366,17 @@ def render(
         name,
         number_tables,
         sentences,
+        system_tables,
     )
 
-    e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
+    e, keyed, audit, compared = findings.evaluation, findings.keyed, findings.audit, findings.systems
     rows = ranking(e, keyed)
     alarms = shown_alarms(e.alarms)
     # Charts too large for a page are named, not drawn.
     all_tabs = tabs(findings)
     exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
+    if compared is not None:
+        exhibits["systems"] = systems_chart(compared)
     unshown: list[ChartSection] = []
     specs = _packed({id_: x.spec for id_, x in exhibits.items()})
     while len(specs) > _MAX_PACKED:
@@ -388,6 +412,8 @@ def render(
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
+        compared=[] if compared is None else compared.sentences(),
+        system_tables=[] if compared is None else system_tables(compared), system_chart=exhibits.get("systems"),
         method=method_sentence(findings), footnotes=sentences(footnotes(e)), tables=number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed,

@@ -27,6 +27,7 @@ from jurors.jury.compare import Comparison, compare_counted, default_methods, sc
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import CountedVotes, read_input, source_votes
 from jurors.jury.label import Labelling, label_rows, short_vote
+from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import actual_scores
@@ -55,11 +56,12 @@ class ReportFindings:
     curve: dict[str, Any] | None = None  #: bounds over the error correlation
     queue: Labelling | None = None  #: the items to review first, with their votes
     audit: Audit | None = None  #: what a person's labels of sampled items prove
+    systems: SystemComparison | None = None  #: the systems that the items came from
 
 
 def find_findings(
     source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
-    **grading: Any,
+    systems: tuple[Any, Any] | None = None, **grading: Any,
 ) -> ReportFindings:  # fmt: skip
     """Count the votes once; grade, label and compare.
 
@@ -71,6 +73,8 @@ def find_findings(
         What shows the items to a person.
     answers
         A person's labels of an audit: they are gold, and they prove something of their own.
+    systems
+        The system of each row, and the good label.
     grading
         The options of `grade`.
 
@@ -85,8 +89,11 @@ def find_findings(
         votes = auditable_votes(source_votes(source))
         audited = AuditedVotes.of(votes, as_sheet(answers))
         grading["gold"] = audited.gold
-    evaluation, counted, _ = grade_rows(source, **grading)
+    evaluation, counted, known = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
+    compared = None
+    if systems is not None:
+        compared = compare_graded(evaluation, counted, known, systems[0], good=systems[1])
     labelling = queue = None
     partition = evaluation.partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
@@ -103,7 +110,7 @@ def find_findings(
 
         with suppress(JurorsError):
             curve = correlation_curve(sketch)
-    return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit)
+    return ReportFindings(evaluation, labelling, keyed, comparison, curve, queue, audit, compared)
 
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
@@ -198,6 +205,26 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     if e.exam:
         makers = (_scores, _repeats, _methods)
     return [table for make in makers if (table := make(findings)) is not None]
+
+
+def system_tables(compared: SystemComparison) -> list[PageTable]:
+    """Make the tables of systems: their rates by tier, and the differences of pairs.
+
+    Returns
+    -------
+    list of PageTable
+    """
+    rates, pairs = compared.rate_table(), compared.difference_table()
+    by_system = tuple((name, *row[:1], *row[2:]) for name, row in zip(compared.systems, rates.rows, strict=True))
+    by_pair = tuple((d.a, d.b, *row[1:]) for d, row in zip(compared.differences, pairs.rows, strict=True))
+    heads = ("system", "rank", *rates.columns[2:])
+    return [
+        PageTable(heads, by_system, "How good each system is", id="table-systems"),
+        PageTable(
+            ("system", "minus", "difference", pairs.columns[2], "order"), by_pair, "Differences of pairs",
+            id="table-differences", named=(0, 1), texts=(4,),
+        ),
+    ]  # fmt: skip
 
 
 def method_sentence(findings: ReportFindings) -> str:

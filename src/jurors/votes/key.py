@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -27,10 +27,12 @@ from jurors.votes.layout import (
     LayoutHints,
     find_column,
     guess_column,
+    item_parts,
     quoted_names,
 )
 from jurors.votes.layout_detection import refuse_preferences
 from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
+from jurors.votes.readers import Records, systems_of
 from jurors.votes.recode import numerals
 from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
@@ -54,6 +56,7 @@ class Key:
     labels: NDArray[Any]  #: the true labels, None where unknown
     items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
     is_numbered: bool = False  #: without items: whether items that are called by number from 0 are meant by it
+    beside: Mapping[str, Key] = field(default_factory=dict, repr=False)  #: other columns of the same file, by name
 
     def _repr_html_(self) -> str:
         names = np.arange(len(self.labels)) if self.items is None else self.items
@@ -242,6 +245,32 @@ def read_key(
         return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 
 
+def read_gold(gold: Any, votes: Votes, column: Any) -> Any:
+    """Gold items of systems: where votes name items by question and system, a file may have a column for each.
+
+    Parameters
+    ----------
+    column
+        The column that names the system; ignored unless it is text.
+
+    Returns
+    -------
+    Key, or `gold` itself
+    """
+    if not isinstance(gold, (str, os.PathLike)) or not isinstance(column, str) or votes.items is None:
+        return gold
+    with open_table(gold, Reading(), logs=False) as opened:
+        names = opened.names
+        if column not in names:
+            return gold
+        place, _ = key_columns(names, None, None)
+        ids = set(map(str, votes.item_names().tolist()))
+        if any(str(item) in ids for item in cells(opened.keep((place,)), place)):
+            return gold
+        item = names[place]
+    return read_key(gold, item=f"{item},{column}")
+
+
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
     """Find the columns of an answer key.
 
@@ -265,9 +294,13 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
 
 
 def read_votes_with_key(
-    source: Source, column: str, *, what: str = "true label", **reading: Unpack[ReadingOptions]
-) -> tuple[Votes, Key]:
+    source: Source, column: str | None, *, what: str = "true label", beside: Sequence[str] = (),
+    **reading: Unpack[ReadingOptions],
+) -> tuple[Votes, Key]:  # fmt: skip
     r"""Read votes and, from the same file (or files), the column that holds the true label (or `what`) of each row.
+
+    Without a column, the system is what the log of a tool names as such, or the column `system` of a table. Columns
+    `beside` it are read, too.
 
     Returns
     -------
@@ -285,37 +318,79 @@ def read_votes_with_key(
     options = Reading.of(reading)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
-            return _of_log(opened, column, what, options)
-        table = opened.reaching(column)
+            return _of_log(opened, column, what, options, beside)
+        if column is None:
+            column = next((name for name in opened.names if name.casefold() == "system"), None)
+        if column is None:
+            message = f"name the column of systems (--system COLUMN), one of {quoted_names(opened.names)}"
+            raise VotesError(message, code="key_column")
+        table = opened.reaching(column, *beside)
         truth = find_column(table.names, column)
+        others = {name: table.names[find_column(table.names, name)] for name in beside}
         # the column of winners is no key
         refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
         rest = options.without(table.names[truth])
-        table, layout = open_layout(table, rest)
+        for name in others.values():
+            rest = rest.without(name)
+        whole, (table, layout) = table, open_layout(table, rest)
         truth = find_column(table.names, column)
-        table = table.keep((*layout.used, truth))
+        if what == "system" and layout.kind != "counts" and layout.item is not None:
+            two = table.keep((layout.item, truth))
+            if has_two(cells(two, layout.item), cells(two, truth)):  # one question, answered by several systems
+                parts = item_parts(whole.names, options.item) or (table.names[layout.item],)
+                rest = replace(rest, item=(*parts, table.names[truth]))
+                table, layout = open_layout(whole.reaching(item=rest.item), rest)
+                truth = find_column(table.names, column)
+        places = {name: find_column(table.names, other) for name, other in others.items()}
+        table = table.keep((*layout.used, truth, *places.values()))
         votes = votes_of(table, layout, rest, is_last=False)
-        labels = cells(table, truth)
-        if layout.item is None or layout.kind == "counts":
-            return votes, Key._checked(None, clean_cells(labels, rest.missing, column=column), what)
-        return votes, Key.from_columns(cells(table, layout.item), labels, missing=rest.missing, what=what)
+
+        def key_of(place: int, name: str, what: str) -> Key:
+            labels = cells(table, place)
+            if layout.item is None or layout.kind == "counts":
+                return Key._checked(None, clean_cells(labels, rest.missing, column=name), what)
+            return Key.from_columns(cells(table, layout.item), labels, missing=rest.missing, what=what)
+
+        key = key_of(truth, column, what)
+        return votes, replace(key, beside={name: key_of(k, name, name) for name, k in places.items()})
 
 
-def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
+def has_two(items: Sequence[Any], values: Sequence[Any]) -> bool:
+    """Whether an item has two values.
+
+    Returns
+    -------
+    bool
+    """
+    known: dict[Any, Any] = {}
+    return any(known.setdefault(item, value) != value for item, value in zip(items, values, strict=True))
+
+
+def _of_log(log: ToolLog, column: str | None, what: str, options: Reading, beside: Sequence[str]) -> tuple[Votes, Key]:
     """The votes of a log, and what it holds about the items under this name."""
     records = log.read()
     if isinstance(records, Votes):
         title = log.reader.TITLE
         raise VotesError(f"this is a log ({title}) of counts, which names no items: it holds no {what} of any")
+    if column is None:
+        pairs = systems_of(records, log.tool, log.reader.TITLE)
+    else:
+        pairs = _field_of(records, column, log.reader.TITLE)
+    columns = {name: _field_of(records, name, log.reader.TITLE) for name in beside}
+    keys = [Key.from_columns(*zip(*some, strict=True), missing=options.missing, what=what) for some in columns.values()]
+    key = Key.from_columns(*zip(*pairs, strict=True), missing=options.missing, what=what)
+    return votes_of_log(log, options, records), replace(key, beside=dict(zip(columns, keys, strict=True)))
+
+
+def _field_of(records: Records, column: str, title: str) -> list[tuple[Any, Any]]:
+    """What a log holds about the items under this name."""
     shown_texts = {name for texts in records.texts.values() for name in texts}
     if column not in records.fields and column not in shown_texts:
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
         if not known:
-            raise VotesError(f"this is a log ({log.reader.TITLE}), which tells nothing of its items but the votes")
+            raise VotesError(f"this is a log ({title}), which tells nothing of its items but the votes")
         match_name(column, known, "field of the log")
-    pairs = records.fields.get(column) or [(item, texts.get(column)) for item, texts in records.texts.items()]
-    items, values = zip(*pairs, strict=True)
-    return votes_of_log(log, options, records), Key.from_columns(items, values, missing=options.missing, what=what)
+    return records.fields.get(column) or [(item, texts.get(column)) for item, texts in records.texts.items()]
 
 
 def series_key(series: Any, what: str = "true label") -> Key:

@@ -5,6 +5,7 @@ from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
 from jurors.reporting.charts.partition import items, partition
 from jurors.reporting.charts.prevalence import bounds, information, plan, prevalence
+from jurors.reporting.charts.systems import systems
 
 __all__ = [
     "FORMATS",
@@ -24,5 +25,6 @@ __all__ = [
     "reliability",
     "render",
     "solutions",
+    "systems",
     "themed",
 ]

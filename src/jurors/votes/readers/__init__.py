@@ -51,6 +51,14 @@ READERS: dict[str, str] = {
     "by-true-label": "matrices:BY_TRUE_LABEL",
 }
 
+#: the fields of each tool's records that name the system under test: the first that varies, or both of promptfoo's
+SYSTEM_FIELDS = {
+    "inspect": ("model",),
+    "promptfoo": ("prompt", "provider"),
+    "mlflow": ("trace_metadata.mlflow.modelId", "trace_metadata.mlflow.sourceRun", "tags.model", "tags.version"),
+}
+_SYSTEM_FIELDS = ("model", "metadata.model", "metadata.system", "environment")  # of all others
+
 _TABLES = ("crowd-kit", "crowdkit", "csv", "tsv", "json", "jsonl", "parquet")  # plain tables, read without a reader
 
 
@@ -113,6 +121,26 @@ def read_records(
     else:
         read = replace(read, juror=short_names(read.juror))
     return replace(read, findings=(*read.findings, *files.findings))
+
+
+def systems_of(records: Records, tool: str, title: str) -> list[tuple[Any, str]]:
+    """Find the system under test of each item; VotesError where the log has fewer than two.
+
+    Returns
+    -------
+    list of (item, system)
+    """
+    fields = {name: dict(records.fields.get(name, ())) for name in SYSTEM_FIELDS.get(tool, _SYSTEM_FIELDS)}
+    varied = [values for values in fields.values() if len(set(map(str, values.values()))) > 1]
+    if not varied:
+        one = next((f"; its {name} is {next(iter(v.values()))!r}" for name, v in fields.items() if v), "")
+        raise VotesError(
+            f"this log ({title}) names no two systems{one}; name the field that tells systems apart with --system",
+            code="key_column",
+        )
+    if tool != "promptfoo":
+        return [(item, str(system)) for item, system in varied[0].items()]
+    return [(item, ", ".join(str(values[item]) for values in varied if item in values)) for item in varied[0]]
 
 
 def load_reader(name: str) -> Any:

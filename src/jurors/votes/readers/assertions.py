@@ -67,7 +67,8 @@ def _read_promptfoo(files: Files) -> Records:
                 variables = result["vars"] if result["vars"].is_record else test["vars"]
                 provider = _provider(result["provider"])
                 about = {"description": test["description"].value, "metadata": test["metadata"].value}
-                fields = {"vars": variables.value, **about, "provider": provider, "model": provider}
+                sent = f"prompt {result['promptIdx'].text()}"
+                fields = {"vars": variables.value, **about, "provider": provider, "model": provider, "prompt": sent}
                 log.describe(given[0].item, {"question": question, "answer": answer}, fields)
             verdicts += given
     names = _promptfoo_juror_names(verdicts)

@@ -1,0 +1,323 @@
+"""Which way judges lean: does a judge give the good label more often as a covariate of the answer grows?
+
+Votes on a good label and a column of the items (length, position, language) come in; a `Leaning` for each judge goes
+out: by how much its rate of the good label changes per standard deviation of the covariate, beyond what changes in the
+truth itself.
+
+**Without gold** the truth is latent. A model of two classes is fitted whose prior depends on the covariate, so that
+long answers may well be better, in which the judges may be less accurate on them, and in which a judge may lean:
+logit P(good) = c(judge, class) ± d x + b(judge) x, plus where the truth is good. Each b is tested by its efficient
+score. A judge that is found to lean keeps its b, the model is fitted again and the others are
+tested again, while fewer than half of the panel lean. What is found is relative to the other judges: a leaning that all
+of them share looks like the truth.
+
+**With gold** the errors themselves, vote minus truth, are regressed on the covariate, for each judge and for the mean
+of all: that shows the leaning that the panel shares, too.
+
+p-values are corrected for the number of judges and covariates (Bonferroni-Holm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._numeric import Floats
+from jurors.errors import OptionError
+
+Bools: TypeAlias = NDArray[np.bool_]
+
+_FEWEST_ITEMS = 30  # with fewer items that have a covariate, no leaning is estimated
+_FEWEST_GOLD = 10
+_FEWEST_ERRORS = 5  # of a judge on gold items: a slope through fewer has no reliable interval
+_MOST_CATEGORIES = 12
+_STEPS = 60
+_PRIOR = 1.0 / 4.0  # precision of a judge's parameters on the logit scale: no rate is exactly 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Leaning:
+    """How a judge's rate of the good label changes with a covariate, at equal truth."""
+
+    judge: str | None  #: None: the mean of all judges, which only gold shows
+    covariate: str
+    contrast: str  #: "per sd", or the category that is compared with the others
+    slope: float  #: change of the rate
+    low: float
+    high: float
+    p: float  #: corrected for the number of judges and covariates
+    found: bool
+    by: str  #: "panel": beside the other judges; "gold": beside the truth
+    items: int
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in words."""
+        who = "The judges together favour" if self.judge is None else f"{self.judge} favours"
+        if self.contrast == "per sd":
+            what, unit = f"{'high' if self.slope > 0 else 'low'} {self.covariate}", " per sd"
+        else:
+            what, unit = f"{self.covariate} {'' if self.slope > 0 else 'other than '}{self.contrast}", ""
+        low, high = sorted(abs(end) * 100 for end in (self.low, self.high))
+        return f"{who} {what}: {abs(self.slope) * 100:.0f} points{unit} ({low:.0f} – {high:.0f})."
+
+
+def covariate_contrasts(name: str, values: Sequence[Any]) -> dict[str, Floats]:
+    """The columns to test: a number in standard deviations, or an indicator of each category; NaN where unknown.
+
+    Returns
+    -------
+    dict
+        Contrast -> one number for each row.
+    """
+    numbers = np.array([_number(value) for value in values])
+    known = np.array([value is not None and value == value for value in values])
+    if not known.any():
+        raise OptionError(f"covariate {name!r} has no value", name="covariate")
+    if not np.isnan(numbers[known]).any():
+        spread = float(np.std(numbers[known]))
+        if spread == 0:
+            raise OptionError(
+                f"covariate {name!r} has one value only, {values[int(np.argmax(known))]!r}", name="covariate"
+            )
+        return {"per sd": (numbers - numbers[known].mean()) / spread}
+    texts = [None if not here else str(value) for value, here in zip(values, known, strict=True)]
+    kinds = sorted({text for text in texts if text is not None})
+    if not 2 <= len(kinds) <= _MOST_CATEGORIES:
+        many = f"covariate {name!r} has {len(kinds):,} different texts"
+        raise OptionError(f"{many}; give numbers, or 2 to {_MOST_CATEGORIES} categories", name="covariate")
+    return {
+        kind: np.array([np.nan if text is None else float(text == kind) for text in texts])
+        for kind in (kinds if len(kinds) > 2 else kinds[1:])
+    }
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        return float("nan")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def find_leanings(
+    votes: Floats,
+    judges: Sequence[str],
+    covariates: Mapping[str, Mapping[str, Floats]],
+    truth: Floats | None,
+    level: float,
+) -> tuple[Leaning, ...]:
+    """Test every judge against every covariate.
+
+    Parameters
+    ----------
+    votes : (items, judges)
+        1 for the good label, 0 for others, NaN for no vote.
+    covariates
+        Name -> contrast -> one number for each item.
+    truth : (items,), optional
+        1 where the item is known to be good, 0 where it is known not to be, NaN where nothing is known.
+
+    Returns
+    -------
+    tuple of Leaning
+    """
+    found: list[Leaning] = []
+    tests = sum(len(contrasts) for contrasts in covariates.values())
+    for name, contrasts in covariates.items():
+        for contrast, x in contrasts.items():
+            at = np.isfinite(x) & np.isfinite(votes).any(axis=1)
+            if at.sum() < _FEWEST_ITEMS:
+                message = f"covariate {name!r} is known of {at.sum()} items; a leaning needs {_FEWEST_ITEMS}"
+                raise OptionError(message, name="covariate")
+            if len(judges) >= 3:
+                found += _beside_panel(votes[at], judges, x[at], (name, contrast), 1 - level, tests)
+            if truth is not None and (np.isfinite(truth) & at).sum() >= _FEWEST_GOLD:
+                both = at & np.isfinite(truth)
+                found += _beside_truth(
+                    votes[both] - truth[both, None], judges, x[both], (name, contrast), 1 - level, tests
+                )
+    return tuple(found)
+
+
+# -- beside the truth --------------------------------------------------------------------------------------------------
+
+
+def _beside_truth(
+    errors: Floats, judges: Sequence[str], x: Floats, names: tuple[str, str], alpha: float, tests: int
+) -> list[Leaning]:
+    """Regress each judge's errors, and their mean, on the covariate; standard errors allow for unequal variances."""
+    from scipy import stats
+
+    found = []
+    columns = [(None, np.nanmean(errors, axis=1)), *((judge, errors[:, k]) for k, judge in enumerate(judges))]
+    for judge, error in columns:
+        at = np.isfinite(error)
+        items = int(at.sum())
+        if items < _FEWEST_GOLD or np.count_nonzero(error[at]) < _FEWEST_ERRORS or np.std(x[at]) == 0:
+            continue
+        design = np.column_stack([np.ones(items), x[at]])
+        inverse = np.linalg.inv(design.T @ design)
+        slope = inverse @ (design.T @ error[at])
+        left = error[at] - design @ slope
+        leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
+        meat = (design * (left / np.maximum(1 - leverage, 1e-6))[:, None]) @ inverse[:, 1]  # HC3
+        error_of_slope = max(float(np.sqrt((meat**2).sum())), 1e-12)
+        t = stats.t(items - 2)
+        half = float(t.ppf(1 - alpha / 2)) * error_of_slope
+        p = float(2 * t.sf(abs(slope[1]) / error_of_slope))
+        value = float(slope[1])
+        found.append(Leaning(judge, *names, value, value - half, value + half, p, False, "gold", items))
+    return _corrected(found, alpha, tests)
+
+
+def _corrected(found: list[Leaning], alpha: float, tests: int) -> list[Leaning]:
+    """Bonferroni-Holm over the judges, times the number of covariates."""
+    order = sorted(range(len(found)), key=lambda k: found[k].p)
+    least, corrected = 0.0, list(found)
+    for place, k in enumerate(order):
+        least = max(least, min(1.0, found[k].p * (len(found) - place) * tests))
+        corrected[k] = replace(found[k], p=least, found=least <= alpha)
+    return corrected
+
+
+# -- beside the panel --------------------------------------------------------------------------------------------------
+
+
+def _beside_panel(
+    votes: Floats, judges: Sequence[str], x: Floats, names: tuple[str, str], alpha: float, tests: int
+) -> list[Leaning]:
+    model = _TwoClasses(votes, x)
+    leaning: list[int] = []
+    size, most = len(judges), (len(judges) - 1) // 2
+    normal = NormalDist()
+    start: Floats | None = None
+    while True:
+        start = model.fit(leaning, start)
+        tested = {j: model.test(start, leaning, j) for j in range(size) if j not in leaning}
+        best = max(tested, key=lambda j: abs(tested[j][0] / tested[j][1]))
+        p = 2 * normal.cdf(-abs(tested[best][0] / tested[best][1])) * (size - len(leaning)) * tests
+        if p > alpha or len(leaning) >= most:
+            break
+        leaning.append(best)
+        start = np.append(start, 0.0)
+    estimates = {**tested, **model.free(start, leaning)}
+    z = normal.inv_cdf(1 - alpha / 2)
+    found = []
+    for j, judge in enumerate(judges):
+        value, error = estimates[j]
+        p = 2 * normal.cdf(-abs(value / error))
+        items = int(np.isfinite(votes[:, j]).sum())
+        found.append(Leaning(judge, *names, value, value - z * error, value + z * error, p, False, "panel", items))
+    return _corrected(found, alpha, tests)
+
+
+class _TwoClasses:
+    """Two latent classes, good and not, whose prior and (for some judges) votes depend on a covariate."""
+
+    def __init__(self, votes: Floats, x: Floats) -> None:
+        self.seen = np.isfinite(votes)
+        self.y = np.where(self.seen, votes, 0.0)
+        self.x = x
+        self.size = votes.shape[1]
+
+    def _parts(self, theta: Floats, leaning: Sequence[int]) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Log likelihood by item, prior, posterior, and each judge's rates in both classes."""
+        size = self.size
+        prior = theta[0] + theta[1] * self.x
+        slope = np.zeros(size)
+        slope[list(leaning)] = theta[3 + 2 * size :]
+        in_bad = theta[3 : 3 + size] + np.outer(self.x, slope - theta[2])
+        in_good = theta[3 + size : 3 + 2 * size] + np.outer(self.x, slope + theta[2])
+        bad = (self.seen * (self.y * in_bad - np.logaddexp(0.0, in_bad))).sum(axis=1) - np.logaddexp(0.0, prior)
+        good = (self.seen * (self.y * in_good - np.logaddexp(0.0, in_good))).sum(axis=1) - np.logaddexp(0.0, -prior)
+        total = np.logaddexp(bad, good)
+        return total, _logistic(prior), np.exp(good - total), _logistic(in_bad), _logistic(in_good)
+
+    def _scores(self, theta: Floats, leaning: Sequence[int], extra: Sequence[int] = ()) -> tuple[float, Floats]:
+        """The penalised log likelihood, and the score of each item: (items, parameters)."""
+        total, prior, post, bad, good = self._parts(theta, leaning)
+        off_bad = self.seen * (1 - post)[:, None] * (self.y - bad)
+        off_good = self.seen * post[:, None] * (self.y - good)
+        x = self.x[:, None]
+        skill = (off_good - off_bad).sum(axis=1, keepdims=True) * x
+        columns = [(post - prior)[:, None], (post - prior)[:, None] * x, skill, off_bad, off_good]
+        columns += [((off_bad + off_good) * x)[:, [j]] for j in (*leaning, *extra)]
+        away = theta[3 : 3 + 2 * self.size] - self._centre()
+        return float(total.sum() - 0.5 * _PRIOR * (away**2).sum()), np.hstack(columns)
+
+    def _centre(self) -> Floats:
+        return np.repeat([-1.4, 1.4], self.size)
+
+    def _pull(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Gradient and precision of the penalty."""
+        pull, precision = np.zeros(len(theta)), np.zeros(len(theta))
+        judges = slice(3, 3 + 2 * self.size)
+        pull[judges], precision[judges] = -_PRIOR * (theta[judges] - self._centre()), _PRIOR
+        return pull, precision
+
+    def fit(self, leaning: Sequence[int], start: Floats | None = None) -> Floats:
+        """Maximise the penalised likelihood by scoring with step halving."""
+        theta = np.concatenate([[0.0, 0.0, 0.0], self._centre()]) if start is None else start
+        value, scores = self._scores(theta, leaning)
+        for _ in range(_STEPS):
+            pull, precision = self._pull(theta)
+            gradient = scores.sum(axis=0) + pull
+            information = scores.T @ scores + np.diag(precision + 1e-8)
+            step = np.linalg.solve(information, gradient)
+            if float(step @ gradient) < 1e-6:
+                break
+            length = 1.0
+            while length > 1e-4:
+                ahead, ahead_scores = self._scores(theta + length * step, leaning)
+                if ahead > value:
+                    break
+                length /= 2
+            else:
+                break
+            theta, value, scores = theta + length * step, ahead, ahead_scores
+        return theta
+
+    def _unit(self, theta: Floats, leaning: Sequence[int], judge: int) -> float:
+        """The change of a judge's rate per unit of its slope on the logit scale."""
+        _, _, post, bad, good = self._parts(theta, leaning)
+        at = self.seen[:, judge]
+        b, g = bad[at, judge], good[at, judge]
+        return float((post[at] * g * (1 - g) + (1 - post[at]) * b * (1 - b)).mean())
+
+    def test(self, theta: Floats, leaning: Sequence[int], judge: int) -> tuple[float, float]:
+        """Estimate the leaning of one more judge by its efficient score, and its standard error."""
+        _, scores = self._scores(theta, leaning, (judge,))
+        pull, precision = self._pull(theta)
+        nuisance, own = scores[:, :-1], scores[:, -1]
+        information = nuisance.T @ nuisance + np.diag(precision + 1e-8)
+        weights = np.linalg.solve(information, nuisance.T @ own)
+        efficient = own - nuisance @ weights
+        variance = max(float(efficient @ efficient), 1e-9)
+        score = float(own.sum() - (nuisance.sum(axis=0) + pull) @ weights)
+        unit = self._unit(theta, leaning, judge)
+        return score / variance * unit, unit / variance**0.5
+
+    def free(self, theta: Floats, leaning: Sequence[int]) -> dict[int, tuple[float, float]]:
+        """The fitted leanings and their standard errors."""
+        if not leaning:
+            return {}
+        _, scores = self._scores(theta, leaning)
+        _, precision = self._pull(theta)
+        covariance = np.linalg.inv(scores.T @ scores + np.diag(precision + 1e-8))
+        place = 3 + 2 * self.size
+        return {
+            j: (float(theta[place + k]) * unit, float(covariance[place + k, place + k]) ** 0.5 * unit)
+            for k, j in enumerate(leaning)
+            for unit in (self._unit(theta, leaning, j),)
+        }
+
+
+def _logistic(value: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-np.clip(value, -500.0, 500.0)))
