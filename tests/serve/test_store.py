@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from own_postgres import own_postgres, programs
 from served import counted_tuples, tuples_of
 
 from jurors.errors import OptionError
+from jurors.serve.app import Upkeep
 from jurors.serve.database import MIGRATIONS
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.grading import ProjectReader
@@ -70,6 +72,45 @@ def test_counting_ends_while_votes_keep_arriving(store: SqlStore) -> None:
     assert store.project("p").votes == busy.rounds == 2
     jurors, labels = map(sorted, store.accepted_names(project.id))
     assert (jurors, labels) == (["ann", "bob", "cy"], ['"no"', '"perhaps"', '"yes"'])
+
+
+POISON = [
+    ["x"], "text", [["q9"], ["ann"], ['"yes"'], [1e300]],
+    [["q9"], ["ann"], ['"yes"'], [-1e300]], [["q9"], ["ann"], ['"yes"'], ["noon"]], [["q9"], [None], ['"yes"'], None],
+    [[7], ["ann"], ['"yes"'], [{}]], {"item": "q9"}, None, [["q9"], ["ann"], [["yes"]], None],
+]  # fmt: skip
+
+
+def test_a_batch_that_cannot_be_counted_stops_neither_later_ones_nor_other_projects(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {"window": "1h"})
+    other, _ = store.put_project("other", {})
+    for number, poison in enumerate(POISON):  # as if it had passed the door
+        store.append([(project.id, votes(f"q{number} ann yes", time=0)), (other.id, votes(f"q{number} ann yes"))])
+        with store.writing() as session:
+            stored = "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, 0, 1, ?)"
+            session.run(stored, project.id, json.dumps(poison))
+    upkeep = Upkeep(store, every=0.01)
+    deadline = time.monotonic() + 60
+    while store.waiting() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    upkeep.close()
+    held = store.quarantine("p")
+    assert (store.project("p").votes, store.project("other").votes, len(held)) == (len(POISON),) * 3
+    assert (store.waiting(), store.quarantined()) == ([], {project.id: len(POISON)})
+    store.empty_quarantine([held[0][0]], replay=True)
+    store.empty_quarantine([batch[0] for batch in held[1:]], replay=False)
+    assert (store.waiting(), store.quarantined()) == ([project.id], {})
+    store.aggregate_all(project.id)
+    assert store.quarantined() == {project.id: 1}
+
+
+def test_a_clock_that_is_set_back_loses_no_correction(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, _ = store.put_project("p", {"window": "1h"})
+    for now, label in ((2e9, "yes"), (1e9, "no")):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        store.append([(project.id, votes(f"q1 ann {label}"))])
+        store.aggregate_all(project.id)
+    assert counts(store) == {b"\2": 1}
 
 
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:

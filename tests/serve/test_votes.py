@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from served import client_of, error_of
 from starlette.testclient import TestClient
+
+from jurors.cli.main import main
 
 VOTE = {"item": "q1", "juror": "ann", "label": "yes"}
 P = "/v1/projects/p"
@@ -52,6 +56,11 @@ def test_votes_are_accepted_counted_and_corrected(place: str) -> None:
         ([{**VOTE, "item": "x" * 501}], "vote 0: the item is longer than 500 characters"),
         ([{**VOTE, "item": "a\0b"}], "vote 0: the item contains a character that cannot be stored"),
         ([{**VOTE, "time": "noon"}], "vote 0: the time 'noon' is neither seconds since 1970 nor ISO 8601"),
+        ([{**VOTE, "time": 1e300}], "vote 0: the time 1e+300 is neither"),
+        ([{**VOTE, "time": -(10**4000)}], "vote 0: the time -1000"),
+        ([{**VOTE, "time": "9999-12-31T23:59:59-01:00"}], "of the years 1 to 9999"),
+        ([VOTE, {**VOTE, "time": 1735689600 * 10**9}], "vote 1: the time 1735689600000000000 looks like nanoseconds"),
+        ([VOTE, {**VOTE, "label": 10**501}], "vote 1: the label is longer than 500 characters"),
     ],
 )
 def test_what_is_no_vote_is_refused_in_one_line(project: TestClient, votes: Any, line: str) -> None:
@@ -60,6 +69,26 @@ def test_what_is_no_vote_is_refused_in_one_line(project: TestClient, votes: Any,
     assert line in answer.json()["error"]["message"]
     assert "\n" not in answer.json()["error"]["message"]
     assert project.get(P).json()["votes"] == 0
+
+
+@pytest.mark.parametrize("window", ["0.001s", "1h/0.5s", "365d/1s", "1000000/1", "9999999d", f"{'9' * 400}s"])
+def test_a_window_whose_panes_would_be_too_many_is_refused(client: TestClient, window: str) -> None:
+    assert error_of(client.put(P, json={"window": window})) == (400, "out_of_range")
+
+
+def test_a_batch_in_quarantine_is_counted_shown_and_replayed(client: TestClient, tmp_path: Path) -> None:
+    client.put(P, json={})
+    store = client.app.state.store  # type: ignore[attr-defined]
+    post(client, [VOTE])
+    store.execute("UPDATE inbox SET batch = '[]'")
+    post(client, [{**VOTE, "item": "q2"}])
+    assert [(each["votes"], each["quarantined"]) for each in client.get("/v1/projects").json()["projects"]] == [(1, 1)]
+    assert 'jurors_quarantined_votes{project="p"} 1.0' in client.get("/metrics").text.splitlines()
+    command = ["store", "quarantine", "--store", str(tmp_path / "votes.db"), "--format", "csv"]
+    for flag, left in (("--replay", 1), ("--drop", 0)):
+        ended = CliRunner().invoke(main, [*command, flag])
+        assert (ended.exit_code, ended.stdout.count("not enough values to unpack")) == (0, 1)
+        assert client.get(P).json()["quarantined"] == left
 
 
 def test_a_body_that_is_no_votes_is_refused(project: TestClient) -> None:

@@ -83,7 +83,7 @@ def _stored_keys(store: str) -> Iterator[StoredKeys]:
 
 @click.group()
 def store() -> None:
-    """Manage a server's store: API keys and backups."""
+    """Manage a server's store: API keys, backups, and votes in quarantine."""
 
 
 @store.group()
@@ -164,6 +164,25 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
         names = import_backup(opened, Path(file), project)
     if not quiet:
         print_error(f"jurors: restored {', '.join(names) or 'no project'}")
+
+
+@store.command()
+@store_option
+@click.option("--project", metavar="NAME", help="The batches of this project alone.")
+@click.option("--replay", is_flag=True, help="Count the batches again, as if they arrived now.")
+@click.option("--drop", is_flag=True, help="Delete the batches.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def quarantine(store: str, project: str | None, replay: bool, drop: bool, output: Output) -> None:
+    """List the batches of votes that a server could not count, and why; replay or drop them."""
+    if replay and drop:
+        raise OptionError("--replay and --drop contradict each other; choose one", name="drop")
+    with with_store(store, must_be_there=True) as opened:
+        from jurors.serve.auth import Quarantine
+
+        batches = tuple(opened.quarantine(project))
+        if replay or drop:
+            opened.empty_quarantine([batch[0] for batch in batches], replay=replay)
+        output.show(Quarantine(batches))
 
 
 @click.command()

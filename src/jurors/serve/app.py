@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import socket
 import time
-from collections.abc import AsyncIterator
+import traceback
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from inspect import signature
@@ -23,6 +25,7 @@ from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
+from jurors.serve.errors import NoProject
 from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades, ProjectReader
 from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
@@ -70,7 +73,9 @@ def duration(text: str) -> float:
 class Upkeep:
     """A background thread: each second it aggregates votes and updates alarms, each hour it applies retention.
 
-    Several workers and hosts may each run one on the same store.
+    Projects take turns, each of some thousand votes and one update, so that none waits for the backlog of another. What
+    fails in one project is logged and does not reach another. Several workers and hosts may each run one on the
+    same store.
     """
 
     _HOUR = 3_600.0
@@ -80,6 +85,7 @@ class Upkeep:
     ) -> None:
         self._store, self._keep, self._watch, self._every = store, keep, watch, every
         self._ended, self._swept = Event(), -self._HOUR
+        self._logged: dict[object, float] = {}  # what failed -> when it was last logged
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
 
@@ -89,35 +95,50 @@ class Upkeep:
         self._thread.join()
 
     def _run(self) -> None:
-        is_down = False
-        while not self._ended.wait(self._every):
-            try:
-                self._step()
-            except Exception as error:  # logged once, and tried again: without this thread no vote would be counted
-                if not is_down:
-                    kind = "store" if isinstance(error, JurorsError) else "upkeep"
-                    log_event(kind, "error", message=f"{type(error).__name__}: {error}")
-                is_down = True
-            else:
-                if is_down:
-                    log_event("store", "info", message="the background thread is running again")
-                is_down = False
+        pause = self._every
+        while not self._ended.wait(pause):
+            pause = 0.0 if self._try("store", self._step) else self._every
 
-    def _step(self) -> None:
+    def _try(self, what: str, step: Callable[..., Any], *given: Any) -> Any:
+        """What a step returns; None where it failed: logged once a minute, and tried again in the next turn."""
+        try:
+            answer = step(*given)
+        except NoProject:  # deleted meanwhile
+            return None
+        except Exception as error:
+            is_known = isinstance(error, JurorsError)  # the store is down, say: once for all projects
+            subject, now = what if is_known else (what, *given), time.monotonic()
+            if now - self._logged.get(subject, -math.inf) > 60:
+                self._logged[subject] = now
+                trace = None if is_known else "".join(traceback.format_exception(error))
+                log_event(
+                    "upkeep", "error", step=what, of=given, message=f"{type(error).__name__}: {error}", trace=trace
+                )
+            return None
+        return answer
+
+    def _step(self) -> bool:
+        """One turn of every project; returns whether votes still wait that can be counted."""
+        taken = 0
         for project in self._store.waiting():
-            while not self._ended.is_set() and self._store.aggregate(project):
-                pass
-        if self._watch is not None:
-            self._watch.update_all(self._ended.is_set)
+            if not self._ended.is_set():
+                taken += self._try("aggregate", self._store.aggregate, project) or 0
+        if (watch := self._watch) is not None:
+            for name in watch.outdated():
+                if not self._ended.is_set():
+                    self._try("alarms", watch.update, name)
         if self._keep is not None and time.monotonic() - self._swept > self._HOUR:
-            before, dropped = time.time() - self._keep, 0
-            for project in [each.id for each in self._store.projects()]:
-                # In parts, so that other writers never wait long.
-                while not self._ended.is_set() and (part := self._store.forget(project, before)):
-                    dropped += part
             self._swept = time.monotonic()
-            if dropped:
-                log_event("retention", "info", items=dropped)
+            for each in self._store.projects():
+                self._try("retention", self._forget, each.id, self._keep)
+        return bool(taken and self._store.waiting())
+
+    def _forget(self, project: int, keep: float) -> None:
+        before, dropped = time.time() - keep, 0
+        while not self._ended.is_set() and (part := self._store.forget(project, before)):
+            dropped += part  # in parts, so that other writers never wait long
+        if dropped:
+            log_event("retention", "info", project=project, items=dropped)
 
 
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: the environment variable by which workers get theirs

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from jurors.errors import Code
 from jurors.results import Block, Columns, Result, Table, columns_of, escape_text
@@ -171,6 +171,20 @@ class KeyList(Result):
 
     def _blocks(self) -> Iterable[Block]:
         return [Table.of(self._columns())] if self.keys else ["There are no keys."]
+
+
+@dataclass(frozen=True)
+class Quarantine(Result):
+    """The batches of votes that a server could not count."""
+
+    batches: tuple[tuple[Any, ...], ...]  #: number, project, arrival in seconds since 1970, votes, reason
+
+    def _columns(self) -> Columns:
+        rows = [(number, name, _moment(arrived), *rest) for number, name, arrived, *rest in self.batches]
+        return columns_of(("batch", "project", "arrived", "votes", "reason"), rows)
+
+    def _blocks(self) -> Iterable[Block]:
+        return [Table.of(self._columns())] if self.batches else ["No votes are in quarantine."]
 
 
 def _moment(seconds: float | None) -> str | None:

@@ -102,11 +102,8 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
         head = next(documents, {})
         if head.get("format") != _FORMAT:
             raise VotesError("this file is not a backup; create one with `jurors store export`")
-        if head["version"] != len(MIGRATIONS):
-            raise VotesError(
-                f"this backup has store version {head['version']}, and this version of jurors needs {len(MIGRATIONS)}; "
-                "restore it with the version of jurors that wrote it, then open that store with this one"
-            )
+        if head["version"] > len(MIGRATIONS):
+            raise VotesError("this backup was written by a newer version of jurors; update jurors")
         names: list[str] = head["projects"]
         selected = [name for name in names if project in (None, name)]
         if project is not None and not selected:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from queue import Empty, LifoQueue
 from typing import Any, ClassVar, Literal
 
+from jurors.errors import OptionError
 from jurors.monitor.windows import Window
 from jurors.options import Label
 from jurors.serve.errors import ApiError, StoreFull, StoreUnavailable
@@ -310,6 +311,7 @@ class SQLite(Database):
 # * api_keys   the hash of each key, never the key
 # * gold       the label that a person gave an item
 # * drift      the state and alarms of the drift detector of a project's stream
+# * quarantine   batches that could not be counted, out of the way of all others until they are replayed or dropped
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -356,6 +358,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE drift (
             project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, version BIGINT NOT NULL,
             active BIGINT NOT NULL, alarms TEXT NOT NULL, state TEXT NOT NULL)""",
+    ),
+    (
+        """CREATE TABLE quarantine (
+            id {serial}, project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+            arrived DOUBLE PRECISION NOT NULL, votes BIGINT NOT NULL, batch TEXT NOT NULL, reason TEXT NOT NULL)""",
+        "CREATE INDEX quarantine_by_project ON quarantine (project)",
     ),
 )
 
@@ -427,6 +435,27 @@ def window_of(settings: Mapping[str, Any]) -> Window:
         How the stream is cut.
     """
     return Window.of(settings.get("window") or 1_000)
+
+
+_MOST_PANES = 300  #: of a window that slides: each is read for every window
+_LONGEST_WINDOW = {True: 1e9, False: 1e12}  #: seconds (30 years), or items
+
+
+def check_window(settings: Mapping[str, Any]) -> None:
+    """OptionError where the window of new settings is none, or one whose panes are too short or too many."""
+    window = window_of(settings)
+    if window.by_time and window.step < 1:
+        problem = "its step is shorter than a second"
+    elif window.size > _LONGEST_WINDOW[window.by_time]:
+        problem = "it is longer than 30 years" if window.by_time else "it has more than 10^12 items"
+    elif not window.fades and window.size > _MOST_PANES * window.step:
+        problem = f"it has more than {_MOST_PANES} steps"
+    else:
+        return
+    value = settings["window"]
+    raise OptionError(
+        f"window {value!r:.60} cannot be used: {problem}", code="out_of_range", name="window", value=value
+    )
 
 
 COLUMNS = "id, name, settings, created, version, updated, items, votes, numbered, late"

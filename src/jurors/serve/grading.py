@@ -12,7 +12,6 @@ import json
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -114,6 +113,10 @@ class ProjectReader:
     def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call; NoProject where there is none."""
         self.store.aggregate_all(self.store.project(name).id)
+        return self.counted(name)
+
+    def counted(self, name: str) -> ProjectCounts:
+        """The project with the votes that are counted by now."""
         with self.store.reading() as session:
             project = self.store.project_in(session, name)
             if project is None:
@@ -395,9 +398,14 @@ class AlarmWatch:
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store = reader, reader.store
 
+    def latest(self, name: str) -> Drift:
+        """The detector after every vote that was acknowledged before this call."""
+        self._store.aggregate_all(self._store.project(name).id)
+        return self.update(name)
+
     def update(self, name: str) -> Drift:
         """The detector after all that was counted since the last call, except pending items."""
-        counts = self._reader.latest(name)
+        counts = self._reader.counted(name)
         project = counts.project
         before = self._store.drift_state(project.id)
         version = None if before is None else before[0]
@@ -412,17 +420,14 @@ class AlarmWatch:
                 return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 
-    def update_all(self, is_ending: Callable[[], bool]) -> None:
-        """Update every project that was aggregated since its last update; deleted ones are skipped."""
-        examined = self._store.drift_versions()
-        for project in self._store.projects():
-            if not is_ending() and project.items and examined.get(project.id, -1) < project.version:
-                with suppress(NoProject):
-                    self.update(project.name)
+    def outdated(self) -> list[str]:
+        """The projects that were aggregated since their last update."""
+        examined, projects = self._store.drift_versions(), self._store.projects()
+        return [each.name for each in projects if each.items and examined.get(each.id, -1) < each.version]
 
     def document(self, name: str, grades: ProjectGrades) -> dict[str, Any]:
         """All alarms, the newest first, and whether the project's thresholds hold."""
-        drift = self.update(name)
+        drift = self.latest(name)
         verdict: dict[str, Any] | None = None
         if limits := self._store.project(name).settings.get("thresholds"):
             try:

@@ -54,7 +54,7 @@ GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
 _SUMMARY = {
     "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,
-    "updated": 1735689600.0,
+    "quarantined": 0, "updated": 1735689600.0,
 }  # fmt: skip
 #: what routes answer
 _EXAMPLES: dict[str, Any] = {

@@ -8,12 +8,13 @@ their type, so that 1 and "1" differ.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, compress
@@ -36,6 +37,7 @@ from jurors.serve.database import (
     Session,
     SQLite,
     add_names,
+    check_window,
     names,
     window_of,
 )
@@ -47,6 +49,8 @@ _NAMES = frozenset((str, int))
 _LABELS = frozenset((str, int, float, bool))
 _KNOWN = frozenset(("item", "juror", "label", "time"))
 _LONGEST = 500  #: characters of a name
+_EARLIEST, _END = -62_135_596_800, 253_402_300_800  #: seconds since 1970: the years 1 to 9999
+_UNITS = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +133,24 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
 def _check_texts(texts: Sequence[str], what: str) -> None:
     if len(max(texts, key=len)) > _LONGEST:
         _refuse_first(texts, lambda text: len(text) > _LONGEST, f"the {what} is longer than {_LONGEST} characters")
-    if "\0" in (joined := "\n".join(texts)) or not is_text(joined):
+    if not is_storable("\n".join(texts)):
         rule = f"the {what} contains a character that cannot be stored (NUL or an unpaired surrogate)"
-        _refuse_first(texts, lambda text: "\0" in text or not is_text(text), rule)
+        _refuse_first(texts, lambda text: not is_storable(text), rule)
 
 
-def is_text(text: str) -> bool:
-    """Whether every character can be stored: no half of a surrogate pair.
+def is_storable(text: str) -> bool:
+    """Whether every character can be stored: no NUL and no half of a surrogate pair.
 
     Returns
     -------
     bool
-        Whether UTF-8 can encode it.
+        Whether both databases take it.
     """
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return "\0" not in text
 
 
 def _label_texts(labels: Sequence[Any]) -> list[str]:
@@ -160,7 +164,9 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
     wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "the label is empty or not a finite number")
-    _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
+    written = {typed: str(cell) for typed, cell in cells.items()}
+    if len(max(written.values(), key=len)) > _LONGEST or not is_storable("".join(written.values())):
+        _check_texts([written[type(label), label] for label in labels], "label")
     texts = {typed: label_text(cell) for typed, cell in cells.items()}
     return [texts[type(label), label] for label in labels]
 
@@ -186,17 +192,19 @@ def _seconds(value: Any, place: int) -> float | None:
     """Seconds since 1970 from a number or from ISO 8601, which is UTC where it names no zone."""
     if value is None:
         return None
-    try:
-        if isinstance(value, str):
+    number: Any = value
+    if isinstance(value, str):
+        with suppress(ValueError, OverflowError):
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        if type(value) in (int, float) and math.isfinite(value):
-            return float(value)
-    except (ValueError, OverflowError):
-        pass
-    _refuse(
-        f"vote {place}: the time {value!r:.60} is neither seconds since 1970 nor ISO 8601, such as 2025-01-31T12:00:00Z"
-    )
+            number = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if type(number) in (int, float):
+        if _EARLIEST <= number < _END:
+            return float(number)
+        for unit, many in _UNITS.items() if number is value else ():
+            if 0 < number < _END * many:
+                _refuse(f"vote {place}: the time {value!r:.60} looks like {unit}; divide it by {many:,} to get seconds")
+    form = "seconds since 1970 nor ISO 8601, such as 2025-01-31T12:00:00Z, of the years 1 to 9999"
+    _refuse(f"vote {place}: the time {value!r:.60} is neither {form}")
 
 
 def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
@@ -204,6 +212,7 @@ def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: 
     _refuse(f"vote {place}: {rule}, got {value!r:.60}")
 
 
+_LOG = logging.getLogger("jurors.serve")
 _MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
 
 
@@ -292,7 +301,7 @@ class SqlStore:
         is_new : bool
             Whether it was created.
         """
-        window_of(settings)
+        check_window(settings)
         with self.writing() as session:
             before = self.project_in(session, name)
             made = None if before else session.one(_MAKE, name, json.dumps(settings), time.time())
@@ -376,11 +385,61 @@ class SqlStore:
         return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
     def aggregate(self, project: int, most: int = 10_000) -> int:
-        """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken."""
+        """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken.
+
+        Batches that cannot be counted together are tried in smaller groups; one that fails alone, and so at least
+        twice, goes to quarantine.
+        """
         if not self.query("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project):
             return 0  # as most often, and without a lock
-        with self.locked(project) as session:
-            return aggregate_once(session, project, most)
+        tries = 0
+        oldest: Row | None = None
+        while True:
+            try:
+                with self.locked(project) as session:
+                    oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
+                    return aggregate_once(session, project, most)
+            except ApiError:  # of the store, not of the batch
+                raise
+            except Exception as error:
+                tries += 1
+                if oldest is None:
+                    raise
+                if most == 1 and tries > 1:
+                    self._quarantine(oldest[0], oldest[1], error)
+                    return int(oldest[1])
+                most = max(1, most // 8)
+
+    def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
+        """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
+        reason = f"{type(error).__name__}: {error}"[:500]
+        copy = "INSERT INTO quarantine (project, arrived, votes, batch, reason)"
+        with self.writing() as session:
+            session.run(f"{copy} SELECT project, arrived, votes, batch, ? FROM inbox WHERE seq = ?", reason, batch)
+            session.run("DELETE FROM inbox WHERE seq = ?", batch)
+        _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
+
+    def quarantined(self) -> dict[int, int]:
+        """Project -> how many votes are in quarantine, where there are any."""
+        rows = self.query("SELECT project, SUM(votes) FROM quarantine GROUP BY project")
+        return {project: int(votes) for project, votes in rows}
+
+    def quarantine(self, project: str | None = None) -> list[Row]:
+        """The batches in quarantine, of one project or of all: number, project's name, arrival, votes and reason."""
+        sql = (
+            "SELECT quarantine.id, projects.name, arrived, quarantine.votes, reason FROM quarantine"
+            " JOIN projects ON projects.id = quarantine.project ORDER BY quarantine.id"
+        )
+        return [row for row in self.query(sql) if project in (None, row[1])]
+
+    def empty_quarantine(self, batches: Iterable[int], *, replay: bool) -> None:
+        """Drop batches, or put them in line again, as if they arrived now."""
+        with self.writing() as session:
+            for batch in batches:
+                if replay:
+                    row = "SELECT project, ?, votes, batch FROM quarantine WHERE id = ?"
+                    session.run(f"INSERT INTO inbox (project, arrived, votes, batch) {row}", time.time(), batch)
+                session.run("DELETE FROM quarantine WHERE id = ?", batch)
 
     def aggregate_all(self, project: int) -> None:
         """Count all votes that wait now: what is read next includes every vote that was acknowledged before.
