@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,10 +17,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from own_postgres import own_postgres, programs
+from own_postgres import OwnPostgres, own_postgres, programs
 from served import counted_tuples, tuples_of
 
 from jurors.errors import OptionError
+from jurors.serve import store as store_module
 from jurors.serve.app import Upkeep
 from jurors.serve.database import MIGRATIONS
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
@@ -225,6 +228,45 @@ def test_a_restarted_postgresql_is_used_again_at_once_and_its_absence_says_why()
         server.start()
         assert len(store.projects()) == 40
         store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL's programs (initdb, postgres) are not installed here")
+def test_a_frozen_postgresql_is_unavailable_and_used_again_when_it_thaws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SECONDS", 0.5)
+    with own_postgres() as server:
+        store = open_store(server.make("votes"))
+        project, _ = store.put_project("p", {})
+        backends = [pid for (pid,) in store.query("SELECT pid FROM pg_stat_activity")]
+        main = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+        for pid in (main, *backends):
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            for attempt in (lambda: store.append([(project.id, votes("q1 ann yes"))]), lambda: store.project("p")):
+                with pytest.raises(StoreUnavailable):
+                    attempt()
+        finally:
+            for pid in (main, *backends):
+                os.kill(pid, signal.SIGCONT)
+        store.append([(project.id, votes("q2 ann no"))])
+        store.aggregate_all(project.id)
+        assert [item for _, item, _ in store.items(project.id)] == ["q2"]
+        store.close()
+
+
+@pytest.mark.slow
+def test_postgresql_finds_items_quickly_without_statistics_of_its_own(postgres: OwnPostgres) -> None:
+    store = open_store(postgres.make("statistics"))
+    for name in ("p", "q"):  # the statistics of one project mislead about the next
+        project, _ = store.put_project(name, {})
+        for start in (0, 6_000):
+            store.append([(project.id, votes(*(f"{k} ann yes" for k in range(start, start + 6_000))))])
+            store.aggregate(project.id)
+        plan = store.query("EXPLAIN SELECT number FROM items WHERE project = ? AND item IN ('7', '8')", project.id)
+        assert "items_project_item_key" in str(plan)
+        known = store.query("SELECT reltuples FROM pg_class WHERE relname = 'items'")
+        assert known == [(12_000.0 * project.id,)]
+    store.close()
 
 
 # -- aggregation: whatever the order, batches, repeats, corrections and restarts --------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +15,11 @@ from served import client_of, error_of
 from starlette.testclient import TestClient
 
 from jurors.cli.main import main
+from jurors.serve import votes as posted
+from jurors.serve.database import Project
+from jurors.serve.errors import ApiError
+from jurors.serve.grading import ProjectReader
+from jurors.serve.store import SqlStore, batch_of
 
 VOTE = {"item": "q1", "juror": "ann", "label": "yes"}
 P = "/v1/projects/p"
@@ -115,6 +122,78 @@ def test_many_at_once_share_a_commit_and_each_is_answered(project: TestClient) -
         answers = list(threads.map(lambda k: post(project, [{**VOTE, "item": f"q{k}"}]).json(), range(30)))
     assert answers == [{"accepted": 1}] * 30
     assert project.get(P).json()["items"] == 30
+
+
+def test_a_batch_that_nobody_waits_for_is_not_stored_after_its_repetition(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client gives up, sends the vote again, and corrects it: the first request must not come last."""
+    monkeypatch.setattr(posted, "_PATIENCE", 0.3)
+    with client_of(place) as client:
+        client.put(P, json={})
+        post(client, [VOTE])
+        store: SqlStore = client.app.state.store  # type: ignore[attr-defined]
+        append, begun, held = store.append, Event(), Event()
+
+        def slow(batches: Any) -> None:
+            begun.set()
+            held.wait(60)
+            append(batches)
+
+        monkeypatch.setattr(store, "append", slow)
+        with ThreadPoolExecutor(3) as threads:  # the first is being written, the others wait behind it
+            first = threads.submit(post, client, [{**VOTE, "item": "q0"}])
+            assert begun.wait(60)
+            answers = list(threads.map(lambda _: post(client, [{**VOTE, "label": "no"}]), range(2)))
+            held.set()
+            assert first.result().status_code == 200
+        assert [error_of(answer) for answer in answers] == [(503, "store_down")] * 2
+        assert answers[0].headers["retry-after"] == "1"
+        monkeypatch.setattr(store, "append", append)
+        assert [post(client, [{**VOTE, "label": label}]).status_code for label in ("no", "yes")] == [200, 200]
+        assert [item["label"] for item in _labels(store)] == ["yes", "yes"]
+
+
+def _labels(store: SqlStore) -> list[dict[str, Any]]:
+    counts = ProjectReader(store).latest("p")
+    return [{"item": item, "label": counts.votes_of(key)["ann"]} for _, item, key in store.items(counts.project.id)]
+
+
+def test_a_batch_whose_sender_has_gone_is_not_stored() -> None:
+    class State:
+        """An application whose journal never writes."""
+
+        journal = validator = property(lambda self: self)
+
+        def __init__(self) -> None:
+            self.future: Future[None] = Future()
+
+        async def project(self, name: str, batch: Any) -> Any:
+            return Project(1, name, {}, 0, 0, None, 0, 0, 0, 0)
+
+        def append(self, project: int, batch: Any) -> Future[None]:
+            return self.future
+
+    async def run() -> None:
+        gone = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(0.01, gone.set_result, None)
+        for refusal, tried in (("is unavailable", True), ("the connection closed", False)):
+            state = State()
+            with pytest.raises(ApiError, match=refusal):
+                await posted._store("p", batch_of([VOTE]), state, gone)
+            assert state.future.cancelled() == tried
+
+    asyncio.run(run())
+
+
+def test_a_backlog_is_refused_until_it_is_counted(client: TestClient) -> None:
+    client.put(P, json={})
+    state = client.app.state  # type: ignore[attr-defined]
+    state.validator._waiting = lambda project: 500_001
+    answer = post(client, [VOTE])
+    assert (*error_of(answer), answer.headers["retry-after"]) == (503, "too_many_requests", "5")
+    state.validator._waiting = lambda project: 0
+    assert post(client, [VOTE]).status_code == 200
 
 
 def test_logs_of_other_tools_are_votes_too(project: TestClient) -> None:

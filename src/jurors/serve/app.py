@@ -78,12 +78,14 @@ class Upkeep:
     same store.
     """
 
-    _HOUR = 3_600.0
+    _HOUR, _TURN = 3_600.0, 10_000  # seconds, votes
 
     def __init__(
         self, store: SqlStore, keep: float | None = None, watch: AlarmWatch | None = None, every: float = 1.0
     ) -> None:
         self._store, self._keep, self._watch, self._every = store, keep, watch, every
+        self.backlog: dict[int, int] = {}  #: project -> votes that waited when they were last added up
+        self._looked = -math.inf
         self._ended, self._swept = Event(), -self._HOUR
         self._logged: dict[object, float] = {}  # what failed -> when it was last logged
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
@@ -118,11 +120,13 @@ class Upkeep:
         return answer
 
     def _step(self) -> bool:
-        """One turn of every project; returns whether votes still wait that can be counted."""
-        taken = 0
+        """One turn of every project; returns whether votes of one are left."""
+        if time.monotonic() - self._looked > 1:
+            self.backlog, self._looked = self._store.backlog(), time.monotonic()
+        longest = 0
         for project in self._store.waiting():
             if not self._ended.is_set():
-                taken += self._try("aggregate", self._store.aggregate, project) or 0
+                longest = max(longest, self._try("aggregate", self._store.aggregate, project, self._TURN) or 0)
         if (watch := self._watch) is not None:
             for name in watch.outdated():
                 if not self._ended.is_set():
@@ -131,7 +135,7 @@ class Upkeep:
             self._swept = time.monotonic()
             for each in self._store.projects():
                 self._try("retention", self._forget, each.id, self._keep)
-        return bool(taken and self._store.waiting())
+        return longest >= self._TURN
 
     def _forget(self, project: int, keep: float) -> None:
         before, dropped = time.time() - keep, 0
@@ -185,10 +189,11 @@ def from_environment() -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings, state = app.state.settings, app.state
     state.store = store = await to_thread.run_sync(open_store, settings.store)
-    state.journal, state.validator = Journal(store), VoteValidator(store, state.limits)
+    state.journal = Journal(store)
     state.reader = reader = ProjectReader(store)
     state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
+    state.validator = VoteValidator(store, state.limits, lambda project: upkeep.backlog.get(project, 0))
     try:
         yield
     finally:

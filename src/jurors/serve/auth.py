@@ -198,6 +198,7 @@ class ServerLimits:
     body: int = 32 << 20  #: bytes of a request's body
     body_seconds: float = 30.0  #: for a body to arrive
     votes: int = 100_000  #: of one request
+    waiting: int = 500_000  #: votes of a project that are not counted yet
     projects: int = 1_000
     jurors: int = 2_000  #: of a project
     labels: int = 250  #: of a project: a decision tuple holds a byte per juror

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
     iterator of str
         JSON lines, each with its line end.
     """
-    with store.reading() as session:
+    with store.reading(seconds=math.inf) as session:
         projects = session.rows("SELECT id, name FROM projects ORDER BY id")
         selected = {name: number for number, name in projects if project in (None, name)}
         if project is not None and not selected:
@@ -111,7 +112,7 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
             raise VotesError(message, code="unknown_name")
         tables = {table.name: table for table in _tables()}
         numbers: dict[int, int] = {}  # of projects: in the backup -> in this store
-        with store.writing() as session:
+        with store.writing(seconds=math.inf) as session:
             for document in documents:
                 table = tables[document["table"]]
                 if table.name == "projects":

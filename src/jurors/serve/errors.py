@@ -63,6 +63,8 @@ def error_document(code: str, message: str) -> dict[str, Any]:
 class StoreUnavailable(ApiError):
     """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
 
+    headers = {"Retry-After": "1"}  # noqa: RUF012 - of ApiError
+
     def __init__(self, reason: str) -> None:
         super().__init__(503, "store_down", f"the store is unavailable ({reason}); send the request again")
 

@@ -390,7 +390,8 @@ async def healthz() -> dict[str, str]:
 @probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store is unavailable."}})
 def readyz(request: Request) -> dict[str, Any]:
     """Report that the store is available."""
-    request.app.state.store.query("SELECT 1")
+    with request.app.state.store.reading(seconds=3.0) as session:
+        session.rows("SELECT 1")
     return {"status": "ready"}
 
 

@@ -29,6 +29,7 @@ from jurors.serve.auth import ApiKey
 from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
+    SECONDS,
     Database,
     Names,
     PostgreSQL,
@@ -237,14 +238,15 @@ class SqlStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._sizes: dict[int, int] = {}  # project -> digits of the number of its items, at the last look
 
-    def reading(self) -> AbstractContextManager[Session]:
-        """A transaction that sees one state of the store."""
-        return self.database.transaction(self.database.begin_read)
+    def reading(self, **limit: float) -> AbstractContextManager[Session]:
+        """A transaction that sees one state of the store; `seconds` limits how long it may take."""
+        return self.database.transaction(self.database.begin_read, **limit)
 
-    def writing(self) -> AbstractContextManager[Session]:
+    def writing(self, **limit: float) -> AbstractContextManager[Session]:
         """A transaction that writes; durable when its block has ended."""
-        return self.database.transaction(self.database.begin_write)
+        return self.database.transaction(self.database.begin_write, **limit)
 
     @contextmanager
     def locked(self, project: int) -> Iterator[Session]:
@@ -275,7 +277,7 @@ class SqlStore:
 
     def migrate(self) -> None:
         """Bring the tables up to date, once, however many processes start at the same time."""
-        with self.writing() as session:
+        with self.writing(seconds=math.inf) as session:
             if self.database.lock_schema:
                 session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
@@ -321,7 +323,7 @@ class SqlStore:
 
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
-        with self.reading() as session:
+        with self.reading(seconds=SECONDS) as session:
             project = self.project_in(session, name)
         if project is None:
             raise NoProject(name)
@@ -339,8 +341,9 @@ class SqlStore:
 
     def delete_project(self, name: str) -> None:
         """Delete a project and all that belongs to it."""
-        if not self.execute("DELETE FROM projects WHERE name = ?", name):
-            raise NoProject(name)
+        with self.writing(seconds=math.inf) as session:
+            if not session.run("DELETE FROM projects WHERE name = ?", name):
+                raise NoProject(name)
 
     def names(self, project: int, kind: Names) -> list[str]:
         """The names of jurors or labels, in the order of their codes."""
@@ -356,7 +359,7 @@ class SqlStore:
         labels : frozenset of str
             As JSON.
         """
-        with self.reading() as session:
+        with self.reading(seconds=SECONDS) as session:
             jurors, labels = (set(names(session, project, kind)) for kind in ("jurors", "labels"))
             for (batch,) in session.rows("SELECT batch FROM inbox WHERE project = ?", project):
                 _, voters, texts, _ = json.loads(batch)
@@ -369,12 +372,17 @@ class SqlStore:
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
         """Store some batches, all or none, durable when this returns; NoProject where a project does not exist."""
         now = time.time()
+        with self._owned(), self.writing(seconds=SECONDS) as session:
+            session.many(
+                "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
+                [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
+            )
+
+    @contextmanager
+    def _owned(self) -> Iterator[None]:
+        """NoProject where a row belongs to a project that does not exist (any more)."""
         try:
-            with self.writing() as session:
-                session.many(
-                    "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
-                    [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
-                )
+            yield
         except Exception as error:
             if self.database.is_orphan(error):
                 raise NoProject("of these votes") from error
@@ -383,6 +391,11 @@ class SqlStore:
     def waiting(self) -> list[int]:
         """The projects with votes that are not aggregated yet."""
         return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
+
+    def backlog(self) -> dict[int, int]:
+        """Project -> how many votes are not aggregated yet."""
+        rows = self.query("SELECT project, SUM(votes) FROM inbox GROUP BY project")
+        return {project: int(votes) for project, votes in rows}
 
     def aggregate(self, project: int, most: int = 10_000) -> int:
         """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken.
@@ -398,7 +411,12 @@ class SqlStore:
             try:
                 with self.locked(project) as session:
                     oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
-                    return aggregate_once(session, project, most)
+                    taken = aggregate_once(session, project, most)
+                    is_due = bool(self.database.analyze) and self._has_grown(session, project)
+                time.sleep(self.database.pause)  # for other writers
+                if is_due:
+                    self.execute(self.database.analyze)
+                return taken
             except ApiError:  # of the store, not of the batch
                 raise
             except Exception as error:
@@ -409,6 +427,14 @@ class SqlStore:
                     self._quarantine(oldest[0], oldest[1], error)
                     return int(oldest[1])
                 most = max(1, most // 8)
+
+    def _has_grown(self, session: Session, project: int) -> bool:
+        """Whether a project has ten times as many items as when this process last looked, and 10,000 or more."""
+        row = session.one("SELECT numbered FROM projects WHERE id = ?", project)
+        size = 0 if row is None else len(str(row[0]))
+        has_grown = size > self._sizes.get(project, 4)
+        self._sizes[project] = max(size, 4)
+        return has_grown
 
     def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
         """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
@@ -475,7 +501,7 @@ class SqlStore:
     def put_gold(self, project: int, labels: Mapping[str, str]) -> None:
         """Store gold labels (item -> label as JSON), of which the later stands; the project's version grows."""
         now = time.time()
-        with self.writing() as session:
+        with self._owned(), self.writing() as session:
             session.many(
                 "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
@@ -661,8 +687,9 @@ class StoredKeys:
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
-        rows = self._store.query(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return ApiKey(*rows[0]) if rows else None
+        with self._store.reading(seconds=SECONDS / 2) as session:
+            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
+        return None if row is None else ApiKey(*row)
 
     def all_keys(self) -> list[ApiKey]:
         """All of them, the oldest first."""
@@ -675,4 +702,5 @@ class StoredKeys:
 
     def any_key(self) -> bool:
         """Whether a key was ever made."""
-        return bool(self._store.query("SELECT id FROM api_keys LIMIT 1"))
+        with self._store.reading(seconds=SECONDS / 2) as session:
+            return session.one("SELECT id FROM api_keys LIMIT 1") is not None

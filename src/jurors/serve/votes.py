@@ -7,7 +7,7 @@ thread writes all batches that wait at the same moment in one commit. A request 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
@@ -44,7 +44,7 @@ class Journal:
         self._thread.start()
 
     def append(self, project: int, batch: PostedBatch) -> Future[None]:
-        """Put a batch in line; the future is done when it is on the disk."""
+        """Put a batch in line; the future, done when it is on the disk, can be cancelled until it is being written."""
         future: Future[None] = Future()
         try:
             self._queue.put_nowait((project, batch, future))
@@ -80,6 +80,10 @@ class Journal:
         return group, False
 
     def _store_group(self, group: Sequence[_Waiting]) -> None:
+        """Write a group, without the batches that were cancelled: whoever sent them sends them again."""
+        group = [waiting for waiting in group if waiting[2].running() or waiting[2].set_running_or_notify_cancel()]
+        if not group:
+            return
         try:
             self._store.append([(project, batch) for project, batch, _ in group])
         except NoProject as error:
@@ -111,8 +115,8 @@ class VoteValidator:
     Names in a batch are compared with those that this process knows; the store is read only where one is new.
     """
 
-    def __init__(self, store: SqlStore, limits: ServerLimits) -> None:
-        self._store, self._limits = store, limits
+    def __init__(self, store: SqlStore, limits: ServerLimits, waiting: Callable[[int], int] = lambda _: 0) -> None:
+        self._store, self._limits, self._waiting = store, limits, waiting
         self._known: dict[str, _KnownNames] = {}
 
     async def project(self, name: str, batch: PostedBatch) -> Project:
@@ -122,7 +126,10 @@ class VoteValidator:
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
         if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
-            known = await to_thread.run_sync(self._read, name, batch)
+            known = await to_thread.run_sync(self._read, name, batch, abandon_on_cancel=True)
+        if (waiting := self._waiting(known.project.id)) > self._limits.waiting:
+            message = f"{waiting:,} votes of this project are not counted yet; wait, then send the request again"
+            raise ApiError(503, "too_many_requests", message).with_headers(Retry_After="5")
         return known.project
 
     def forget(self, name: str) -> None:
@@ -204,6 +211,7 @@ def votes_of_log(body: bytes, tool: str) -> PostedBatch:
 
 votes_router = APIRouter(prefix="/v1/projects", tags=["votes"])
 
+_PATIENCE = 8.0  #: seconds until a batch is written or refused; with a key's check and the write, clients wait for 30
 _LARGE = 1 << 18  #: bytes that would keep other requests waiting while they are read
 _NAME = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 500}, {"type": "integer"}]}
 _LABEL = {"anyOf": [*_NAME["anyOf"], {"type": "number"}, {"type": "boolean"}]}
@@ -229,16 +237,51 @@ async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
     body = await request.body()
     batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
-    state = request.app.state
-    project = await state.validator.project(name, batch)
-    if batch:
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        for _ in range(3):  # until asyncio has noticed that a connection was closed behind the body
+            await asyncio.sleep(0)
+        await _store(name, batch, request.app.state, gone)
+    finally:
+        gone.cancel()
+    return JSONResponse({"accepted": len(batch)})
+
+
+async def _store(name: str, batch: PostedBatch, state: Any, gone: asyncio.Future[None]) -> None:
+    """Validate a batch and wait until it is on the disk.
+
+    If nobody waits any more, or it takes so long that a client may give up and send the votes again, the batch is taken
+    back: stored after its repetition, it could undo a correction that was sent in between.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    for is_retry in (False, True):
         try:
-            await asyncio.wrap_future(state.journal.append(project.id, batch))
+            async with asyncio.timeout_at(until):
+                project = await state.validator.project(name, batch)
+        except TimeoutError:
+            raise StoreUnavailable(f"no response within {_PATIENCE:g} s") from None
+        if gone.done():
+            raise ApiError(400, "bad_request", "the connection closed before the votes were stored")
+        if not batch:
+            return
+        future = state.journal.append(project.id, batch)
+        written = asyncio.wrap_future(future)
+        await asyncio.wait({gone, written}, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED)
+        if not written.done() and future.cancel():
+            raise StoreUnavailable("too many requests are waiting")
+        try:
+            await written
+            return
         except NoProject:  # deleted, and perhaps made again, since this process last read it
             state.validator.forget(name)
-            again = await state.validator.project(name, batch)
-            await asyncio.wrap_future(state.journal.append(again.id, batch))
-    return JSONResponse({"accepted": len(batch)})
+            if is_retry:
+                raise
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def votes_in(body: bytes) -> PostedBatch:
