@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
@@ -10,7 +11,7 @@ import socket
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from inspect import signature
 from threading import Event, Thread
@@ -18,11 +19,12 @@ from typing import Any
 
 import click
 import uvicorn
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from starlette.routing import Route
 from uvicorn.supervisors import Multiprocess
 
+from jurors._files import temp_directory
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
 from jurors.serve.errors import NoProject
@@ -90,6 +92,10 @@ class Upkeep:
         self._logged: dict[object, float] = {}  # what failed -> when it was last logged
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
+
+    def is_alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
 
     def close(self) -> None:
         """End after the current step."""
@@ -189,16 +195,36 @@ def from_environment() -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings, state = app.state.settings, app.state
     state.store = store = await to_thread.run_sync(open_store, settings.store)
-    state.journal = Journal(store)
+    state.journal, state.parsing = Journal(store), CapacityLimiter(2)  # a body as objects is many times as large
     state.reader = reader = ProjectReader(store)
     state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
     state.validator = VoteValidator(store, state.limits, lambda project: upkeep.backlog.get(project, 0))
+    alive = asyncio.ensure_future(_tell_systemd(upkeep))
     try:
         yield
     finally:
+        alive.cancel()
         for part in (state.journal, upkeep, store):
             await to_thread.run_sync(part.close)
+
+
+async def _tell_systemd(upkeep: Upkeep) -> None:
+    """Report to systemd, where it started this process, that the server is ready and, often enough, that it lives."""
+    seconds = float(os.environ.get("WATCHDOG_USEC", "60e6")) / 2e6
+    _notify("READY=1")
+    while True:
+        await asyncio.sleep(seconds)
+        if upkeep.is_alive():
+            _notify("WATCHDOG=1")
+
+
+def _notify(state: str) -> None:
+    place = os.environ.get("NOTIFY_SOCKET", "")
+    if place:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+            line.setblocking(False)  # the server goes on, whether or not anybody reads this
+            line.sendto(state.encode(), f"\0{place[1:]}" if place.startswith("@") else place)
 
 
 def run(settings: Settings) -> None:
@@ -208,6 +234,7 @@ def run(settings: Settings) -> None:
         check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
     finally:
         store.close()
+    _raise_file_limit()
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = json.dumps(asdict(settings))
@@ -216,21 +243,31 @@ def run(settings: Settings) -> None:
         "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
         log_config=None, access_log=False, server_header=False, date_header=True, http=HeaderTimeoutProtocol, ws="none",
         timeout_graceful_shutdown=10,  # seconds for open requests
+        limit_concurrency=1_000,  # connections
         proxy_headers=False,  # the caller is whoever is connected: a header can claim anything
     )  # fmt: skip
     click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     log_event("start", store=store_name(settings.store), host=host, port=port, workers=settings.workers)
     server = uvicorn.Server(config)
-    try:
+    with ExitStack() as files, suppress(KeyboardInterrupt):  # the signal that ended it, raised again at the end
         if settings.workers > 1:
+            # Where workers add up their counts; the library reads it when a worker imports it.
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(files.enter_context(temp_directory())))
             parameters = signature(Multiprocess).parameters
             target: dict[str, Any] = {"target": server.run} if "target" in parameters else {}  # of older versions
             Multiprocess(config, sockets=[listener], **target).run()
         else:
             server.run(sockets=[listener])
-    except KeyboardInterrupt:  # the signal that ended it, raised again after everything has ended well
-        pass
     log_event("end")
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files, and so connections, as the system lets us have."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
 
 
 def _listener(settings: Settings) -> socket.socket:

@@ -197,6 +197,9 @@ class ServerLimits:
 
     body: int = 32 << 20  #: bytes of a request's body
     body_seconds: float = 30.0  #: for a body to arrive
+    bytes: int = 128 << 20  #: of all bodies that are arriving or being worked on
+    turns: int = 4  #: requests for results at a time
+    turn_seconds: float = 20.0  #: for a turn to come
     votes: int = 100_000  #: of one request
     waiting: int = 500_000  #: votes of a project that are not counted yet
     projects: int = 1_000

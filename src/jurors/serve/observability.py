@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import sys
 import time
@@ -38,9 +39,26 @@ def log_event(event: str, level: str = "info", **facts: Any) -> None:
 class LogLines(logging.Handler):
     """Messages of the standard library's logging, as lines like ours."""
 
+    _MINUTE = 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since: dict[str, tuple[float, int]] = {}  # a message -> when it was last written, how often it came since
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
+        """Write a record; a warning or an error that repeats, once a minute with how often."""
         facts: dict[str, Any] = {"message": record.getMessage()}
+        if record.levelno >= logging.WARNING:
+            now, text = time.monotonic(), facts["message"]
+            written, repeats = self._since.get(text, (-math.inf, 0))
+            if now - written < self._MINUTE:
+                self._since[text] = written, repeats + 1
+                return
+            if repeats:
+                facts["repeated"] = repeats
+            if len(self._since) > 1_000:
+                self._since.clear()
+            self._since[text] = now, 0
         if record.exc_info and record.exc_info[1] is not None:
             facts["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
             facts["trace"] = "".join(traceback.format_exception(record.exc_info[1]))

@@ -236,7 +236,10 @@ log as JSON"""
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
     body = await request.body()
-    batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
+    if len(body) > _LARGE:
+        batch = await to_thread.run_sync(votes_in, body, limiter=request.app.state.parsing)
+    else:
+        batch = votes_in(body)
     gone = asyncio.ensure_future(_disconnected(request))
     try:
         for _ in range(3):  # until asyncio has noticed that a connection was closed behind the body
