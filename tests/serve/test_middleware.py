@@ -158,11 +158,11 @@ def test_an_internal_error_is_found_in_the_log_by_the_id_of_its_answer(
 
     answer = request(ServerMiddleware(broken, keys, ROUTES))
     assert (*error_of(answer), answer.headers["cache-control"]) == (500, "fault", "no-store")
-    id = answer.headers["x-request-id"]
-    assert id in answer.text
+    name = answer.headers["x-request-id"]
+    assert name in answer.text
     assert "secret" not in answer.text
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    assert [(line["event"], line["id"]) for line in lines] == [("fault", id), ("request", id)]
+    assert [(line["event"], line["id"]) for line in lines] == [("fault", name), ("request", name)]
     assert "in broken" in lines[0]["trace"]
     assert lines[1]["status"] == 500
 

@@ -5,26 +5,30 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_postgres import OwnPostgres, own_postgres, programs
-from served import counted_tuples, tuples_of
+from served import client_of, counted_tuples, error_of, tuples_of
 
+from jurors.cli.main import main
 from jurors.errors import OptionError
 from jurors.serve import store as store_module
-from jurors.serve.app import Upkeep
-from jurors.serve.database import MIGRATIONS
-from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve.app import Settings, Upkeep, run
+from jurors.serve.database import MIGRATIONS, SQLite
+from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreUnavailable
 from jurors.serve.grading import ProjectReader
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
 
@@ -208,6 +212,80 @@ def test_a_place_that_is_no_store_is_one_line(tmp_path: Path) -> None:
             open_store(place)
 
 
+def test_a_damaged_or_foreign_file_is_named_at_the_start(tmp_path: Path) -> None:
+    foreign, damaged = str(tmp_path / "foreign.db"), tmp_path / "damaged.db"
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE invoices (id INTEGER)")
+    with pytest.raises(OptionError, match=r"tables of another program, such as 'invoices'"):
+        open_store(foreign)
+    store = open_store(str(damaged))
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes(*(f"{k} ann yes" for k in range(2_000))))])
+    store.aggregate_all(project.id)
+    assert damaged.stat().st_mode & 0o777 == 0o600
+    store.close()
+    content = bytearray(damaged.read_bytes())
+    content[20 * 4096 :] = bytes(len(content) - 20 * 4096)
+    damaged.write_bytes(content)
+    with pytest.raises(StoreDamaged, match="stop the server and restore a backup"):
+        run(Settings(store=str(damaged), port=0))
+
+
+def test_a_full_disk_stops_writing_and_not_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect, most, path = SQLite._connect, [2**30], "/v1/projects/p"
+
+    def small(database: SQLite) -> sqlite3.Connection:
+        connection = connect(database)
+        connection.execute(f"PRAGMA max_page_count = {most[0]}")
+        return connection
+
+    monkeypatch.setattr(SQLite, "_connect", small)
+    monkeypatch.setattr(Upkeep, "_step", lambda self: False)
+    with client_of(str(tmp_path / "votes.db")) as client:
+        store: SqlStore = client.app.state.store  # type: ignore[attr-defined]
+        client.put(path, json={})
+        for number in (1, 2_000):
+            rows = [{"item": f"{'long ' * 90}{k}", "juror": "ann", "label": "yes"} for k in range(number)]
+            assert client.post(f"{path}/votes", json={"votes": rows}).status_code == 200
+            if number == 1:
+                assert "age" not in client.get(path).headers
+        most[0] = 1  # no page more than there are
+        store.close()
+        assert error_of(client.post(f"{path}/votes", json={"votes": rows})) == (507, "disk_full")
+        for part in ("", "/alarms", "/history"):
+            answer = client.get(f"{path}{part}")
+            assert (answer.status_code, int(answer.headers["age"]) >= 0) == (200, True)
+            assert "disk" in answer.headers["warning"]
+        assert client.get(path).json()["votes"] == 1
+        most[0] = 2**30
+        store.close()
+        answer = client.get(path)
+        assert (answer.json()["votes"], "age" in answer.headers) == (2_000, False)
+        assert client.get("/readyz").json() == {"status": "ready"}
+        store.database.is_full = True  # until a write works
+        assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_deleted_votes_leave_the_file(tmp_path: Path) -> None:
+    place = tmp_path / "votes.db"
+    store = open_store(str(place))
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes(*(f"{k} ann yes" for k in range(5_000))))])
+    store.aggregate_all(project.id)
+    store.delete_project("p")
+    store.close()
+    before = place.stat().st_size
+    assert CliRunner().invoke(main, ["store", "compact", "--store", str(place)]).exit_code == 0
+    assert place.stat().st_size < before / 2
+
+
+def test_gold_for_a_project_that_was_just_deleted_is_refused(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    store.delete_project("p")
+    with pytest.raises(NoProject):
+        store.put_gold(project.id, {"q1": '"yes"'})
+
+
 def test_a_password_is_never_shown() -> None:
     assert "secret" not in store_name("postgresql://me:secret@localhost/votes")
     with pytest.raises(ApiError) as caught:
@@ -238,15 +316,15 @@ def test_a_frozen_postgresql_is_unavailable_and_used_again_when_it_thaws(monkeyp
         store = open_store(server.make("votes"))
         project, _ = store.put_project("p", {})
         backends = [pid for (pid,) in store.query("SELECT pid FROM pg_stat_activity")]
-        main = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
-        for pid in (main, *backends):
+        first = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
+        for pid in (first, *backends):
             os.kill(pid, signal.SIGSTOP)
         try:
             for attempt in (lambda: store.append([(project.id, votes("q1 ann yes"))]), lambda: store.project("p")):
                 with pytest.raises(StoreUnavailable):
                     attempt()
         finally:
-            for pid in (main, *backends):
+            for pid in (first, *backends):
                 os.kill(pid, signal.SIGCONT)
         store.append([(project.id, votes("q2 ann no"))])
         store.aggregate_all(project.id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -115,6 +116,17 @@ def test_a_project_is_the_one_that_is_there_now(project: TestClient) -> None:
     project.put(P, json={"labels": ["no", "yes"]})
     post(project, [VOTE, {**VOTE, "item": "q2"}])
     assert project.get(P).json()["votes"] == 2
+
+
+def test_labels_that_are_named_later_hold_for_those_that_came_before(
+    project: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert post(project, [VOTE]).status_code == 200
+    project.put(P, json={"labels": ["no", "maybe"]})
+    later = time.monotonic() + 2
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert error_of(post(project, [VOTE])) == (422, "bad_vote")
+    assert post(project, [{**VOTE, "label": "no"}]).status_code == 200
 
 
 def test_many_at_once_share_a_commit_and_each_is_answered(project: TestClient) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -146,7 +147,11 @@ def export(store: str, project: str | None, target: Output) -> None:
 
         lines = export_lines(opened, project)
         if target.path is not None:
-            atomic_write(Path(target.path), lines)
+            before = os.umask(0o077)  # for its owner alone: votes, and the hashes of keys
+            try:
+                atomic_write(Path(target.path), lines)
+            finally:
+                os.umask(before)
             return
         print_data(lines)
 
@@ -155,15 +160,24 @@ def export(store: str, project: str | None, target: Output) -> None:
 @click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
 @click.option("--project", metavar="NAME", help="Restore only this project.")
+@click.option("--unpack", metavar="SIZE", help="Maximum size of a compressed backup, once unpacked, such as 10GB.")
 @click.option("--quiet", is_flag=True, help="Print nothing on stderr.")
-def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
+def import_(file: str, store: str, project: str | None, unpack: str | None, quiet: bool) -> None:
     """Restore a backup from `jurors store export`. If a project already exists, nothing is restored."""
     with with_store(store) as opened:
         from jurors.serve.backup import import_backup
 
-        names = import_backup(opened, Path(file), project)
+        names = import_backup(opened, Path(file), project, unpack)
     if not quiet:
         print_error(f"jurors: restored {', '.join(names) or 'no project'}")
+
+
+@store.command()
+@store_option
+def compact(store: str) -> None:
+    """Give the space of deleted votes back to the disk. Writing waits meanwhile."""
+    with with_store(store, must_be_there=True) as opened:
+        opened.database.compact()
 
 
 @store.command()

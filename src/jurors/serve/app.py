@@ -175,6 +175,7 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
+        age=lambda: app.state.store.age(),
     )
     return app
 
@@ -231,6 +232,7 @@ def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM, in one process or in several workers on one socket; open requests are finished."""
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
+        store.check()
         check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
     finally:
         store.close()

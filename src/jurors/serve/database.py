@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 from jurors.errors import OptionError
 from jurors.monitor.windows import Window
 from jurors.options import Label
-from jurors.serve.errors import ApiError, StoreFull, StoreUnavailable
+from jurors.serve.errors import ApiError, StoreDamaged, StoreFull, StoreUnavailable
 
 Row = tuple[Any, ...]
 _AT_ONCE = 500  #: names in one query
@@ -86,6 +86,10 @@ class Database(ABC):
     lock_schema: ClassVar[str]
     words: ClassVar[dict[str, str]]  #: for the `{…}` of the tables
     analyze: ClassVar[str]  #: refreshes the statistics without which items are found slowly
+    foreign: ClassVar[str]  #: lists tables of another program
+    check: ClassVar[str]  #: gives something other than "ok" where the store is damaged
+    compacting: ClassVar[tuple[str, ...]]
+    is_full: bool = False  #: whether the last write failed because the disk is full
     pause: ClassVar[float]  #: seconds between two transactions of one who counts many votes, for other writers
 
     @contextmanager
@@ -102,6 +106,8 @@ class Database(ABC):
                 yield Session(connection, self.placeholder)
                 connection.execute("COMMIT")
                 is_sound = True
+                if begin == self.begin_write:
+                    self.is_full = False
             except BaseException as error:
                 if not isinstance(error, Exception) or self.fault(error) is None:
                     with suppress(Exception):
@@ -114,9 +120,21 @@ class Database(ABC):
             fault = self.fault(error)
             if fault is None:
                 raise
+            self.is_full |= isinstance(fault, StoreFull)
             if time.monotonic() > until and isinstance(fault, StoreUnavailable):
                 fault = StoreUnavailable(f"no response within {seconds:g} s")
             raise fault from error
+
+    def compact(self) -> None:
+        """Give the space of deleted rows back to the disk."""
+        connection = self._acquire(math.inf)
+        try:
+            for statement in self.compacting:
+                connection.execute(statement)
+        except Exception as error:
+            raise self.fault(error) or error from error
+        finally:
+            self._release(connection, is_sound=False)
 
     def _begin(self, begin: str, until: float) -> Any:
         """A connection in a new transaction; pooled ones may have died with their server: then another is tried."""
@@ -178,7 +196,11 @@ class PostgreSQL(Database):
     lock_project = "SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE"  # votes may still come in
     lock_schema = "SELECT pg_advisory_xact_lock(7237128721)"
     words: ClassVar = {"serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "blob": "BYTEA", "clustered": ""}
-    analyze, pause = "ANALYZE items, panes, gold", 0.0
+    compacting = ("SET statement_timeout = 0", "VACUUM")
+    analyze, pause, check = "ANALYZE items, panes, gold", 0.0, "SELECT 'ok'"
+    foreign = (
+        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename IN ('projects', 'inbox')"
+    )
 
     _PATIENCE = 0.25  #: seconds without a connection until the server itself is tried
 
@@ -285,7 +307,11 @@ class SQLite(Database):
     lock_project = ""
     lock_schema = ""
     words: ClassVar = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}
-    analyze, pause = "", 3 * _POLL_SECONDS
+    compacting = ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+    analyze, pause, check = "", 3 * _POLL_SECONDS, "PRAGMA quick_check(1)"
+    foreign = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('schema_version', 'sqlite_sequence')"
+    )
 
     def __init__(self, path: str, shown: str) -> None:
         self._path, self.shown = path, shown
@@ -295,7 +321,7 @@ class SQLite(Database):
 
     def _acquire(self, until: float) -> Any:
         try:
-            connection = self._idle.get(timeout=max(0.0, until - time.monotonic()))
+            connection = self._idle.get(timeout=min(max(0.0, until - time.monotonic()), _LONG_SECONDS))
         except Empty:
             raise StoreUnavailable("too many requests at once") from None
         try:
@@ -323,6 +349,8 @@ class SQLite(Database):
 
     def _connect(self) -> sqlite3.Connection:
         """A connection that any thread may use, one at a time."""
+        with suppress(FileExistsError):  # for its owner alone; SQLite gives its other files the same permissions
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         deadline = time.monotonic() + _BUSY_SECONDS
         while True:  # `timeout` does not cover this switch: try again while another connection holds the lock
@@ -358,7 +386,9 @@ class SQLite(Database):
         """Full, busy or out of reach."""
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
             return None
-        code = getattr(error, "sqlite_errorcode", None)
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return StoreDamaged(str(error))
         return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
 
     def is_orphan(self, error: Exception) -> bool:

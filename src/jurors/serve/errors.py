@@ -78,6 +78,13 @@ class StoreFull(ApiError):
         )
 
 
+class StoreDamaged(ApiError):
+    """The file of the store is damaged; nothing that is sent again could help."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(500, "damaged", f"the store is damaged ({reason}); stop the server and restore a backup")
+
+
 class NoProject(ApiError):
     """No project has this name."""
 

@@ -30,7 +30,7 @@ from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
-from jurors.serve.errors import NoProject
+from jurors.serve.errors import NoProject, StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -416,7 +416,11 @@ class AlarmWatch:
                 return self.update(name)
             drift.update(counts.panes.without(pending))
             examined = project.version - bool(pending)  # what was left out is examined when it is complete
-            if not self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift)):
+            try:
+                is_stored = self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift))
+            except StoreFull:  # as of the last update: an alarm is raised when it is stored
+                return Drift() if before is None else Drift.from_dict(before[1])
+            if not is_stored:
                 return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 

@@ -19,7 +19,7 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -212,6 +212,7 @@ class ServerMiddleware:
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
+    age: Callable[[], float | None] = lambda: None  #: of results in seconds, where the store cannot be written
     rate: Rate = field(init=False)
     _checked: float = -math.inf  # when it was last checked whether there is a key
 
@@ -228,7 +229,7 @@ class ServerMiddleware:
                 await self.app(scope, receive, send)
             return
         begun, status, method = time.perf_counter(), 0, scope["method"]
-        id, held = secrets.token_hex(8), [0]
+        name, held = secrets.token_hex(8), [0]
         if method == "HEAD":
             scope = {**scope, "method": "GET"}
 
@@ -236,7 +237,10 @@ class ServerMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = [*message.get("headers", ()), (b"x-request-id", id.encode())]
+                given = [*message.get("headers", ()), (b"x-request-id", name.encode())]
+                if scope["path"].startswith("/v1/") and status == 200 and (age := self.age()) is not None:
+                    warning = b'110 - "The disk of the store is full: later votes are not counted yet"'
+                    given += [(b"age", b"%d" % age), (b"warning", warning)]
                 names = {name.lower() for name, _ in given}
                 message["headers"] = [*given, *(header for header in _HEADERS if header[0] not in names)]
                 await send(message)
@@ -259,18 +263,17 @@ class ServerMiddleware:
                 await _refuse(error, sending)
         except Exception as error:  # the details go to the log, not to the caller
             trace = "".join(traceback.format_exception(error))
-            log_event(
-                "fault", "error", id=id, path=scope["path"], error=f"{type(error).__name__}: {error}", trace=trace
-            )
+            fault = f"{type(error).__name__}: {error}"
+            log_event("fault", "error", id=name, path=scope["path"], error=fault, trace=trace)
             if not status:
-                message = f"an internal error occurred; the server's log has the details of request {id}"
+                message = f"an internal error occurred; the server's log has the details of request {name}"
                 await _refuse(ApiError(500, "fault", message), sending)
         finally:
             self._bytes -= held[0]
             seconds = time.perf_counter() - begun
             self.metrics.count(method, getattr(scope.get("route"), "path", "(none)"), status or 500, seconds)
             facts = {"method": method, "path": scope["path"], "status": status or 500, "ms": round(1e3 * seconds, 2)}
-            log_event("request", id=id, **facts)
+            log_event("request", id=name, **facts)
 
     @asynccontextmanager
     async def _turn(self, scope: Scope) -> AsyncIterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, check_window, window_of
-from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.errors import ApiError, NoProject, StoreFull
 from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
@@ -389,10 +390,14 @@ async def healthz() -> dict[str, str]:
 
 @probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store is unavailable."}})
 def readyz(request: Request) -> dict[str, Any]:
-    """Report that the store is available."""
-    with request.app.state.store.reading(seconds=3.0) as session:
+    """Report that the store is available, or that its disk is full: then it can only be read."""
+    store: SqlStore = request.app.state.store
+    with store.reading(seconds=3.0) as session:
         session.rows("SELECT 1")
-    return {"status": "ready"}
+    if store.database.is_full:
+        with suppress(StoreFull), store.writing(seconds=3.0) as session:
+            session.run("UPDATE schema_version SET version = version")
+    return {"status": "read only" if store.database.is_full else "ready"}
 
 
 @probes_router.get(

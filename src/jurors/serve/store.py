@@ -42,7 +42,7 @@ from jurors.serve.database import (
     names,
     window_of,
 )
-from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreFull
 from jurors.votes.read import clean_cells
 
 _PARTS = itemgetter("item", "juror", "label")
@@ -238,6 +238,7 @@ class SqlStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._behind: float | None = None  # since when votes wait because the disk is full
         self._sizes: dict[int, int] = {}  # project -> digits of the number of its items, at the last look
 
     def reading(self, **limit: float) -> AbstractContextManager[Session]:
@@ -282,6 +283,11 @@ class SqlStore:
                 session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
+            if not version and (foreign := session.one(self.database.foreign)):
+                message = (
+                    f"--store {self.database.shown}: this has tables of another program, such as {foreign[0]!r:.60}"
+                )
+                raise OptionError(f"{message}; name another file or database", name="store")
             if version > len(MIGRATIONS):
                 message = f"{self.database.shown} was written by a newer version of jurors; update jurors"
                 raise ApiError(503, "store_down", message)
@@ -290,6 +296,12 @@ class SqlStore:
             if version < len(MIGRATIONS):
                 session.run("DELETE FROM schema_version")
                 session.run("INSERT INTO schema_version VALUES (?)", len(MIGRATIONS))
+
+    def check(self) -> None:
+        """StoreDamaged where the file is."""
+        with self.reading(seconds=math.inf) as session:
+            if (first := session.rows(self.database.check)[0][0]) != "ok":
+                raise StoreDamaged(str(first).splitlines()[0])
 
     # -- projects -----------------------------------------------------------------------------------------------
 
@@ -413,6 +425,7 @@ class SqlStore:
                     oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
                     taken = aggregate_once(session, project, most)
                     is_due = bool(self.database.analyze) and self._has_grown(session, project)
+                self._behind = None
                 time.sleep(self.database.pause)  # for other writers
                 if is_due:
                     self.execute(self.database.analyze)
@@ -470,12 +483,20 @@ class SqlStore:
     def aggregate_all(self, project: int) -> None:
         """Count all votes that wait now: what is read next includes every vote that was acknowledged before.
 
-        Votes that arrive meanwhile are left for the next call, so that it ends however fast they come.
+        Votes that arrive meanwhile are left for the next call, so that it ends however fast they come. Where the disk
+        is full, it ends with what is counted by now.
         """
         ((last,),) = self.query("SELECT MAX(seq) FROM inbox WHERE project = ?", project)
         oldest = "SELECT seq FROM inbox WHERE project = ? AND seq <= ? LIMIT 1"
-        while last is not None and self.query(oldest, project, last):
-            self.aggregate(project)
+        try:
+            while last is not None and self.query(oldest, project, last):
+                self.aggregate(project)
+        except StoreFull:
+            ((self._behind,),) = self.query("SELECT MIN(arrived) FROM inbox")
+
+    def age(self) -> float | None:
+        """The age in seconds of the oldest vote that is not counted because the disk is full; None where it is not."""
+        return None if self._behind is None else max(0.0, time.time() - self._behind)
 
     # -- items and counts ---------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ thread writes all batches that wait at the same moment in one commit. A request 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -107,12 +108,20 @@ class _KnownNames:
     project: Project
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
+    allowed: frozenset[str] | None  #: where the project names its labels
+    read: float  #: when the project was last read, by the monotonic clock
+
+    def covers(self, batch: PostedBatch) -> bool:
+        """Whether no name of a batch is new, and every label is allowed."""
+        labels = self.labels if self.allowed is None else self.allowed
+        return self.jurors.issuperset(batch.jurors) and labels.issuperset(batch.labels)
 
 
 class VoteValidator:
     """Which votes a project accepts: only the labels that it names, if any, and no more jurors and labels than allowed.
 
-    Names in a batch are compared with those that this process knows; the store is read only where one is new.
+    Names in a batch are compared with those that this process knows; the store is read where one is new, and each
+    second for the project's settings.
     """
 
     def __init__(self, store: SqlStore, limits: ServerLimits, waiting: Callable[[int], int] = lambda _: 0) -> None:
@@ -125,7 +134,8 @@ class VoteValidator:
             message = f"{len(batch):,} votes are too many for one request; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
+        is_known = known is not None and time.monotonic() - known.read < 1 and known.covers(batch)
+        if known is None or not is_known:
             known = await to_thread.run_sync(self._read, name, batch, abandon_on_cancel=True)
         if (waiting := self._waiting(known.project.id)) > self._limits.waiting:
             message = f"{waiting:,} votes of this project are not counted yet; wait, then send the request again"
@@ -137,21 +147,30 @@ class VoteValidator:
         self._known.pop(name, None)
 
     def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
-        """The project's names now, with those that the batch would add."""
-        project = self._store.project(name)
-        jurors, labels = self._store.accepted_names(project.id)
-        if project.labels is not None:
-            allowed = [label_text(label) for label in project.labels]
-            for place, label in enumerate(batch.labels):
-                if label not in allowed:
-                    message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed)}"
-                    raise ApiError(422, "bad_vote", message)
-        all_jurors, all_labels = jurors.union(batch.jurors), labels.union(batch.labels)
-        if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
+        """The project now, and its names with those that the batch would add."""
+        try:
+            project, before = self._store.project(name), self._known.get(name)
+        except NoProject:
+            self.forget(name)
+            raise
+        allowed = None if project.labels is None else dict.fromkeys(map(label_text, project.labels))
+        for place, label in enumerate(batch.labels if allowed is not None else ()):
+            if label not in (allowed or ()):
+                message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed or ())}"
+                raise ApiError(422, "bad_vote", message)
+        if before is not None and before.project.id == project.id:
+            jurors, labels = before.jurors, before.labels
+        else:
+            jurors, labels = frozenset(), frozenset()
+        if not (jurors.issuperset(batch.jurors) and labels.issuperset(batch.labels)):
+            known_jurors, known_labels = self._store.accepted_names(project.id)
+            jurors, labels = known_jurors.union(batch.jurors), known_labels.union(batch.labels)
+        if len(labels) > (most := min(self._limits.labels, MOST_LABELS)):
             _refuse_many("labels", most, "if these are scores or free text, group them first")
-        if len(all_jurors) > self._limits.jurors:
+        if len(jurors) > self._limits.jurors:
             _refuse_many("jurors", self._limits.jurors, "send some of them to another project")
-        known = self._known[name] = _KnownNames(project, all_jurors, all_labels)
+        known = _KnownNames(project, jurors, labels, None if allowed is None else frozenset(allowed), time.monotonic())
+        self._known[name] = known
         return known
 
 
