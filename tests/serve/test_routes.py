@@ -24,6 +24,7 @@ import jurors
 from jurors.cli import main
 from jurors.errors import OptionError
 from jurors.serve.app import Settings, Upkeep, _listener
+from jurors.serve.grading import ProjectReader, VersionedCache
 
 SHOP = "/v1/projects/shop"
 
@@ -288,6 +289,21 @@ def test_answers_do_not_wait_for_acknowledgements() -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OptionError, match="cannot listen on 127"):
         _listener(Settings(port=taken.getsockname()[1]))
+
+
+def test_what_is_remembered_of_projects_is_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProjectReader, "MOST", 2)
+    state = client.app.state  # type: ignore[attr-defined]
+    for number in range(5):
+        client.put(f"/v1/projects/p{number}", json={})
+        client.post(f"/v1/projects/p{number}/votes", json={"votes": ROWS[:8]})
+        assert client.get(f"/v1/projects/p{number}/history").status_code == 200
+    assert len(state.reader._latest) == 2
+    cache: VersionedCache[int] = VersionedCache(2)
+    for number in range(5):
+        with pytest.raises(ZeroDivisionError):
+            cache.get(number, 1, lambda: 1 // 0)
+    assert not cache._locks
 
 
 def test_an_unexpected_error_does_not_end_the_upkeep() -> None:

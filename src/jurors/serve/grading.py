@@ -106,9 +106,11 @@ class ProjectReader:
     ({('yes',): 1}, 1)
     """
 
+    MOST = 256  #: projects whose panes are remembered
+
     def __init__(self, store: SqlStore) -> None:
         self.store, self._lock = store, Lock()
-        self._latest: dict[int, tuple[int, Panes]] = {}  # project -> version, panes
+        self._latest: OrderedDict[int, tuple[int, Panes]] = OrderedDict()  # project -> version, panes; the newest last
 
     def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call; NoProject where there is none."""
@@ -127,6 +129,9 @@ class ProjectReader:
         with self._lock:
             if self._latest.get(project.id, (-1, None))[0] <= project.version:
                 self._latest[project.id] = project.version, panes
+                self._latest.move_to_end(project.id)
+                while len(self._latest) > self.MOST:
+                    self._latest.popitem(last=False)
         return ProjectCounts(project, panes, self.store.gold_counts(project.id))
 
 
@@ -282,7 +287,13 @@ class VersionedCache(Generic[T]):
             lock = self._locks.setdefault(name, Lock())
         with lock:
             stored = self._stored.get(name)
-            result = stored[2] if stored is not None and stored[0] == version else compute()
+            try:
+                result = stored[2] if stored is not None and stored[0] == version else compute()
+            except BaseException:
+                with self._lock:
+                    if name not in self._stored:
+                        self._locks.pop(name, None)
+                raise
             with self._lock:
                 self._stored[name] = (version, time.monotonic(), result)
                 self._stored.move_to_end(name)

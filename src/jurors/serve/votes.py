@@ -170,6 +170,8 @@ class VoteValidator:
         if len(jurors) > self._limits.jurors:
             _refuse_many("jurors", self._limits.jurors, "send some of them to another project")
         known = _KnownNames(project, jurors, labels, None if allowed is None else frozenset(allowed), time.monotonic())
+        if len(self._known) > self._limits.projects:  # many were deleted
+            self._known.clear()
         self._known[name] = known
         return known
 
