@@ -175,7 +175,7 @@ def import_(file: str, store: str, project: str | None, unpack: str | None, quie
 @store.command()
 @store_option
 def compact(store: str) -> None:
-    """Give the space of deleted votes back to the disk. Writing waits meanwhile."""
+    """Shrink the file of a store. Writing waits meanwhile."""
     with with_store(store, must_be_there=True) as opened:
         opened.database.compact()
 
