@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 import tempfile
 import time
@@ -315,17 +313,10 @@ def test_a_frozen_postgresql_is_unavailable_and_used_again_when_it_thaws(monkeyp
     with own_postgres() as server:
         store = open_store(server.make("votes"))
         project, _ = store.put_project("p", {})
-        backends = [pid for (pid,) in store.query("SELECT pid FROM pg_stat_activity")]
-        first = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
-        for pid in (first, *backends):
-            os.kill(pid, signal.SIGSTOP)
-        try:
+        with server.frozen():
             for attempt in (lambda: store.append([(project.id, votes("q1 ann yes"))]), lambda: store.project("p")):
                 with pytest.raises(StoreUnavailable):
                     attempt()
-        finally:
-            for pid in (first, *backends):
-                os.kill(pid, signal.SIGCONT)
         store.append([(project.id, votes("q2 ann no"))])
         store.aggregate_all(project.id)
         assert [item for _, item, _ in store.items(project.id)] == ["q2"]

@@ -201,7 +201,7 @@ def test_a_batch_whose_sender_has_gone_is_not_stored() -> None:
 def test_a_backlog_is_refused_until_it_is_counted(client: TestClient) -> None:
     client.put(P, json={})
     state = client.app.state  # type: ignore[attr-defined]
-    state.validator._waiting = lambda project: 500_001
+    state.validator._waiting = lambda project: 200_001
     answer = post(client, [VOTE])
     assert (*error_of(answer), answer.headers["retry-after"]) == (503, "too_many_requests", "5")
     state.validator._waiting = lambda project: 0

@@ -201,7 +201,7 @@ class ServerLimits:
     turns: int = 4  #: requests for results at a time
     turn_seconds: float = 20.0  #: for a turn to come
     votes: int = 100_000  #: of one request
-    waiting: int = 500_000  #: votes of a project that are not counted yet
+    waiting: int = 200_000  #: votes of a project that are not counted yet
     projects: int = 1_000
     jurors: int = 2_000  #: of a project
     labels: int = 250  #: of a project: a decision tuple holds a byte per juror
