@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -57,6 +58,20 @@ class OwnPostgres:
         """Start it, and wait until it answers."""
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-l", log, "-o", self._settings, "-w", "start")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop all its processes in their tracks while the block runs."""
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(first, signal.SIGSTOP)
+        children = subprocess.run(["pgrep", "-P", str(first)], capture_output=True, text=True, check=True).stdout
+        for pid in map(int, children.split()):
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in (*map(int, children.split()), first):
+                os.kill(pid, signal.SIGCONT)
 
     def stop(self, how: str = "fast") -> None:
         """Stop it; "immediate" is as if the machine had lost its power."""

@@ -3,6 +3,7 @@
 python -m robust.serving kills   [--store sqlite|postgresql] [--times 50] [--workers 1]
 python -m robust.serving full                                       (mounts a small tmpfs: root only)
 python -m robust.serving restart [--times 5]                        (PostgreSQL, with and without warning)
+python -m robust.serving freeze  [--times 5]                        (PostgreSQL, all its processes stopped for a while)
 
 Clients send batches with repeats and corrections, each batch again until it is acknowledged. In the end the counts must
 be those of one read of all that was acknowledged: nothing lost, nothing twice.
@@ -179,12 +180,16 @@ def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> li
     return faults(place, loads) + ([f"exit status {status}"] if status else [])
 
 
-def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[str]:
-    """Stop PostgreSQL under load, in order and as if its power had failed, and start it again."""
+def restart(postgres: OwnPostgres, place: str, work: Path, times: int, *, freeze: bool = False) -> list[str]:
+    """Stop PostgreSQL under load, in order and as if its power had failed, and start it again; or freeze it."""
     server = Server(place, work / "log")
     with loaded(server, 2) as loads:
         for number in range(times):
             settle(loads)
+            if freeze:
+                with postgres.frozen():
+                    wait_for(loads, "503")
+                continue
             postgres.stop("fast" if number % 2 else "immediate")
             wait_for(loads, "503")
             postgres.start()
@@ -224,7 +229,7 @@ def full(work: Path, size: str = "3m") -> list[str]:
 def main() -> None:
     """Print what happened; exit status 1 where something was lost or counted twice."""
     parser = argparse.ArgumentParser(prog="robust.serving")
-    parser.add_argument("what", choices=["kills", "full", "restart"])
+    parser.add_argument("what", choices=["kills", "full", "restart", "freeze"])
     parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--times", type=int, default=50)
     parser.add_argument("--workers", type=int, default=1)
@@ -238,8 +243,8 @@ def main() -> None:
         else:
             with own_postgres(fsync=True) as postgres:
                 place = postgres.make("votes")
-                if options.what == "restart":
-                    wrong = restart(postgres, place, work, options.times)
+                if options.what in ("restart", "freeze"):
+                    wrong = restart(postgres, place, work, options.times, freeze=options.what == "freeze")
                 else:
                     wrong = kills(place, work, options.times, options.workers)
         if wrong:

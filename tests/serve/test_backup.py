@@ -43,6 +43,7 @@ def state(place: str, name: str) -> object:
 def test_everything_comes_back(source: str, place: str, tmp_path: Path) -> None:
     backup = str(tmp_path / "backup.jsonl.gz")
     assert run("export", "--store", source, "-o", backup).exit_code == 0
+    assert Path(backup).stat().st_mode & 0o777 == 0o600
     restored = run("import", backup, "--store", place)
     assert (restored.exit_code, restored.stderr) == (0, "jurors: restored one, two\n")
     for name in ("one", "two"):
@@ -78,8 +79,11 @@ def test_what_is_damaged_is_one_line_and_changes_nothing(source: str, tmp_path: 
         backup.write_text(content)
         ended = run("import", str(backup), "--store", place)
         assert (ended.exit_code, ended.stderr.count("\n")) == (2, 1), name
-    backup.write_bytes(gzip.compress(text.encode())[:-20])
-    assert run("import", str(backup), "--store", place).exit_code == 2
+    bomb = b'{"format": "' + b"x" * 300_000_000
+    for packed in (gzip.compress(text.encode())[:-20], gzip.compress(bomb, 1)):
+        backup.write_bytes(packed)
+        assert run("import", str(backup), "--store", place).exit_code == 2
+    assert "--unpack" in run("import", str(backup), "--store", place).stderr
     store = open_store(place)
     assert store.projects() == []
     store.close()

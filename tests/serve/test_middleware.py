@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from jurors.serve.app import Settings, create_app
 from jurors.serve.auth import ServerLimits, check_key, make_key
 from jurors.serve.errors import ApiError
 from jurors.serve.middleware import HEADERS, ServerMiddleware, declared_scopes, required_access
+from jurors.serve.observability import LogLines
 from jurors.serve.routes import ROUTERS
 from jurors.serve.store import StoredKeys, open_store
 
@@ -146,6 +148,92 @@ def test_too_many_requests_and_guesses_of_keys_must_wait(keys: StoredKeys) -> No
     assert int(request(app).headers["retry-after"]) >= 1
     guessed = ServerMiddleware(echo, keys, ROUTES, ServerLimits(rate=0.1, burst=2), needs_key=True)
     assert [request(guessed, url="/v1/projects").status_code for _ in range(3)] == [401, 401, 429]
+
+
+def test_an_internal_error_is_found_in_the_log_by_the_id_of_its_answer(
+    keys: StoredKeys, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ZeroDivisionError("secret of ours")
+
+    answer = request(ServerMiddleware(broken, keys, ROUTES))
+    assert (*error_of(answer), answer.headers["cache-control"]) == (500, "fault", "no-store")
+    name = answer.headers["x-request-id"]
+    assert name in answer.text
+    assert "secret" not in answer.text
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["event"], line["id"]) for line in lines] == [("fault", name), ("request", name)]
+    assert "in broken" in lines[0]["trace"]
+    assert lines[1]["status"] == 500
+
+
+def test_head_is_get_without_a_body(app: ServerMiddleware) -> None:
+    for path in ("/healthz", "/v1/projects"):
+        head, get = request(app, "HEAD", path), request(app, "GET", path)
+        assert (head.status_code, head.content, get.status_code) == (200, b"", 200)
+
+
+def test_the_bytes_of_bodies_that_arrive_are_bounded_and_small_ones_pass(keys: StoredKeys) -> None:
+    app = ServerMiddleware(echo, keys, ROUTES, ServerLimits(bytes=200_000))
+    received: list[int] = []
+
+    async def attempt() -> list[Any]:
+        everything = asyncio.Event()
+
+        async def stalled() -> AsyncIterator[bytes]:
+            yield b"x" * 100_000
+            received.append(1)
+            if len(received) >= 4:
+                everything.set()
+            await everything.wait()
+
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=ADDRESS) as client:
+            large = [asyncio.ensure_future(client.post(VOTES, content=stalled(), headers=JSON)) for _ in range(4)]
+            while len(received) < 2:
+                await asyncio.sleep(0.01)
+            small = await client.post(VOTES, content=b"{}", headers=JSON)
+            for _ in range(200):
+                if sum(each.done() for each in large) == 2:
+                    break
+                await asyncio.sleep(0.01)
+            everything.set()
+            return [small, *await asyncio.gather(*large)]
+
+    small, *large = asyncio.run(attempt())
+    assert small.status_code == 200
+    assert sorted(answer.status_code for answer in large) == [200, 200, 503, 503]
+    assert {answer.headers.get("retry-after") for answer in large} == {None, "2"}
+    assert app._bytes == 0
+
+
+def test_posts_and_probes_do_not_wait_for_requests_for_results(keys: StoredKeys) -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        while scope["path"].endswith("/grade") and not ended:
+            await asyncio.sleep(0.01)
+        await echo(scope, receive, send)
+
+    ended: list[bool] = []
+    app = ServerMiddleware(slow, keys, ROUTES, ServerLimits(turns=2, turn_seconds=0.1))
+
+    async def attempt() -> tuple[list[int], list[int]]:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=ADDRESS) as client:
+            heavy = [asyncio.ensure_future(client.get("/v1/projects/shop/grade")) for _ in range(3)]
+            quick = [await client.get("/readyz"), await client.post(VOTES, content=b"{}", headers=JSON)]
+            await asyncio.wait(heavy, return_when=asyncio.FIRST_COMPLETED)
+            ended.append(True)
+            return [each.status_code for each in quick], sorted([(await each).status_code for each in heavy])
+
+    assert asyncio.run(attempt()) == ([200, 200], [200, 200, 503])
+
+
+def test_a_message_that_repeats_is_one_line_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = LogLines()
+    for _ in range(1_000):
+        lines.emit(logging.makeLogRecord({"msg": "out of system resource", "levelno": logging.ERROR}))
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    lines._MINUTE = 0.0
+    lines.emit(logging.makeLogRecord({"msg": "out of system resource", "levelno": logging.ERROR}))
+    assert json.loads(capsys.readouterr().err)["repeated"] == 999
 
 
 # -- access -----------------------------------------------------------------------------------------------------------

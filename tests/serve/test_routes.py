@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ import jurors
 from jurors.cli import main
 from jurors.errors import OptionError
 from jurors.serve.app import Settings, Upkeep, _listener
+from jurors.serve.grading import ProjectReader, VersionedCache
 
 SHOP = "/v1/projects/shop"
 
@@ -249,6 +251,32 @@ def test_events_are_sent_and_the_server_ends_with_a_listener(tmp_path: Path) -> 
             server.kill()
 
 
+@pytest.mark.slow
+def test_two_workers_count_requests_together_and_systemd_is_told(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(120)
+        environment = os.environ | {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "200000"}
+        command = [sys.executable, "-m", "jurors", "serve", "--store", str(tmp_path / "votes.db"), "--port", "0"]
+        with subprocess.Popen(
+            [*command, "--workers", "2"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        ) as server:
+            assert server.stdout is not None
+            address = server.stdout.readline().strip()
+            try:
+                told = [systemd.recv(99) for _ in range(8)]
+                assert {b"READY=1", b"WATCHDOG=1"} == set(told)
+                for _ in range(20):  # on connections of their own: either worker takes them
+                    httpx.get(f"{address}/healthz", timeout=120).raise_for_status()
+                for _ in range(6):
+                    text = httpx.get(f"{address}/metrics", timeout=120).text
+                    (line,) = [line for line in text.splitlines() if "requests_total" in line and "healthz" in line]
+                    assert line.endswith(" 20.0")
+            finally:
+                server.terminate()
+                assert server.wait(60) == 0
+
+
 # -- the process ------------------------------------------------------------------------------------------------------
 
 
@@ -263,11 +291,26 @@ def test_a_port_that_is_taken_is_one_line() -> None:
         _listener(Settings(port=taken.getsockname()[1]))
 
 
+def test_what_is_remembered_of_projects_is_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProjectReader, "MOST", 2)
+    state = client.app.state  # type: ignore[attr-defined]
+    for number in range(5):
+        client.put(f"/v1/projects/p{number}", json={})
+        client.post(f"/v1/projects/p{number}/votes", json={"votes": ROWS[:8]})
+        assert client.get(f"/v1/projects/p{number}/history").status_code == 200
+    assert len(state.reader._latest) == 2
+    cache: VersionedCache[int] = VersionedCache(2)
+    for number in range(5):
+        with pytest.raises(ZeroDivisionError):
+            cache.get(number, 1, lambda: 1 // 0)
+    assert not cache._locks
+
+
 def test_an_unexpected_error_does_not_end_the_upkeep() -> None:
     steps: list[int] = []
 
     class Broken:
-        def waiting(self) -> list[int]:
+        def backlog(self) -> dict[int, int]:
             steps.append(1)
             raise ZeroDivisionError
 

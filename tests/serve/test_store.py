@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from own_postgres import own_postgres, programs
-from served import counted_tuples, tuples_of
+from own_postgres import OwnPostgres, own_postgres, programs
+from served import client_of, counted_tuples, error_of, tuples_of
 
+from jurors.cli.main import main
 from jurors.errors import OptionError
-from jurors.serve.database import MIGRATIONS
-from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve import store as store_module
+from jurors.serve.app import Settings, Upkeep, run
+from jurors.serve.database import MIGRATIONS, SQLite
+from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreUnavailable
 from jurors.serve.grading import ProjectReader
 from jurors.serve.store import SqlStore, batch_of, open_store, store_name
 
@@ -70,6 +77,45 @@ def test_counting_ends_while_votes_keep_arriving(store: SqlStore) -> None:
     assert store.project("p").votes == busy.rounds == 2
     jurors, labels = map(sorted, store.accepted_names(project.id))
     assert (jurors, labels) == (["ann", "bob", "cy"], ['"no"', '"perhaps"', '"yes"'])
+
+
+POISON = [
+    ["x"], "text", [["q9"], ["ann"], ['"yes"'], [1e300]],
+    [["q9"], ["ann"], ['"yes"'], [-1e300]], [["q9"], ["ann"], ['"yes"'], ["noon"]], [["q9"], [None], ['"yes"'], None],
+    [[7], ["ann"], ['"yes"'], [{}]], {"item": "q9"}, None, [["q9"], ["ann"], [["yes"]], None],
+]  # fmt: skip
+
+
+def test_a_batch_that_cannot_be_counted_stops_neither_later_ones_nor_other_projects(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {"window": "1h"})
+    other, _ = store.put_project("other", {})
+    for number, poison in enumerate(POISON):  # as if it had passed the door
+        store.append([(project.id, votes(f"q{number} ann yes", time=0)), (other.id, votes(f"q{number} ann yes"))])
+        with store.writing() as session:
+            stored = "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, 0, 1, ?)"
+            session.run(stored, project.id, json.dumps(poison))
+    upkeep = Upkeep(store, every=0.01)
+    deadline = time.monotonic() + 60
+    while store.waiting() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    upkeep.close()
+    held = store.quarantine("p")
+    assert (store.project("p").votes, store.project("other").votes, len(held)) == (len(POISON),) * 3
+    assert (store.waiting(), store.quarantined()) == ([], {project.id: len(POISON)})
+    store.empty_quarantine([held[0][0]], replay=True)
+    store.empty_quarantine([batch[0] for batch in held[1:]], replay=False)
+    assert (store.waiting(), store.quarantined()) == ([project.id], {})
+    store.aggregate_all(project.id)
+    assert store.quarantined() == {project.id: 1}
+
+
+def test_a_clock_that_is_set_back_loses_no_correction(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, _ = store.put_project("p", {"window": "1h"})
+    for now, label in ((2e9, "yes"), (1e9, "no")):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        store.append([(project.id, votes(f"q1 ann {label}"))])
+        store.aggregate_all(project.id)
+    assert counts(store) == {b"\2": 1}
 
 
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
@@ -164,6 +210,80 @@ def test_a_place_that_is_no_store_is_one_line(tmp_path: Path) -> None:
             open_store(place)
 
 
+def test_a_damaged_or_foreign_file_is_named_at_the_start(tmp_path: Path) -> None:
+    foreign, damaged = str(tmp_path / "foreign.db"), tmp_path / "damaged.db"
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE invoices (id INTEGER)")
+    with pytest.raises(OptionError, match=r"tables of another program, such as 'invoices'"):
+        open_store(foreign)
+    store = open_store(str(damaged))
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes(*(f"{k} ann yes" for k in range(2_000))))])
+    store.aggregate_all(project.id)
+    assert damaged.stat().st_mode & 0o777 == 0o600
+    store.close()
+    content = bytearray(damaged.read_bytes())
+    content[20 * 4096 :] = bytes(len(content) - 20 * 4096)
+    damaged.write_bytes(content)
+    with pytest.raises(StoreDamaged, match="stop the server and restore a backup"):
+        run(Settings(store=str(damaged), port=0))
+
+
+def test_a_full_disk_stops_writing_and_not_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect, most, path = SQLite._connect, [2**30], "/v1/projects/p"
+
+    def small(database: SQLite) -> sqlite3.Connection:
+        connection = connect(database)
+        connection.execute(f"PRAGMA max_page_count = {most[0]}")
+        return connection
+
+    monkeypatch.setattr(SQLite, "_connect", small)
+    monkeypatch.setattr(Upkeep, "_step", lambda self: False)
+    with client_of(str(tmp_path / "votes.db")) as client:
+        store: SqlStore = client.app.state.store  # type: ignore[attr-defined]
+        client.put(path, json={})
+        for number in (1, 2_000):
+            rows = [{"item": f"{'long ' * 90}{k}", "juror": "ann", "label": "yes"} for k in range(number)]
+            assert client.post(f"{path}/votes", json={"votes": rows}).status_code == 200
+            if number == 1:
+                assert "age" not in client.get(path).headers
+        most[0] = 1  # no page more than there are
+        store.close()
+        assert error_of(client.post(f"{path}/votes", json={"votes": rows})) == (507, "disk_full")
+        for part in ("", "/alarms", "/history"):
+            answer = client.get(f"{path}{part}")
+            assert (answer.status_code, int(answer.headers["age"]) >= 0) == (200, True)
+            assert "disk" in answer.headers["warning"]
+        assert client.get(path).json()["votes"] == 1
+        most[0] = 2**30
+        store.close()
+        answer = client.get(path)
+        assert (answer.json()["votes"], "age" in answer.headers) == (2_000, False)
+        assert client.get("/readyz").json() == {"status": "ready"}
+        store.database.is_full = True  # until a write works
+        assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_deleted_votes_leave_the_file(tmp_path: Path) -> None:
+    place = tmp_path / "votes.db"
+    store = open_store(str(place))
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes(*(f"{k} ann yes" for k in range(5_000))))])
+    store.aggregate_all(project.id)
+    store.delete_project("p")
+    store.close()
+    before = place.stat().st_size
+    assert CliRunner().invoke(main, ["store", "compact", "--store", str(place)]).exit_code == 0
+    assert place.stat().st_size < before / 2
+
+
+def test_gold_for_a_project_that_was_just_deleted_is_refused(store: SqlStore) -> None:
+    project, _ = store.put_project("p", {})
+    store.delete_project("p")
+    with pytest.raises(NoProject):
+        store.put_gold(project.id, {"q1": '"yes"'})
+
+
 def test_a_password_is_never_shown() -> None:
     assert "secret" not in store_name("postgresql://me:secret@localhost/votes")
     with pytest.raises(ApiError) as caught:
@@ -184,6 +304,38 @@ def test_a_restarted_postgresql_is_used_again_at_once_and_its_absence_says_why()
         server.start()
         assert len(store.projects()) == 40
         store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL's programs (initdb, postgres) are not installed here")
+def test_a_frozen_postgresql_is_unavailable_and_used_again_when_it_thaws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "SECONDS", 0.5)
+    with own_postgres() as server:
+        store = open_store(server.make("votes"))
+        project, _ = store.put_project("p", {})
+        with server.frozen():
+            for attempt in (lambda: store.append([(project.id, votes("q1 ann yes"))]), lambda: store.project("p")):
+                with pytest.raises(StoreUnavailable):
+                    attempt()
+        store.append([(project.id, votes("q2 ann no"))])
+        store.aggregate_all(project.id)
+        assert [item for _, item, _ in store.items(project.id)] == ["q2"]
+        store.close()
+
+
+@pytest.mark.slow
+def test_postgresql_finds_items_quickly_without_statistics_of_its_own(postgres: OwnPostgres) -> None:
+    store = open_store(postgres.make("statistics"))
+    for name in ("p", "q"):  # the statistics of one project mislead about the next
+        project, _ = store.put_project(name, {})
+        for start in (0, 6_000):
+            store.append([(project.id, votes(*(f"{k} ann yes" for k in range(start, start + 6_000))))])
+            store.aggregate(project.id)
+        plan = store.query("EXPLAIN SELECT number FROM items WHERE project = ? AND item IN ('7', '8')", project.id)
+        assert "items_project_item_key" in str(plan)
+        known = store.query("SELECT reltuples FROM pg_class WHERE relname = 'items'")
+        assert known == [(12_000.0 * project.id,)]
+    store.close()
 
 
 # -- aggregation: whatever the order, batches, repeats, corrections and restarts --------------------------------------

@@ -205,3 +205,10 @@ def test_a_count_of_thousands_of_digits_is_one_line() -> None:
     with pytest.raises(VotesError, match=r"row 1, column 'count': a count can be [\d,]+ at most; found '9{9}") as told:
         read_votes(io.StringIO(f"ann,bob,count\nyes,no,{'9' * 5_000}\nno,no,3\n"), layout="counts")
     assert len(str(told.value)) < 200
+
+
+@pytest.mark.parametrize("name", ["votes.jsonl", "votes.json"])
+def test_a_number_of_thousands_of_digits_in_json_is_one_line(tmp_path: Path, name: str) -> None:
+    rows = [f'{{"item": {k or "9" * 5_000}, "juror": "{juror}", "label": "yes"}}' for k in range(3) for juror in "ab"]
+    (tmp_path / name).write_text("\n".join(rows) if name.endswith("l") else f"[{','.join(rows)}]")
+    assert "has a whole number of more than 4,300 digits" in fails(tmp_path / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,7 +84,7 @@ def _stored_keys(store: str) -> Iterator[StoredKeys]:
 
 @click.group()
 def store() -> None:
-    """Manage a server's store: API keys and backups."""
+    """Manage a server's store: API keys, backups, and votes in quarantine."""
 
 
 @store.group()
@@ -146,7 +147,11 @@ def export(store: str, project: str | None, target: Output) -> None:
 
         lines = export_lines(opened, project)
         if target.path is not None:
-            atomic_write(Path(target.path), lines)
+            before = os.umask(0o077)  # for its owner alone: votes, and the hashes of keys
+            try:
+                atomic_write(Path(target.path), lines)
+            finally:
+                os.umask(before)
             return
         print_data(lines)
 
@@ -155,15 +160,43 @@ def export(store: str, project: str | None, target: Output) -> None:
 @click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
 @click.option("--project", metavar="NAME", help="Restore only this project.")
+@click.option("--unpack", metavar="SIZE", help="Maximum size of a compressed backup, once unpacked, such as 10GB.")
 @click.option("--quiet", is_flag=True, help="Print nothing on stderr.")
-def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
+def import_(file: str, store: str, project: str | None, unpack: str | None, quiet: bool) -> None:
     """Restore a backup from `jurors store export`. If a project already exists, nothing is restored."""
     with with_store(store) as opened:
         from jurors.serve.backup import import_backup
 
-        names = import_backup(opened, Path(file), project)
+        names = import_backup(opened, Path(file), project, unpack)
     if not quiet:
         print_error(f"jurors: restored {', '.join(names) or 'no project'}")
+
+
+@store.command()
+@store_option
+def compact(store: str) -> None:
+    """Shrink the file of a store. Writing waits meanwhile."""
+    with with_store(store, must_be_there=True) as opened:
+        opened.database.compact()
+
+
+@store.command()
+@store_option
+@click.option("--project", metavar="NAME", help="The batches of this project alone.")
+@click.option("--replay", is_flag=True, help="Count the batches again, as if they arrived now.")
+@click.option("--drop", is_flag=True, help="Delete the batches.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def quarantine(store: str, project: str | None, replay: bool, drop: bool, output: Output) -> None:
+    """List the batches of votes that a server could not count, and why; replay or drop them."""
+    if replay and drop:
+        raise OptionError("--replay and --drop contradict each other; choose one", name="drop")
+    with with_store(store, must_be_there=True) as opened:
+        from jurors.serve.auth import Quarantine
+
+        batches = tuple(opened.quarantine(project))
+        if replay or drop:
+            opened.empty_quarantine([batch[0] for batch in batches], replay=replay)
+        output.show(Quarantine(batches))
 
 
 @click.command()

@@ -54,7 +54,7 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
     int
         How many votes were taken out of the inbox; 0 where none wait or the project is gone.
     """
-    row = session.one("SELECT settings, version, numbered, closed FROM projects WHERE id = ?", project)
+    row = session.one("SELECT settings, version, numbered, closed, updated FROM projects WHERE id = ?", project)
     # The oldest batches: at least one, then until they hold `most` votes.
     taken: list[int] = []
     for seq, votes in session.rows(
@@ -67,9 +67,13 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
     batches = session.rows_in(sql, project, taken)
     if row is None or not batches:
         return 0
-    settings, version, numbered, closed = row
+    settings, version, numbered, closed, updated = row
     window = window_of(json.loads(settings))
-    columns = [(arrived, *json.loads(batch)) for _, arrived, _, batch in batches]
+    columns = []
+    for _, arrived, _, batch in batches:
+        # By sequence: a clock that was set back must not make a correction look older than what it corrects.
+        updated = arrived if updated is None else max(updated, arrived)
+        columns.append((updated, *json.loads(batch)))
 
     jurors = add_names(session, project, "jurors", (name for _, _, names, _, _ in columns for name in names))
     labels = add_names(session, project, "labels", (text for _, _, _, texts, _ in columns for text in texts))
@@ -104,7 +108,7 @@ def aggregate_once(session: Session, project: int, most: int) -> int:
     session.many("DELETE FROM inbox WHERE seq = ?", [(seq,) for seq, _, _, _ in batches])
     session.run(
         "UPDATE projects SET version = version + 1, updated = ?, items = items + ?, votes = votes + ?, numbered = ?,"
-        " late = late + ? WHERE id = ?", max(arrived for _, arrived, _, _ in batches), new_items, new_votes,
+        " late = late + ? WHERE id = ?", updated, new_items, new_votes,
         numbered + len(new), late, project,
     )  # fmt: skip
     return sum(votes for _, _, votes, _ in batches)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 import os
 import re
 import socket
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import traceback
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from inspect import signature
 from threading import Event, Thread
@@ -16,13 +19,15 @@ from typing import Any
 
 import click
 import uvicorn
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from starlette.routing import Route
 from uvicorn.supervisors import Multiprocess
 
+from jurors._files import temp_directory
 from jurors.errors import JurorsError, OptionError
 from jurors.serve.auth import ServerLimits
+from jurors.serve.errors import NoProject
 from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades, ProjectReader
 from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, check_bind_address, is_loopback
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
@@ -70,18 +75,27 @@ def duration(text: str) -> float:
 class Upkeep:
     """A background thread: each second it aggregates votes and updates alarms, each hour it applies retention.
 
-    Several workers and hosts may each run one on the same store.
+    Projects take turns, each of some thousand votes and one update, so that none waits for the backlog of another. What
+    fails in one project is logged and does not reach another. Several workers and hosts may each run one on the
+    same store.
     """
 
-    _HOUR = 3_600.0
+    _HOUR, _TURN = 3_600.0, 10_000  # seconds, votes
 
     def __init__(
         self, store: SqlStore, keep: float | None = None, watch: AlarmWatch | None = None, every: float = 1.0
     ) -> None:
         self._store, self._keep, self._watch, self._every = store, keep, watch, every
+        self.backlog: dict[int, int] = {}  #: project -> votes that waited when they were last added up
+        self._looked = -math.inf
         self._ended, self._swept = Event(), -self._HOUR
+        self._logged: dict[object, float] = {}  # what failed -> when it was last logged
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
+
+    def is_alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
 
     def close(self) -> None:
         """End after the current step."""
@@ -89,35 +103,52 @@ class Upkeep:
         self._thread.join()
 
     def _run(self) -> None:
-        is_down = False
-        while not self._ended.wait(self._every):
-            try:
-                self._step()
-            except Exception as error:  # logged once, and tried again: without this thread no vote would be counted
-                if not is_down:
-                    kind = "store" if isinstance(error, JurorsError) else "upkeep"
-                    log_event(kind, "error", message=f"{type(error).__name__}: {error}")
-                is_down = True
-            else:
-                if is_down:
-                    log_event("store", "info", message="the background thread is running again")
-                is_down = False
+        pause = self._every
+        while not self._ended.wait(pause):
+            pause = 0.0 if self._try("store", self._step) else self._every
 
-    def _step(self) -> None:
+    def _try(self, what: str, step: Callable[..., Any], *given: Any) -> Any:
+        """What a step returns; None where it failed: logged once a minute, and tried again in the next turn."""
+        try:
+            answer = step(*given)
+        except NoProject:  # deleted meanwhile
+            return None
+        except Exception as error:
+            is_known = isinstance(error, JurorsError)  # the store is down, say: once for all projects
+            subject, now = what if is_known else (what, *given), time.monotonic()
+            if now - self._logged.get(subject, -math.inf) > 60:
+                self._logged[subject] = now
+                trace = None if is_known else "".join(traceback.format_exception(error))
+                log_event(
+                    "upkeep", "error", step=what, of=given, message=f"{type(error).__name__}: {error}", trace=trace
+                )
+            return None
+        return answer
+
+    def _step(self) -> bool:
+        """One turn of every project; returns whether votes of one are left."""
+        if time.monotonic() - self._looked > 1:
+            self.backlog, self._looked = self._store.backlog(), time.monotonic()
+        longest = 0
         for project in self._store.waiting():
-            while not self._ended.is_set() and self._store.aggregate(project):
-                pass
-        if self._watch is not None:
-            self._watch.update_all(self._ended.is_set)
+            if not self._ended.is_set():
+                longest = max(longest, self._try("aggregate", self._store.aggregate, project, self._TURN) or 0)
+        if (watch := self._watch) is not None:
+            for name in watch.outdated():
+                if not self._ended.is_set():
+                    self._try("alarms", watch.update, name)
         if self._keep is not None and time.monotonic() - self._swept > self._HOUR:
-            before, dropped = time.time() - self._keep, 0
-            for project in [each.id for each in self._store.projects()]:
-                # In parts, so that other writers never wait long.
-                while not self._ended.is_set() and (part := self._store.forget(project, before)):
-                    dropped += part
             self._swept = time.monotonic()
-            if dropped:
-                log_event("retention", "info", items=dropped)
+            for each in self._store.projects():
+                self._try("retention", self._forget, each.id, self._keep)
+        return longest >= self._TURN
+
+    def _forget(self, project: int, keep: float) -> None:
+        before, dropped = time.time() - keep, 0
+        while not self._ended.is_set() and (part := self._store.forget(project, before)):
+            dropped += part  # in parts, so that other writers never wait long
+        if dropped:
+            log_event("retention", "info", project=project, items=dropped)
 
 
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: the environment variable by which workers get theirs
@@ -144,6 +175,7 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
+        age=lambda: app.state.store.age(),
     )
     return app
 
@@ -164,24 +196,47 @@ def from_environment() -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings, state = app.state.settings, app.state
     state.store = store = await to_thread.run_sync(open_store, settings.store)
-    state.journal, state.validator = Journal(store), VoteValidator(store, state.limits)
+    state.journal, state.parsing = Journal(store), CapacityLimiter(2)  # a body as objects is many times as large
     state.reader = reader = ProjectReader(store)
     state.grades, state.history, state.alarms = ProjectGrades(reader), GradeHistory(reader), AlarmWatch(reader)
     upkeep = Upkeep(store, settings.keep, state.alarms)
+    state.validator = VoteValidator(store, state.limits, lambda project: upkeep.backlog.get(project, 0))
+    alive = asyncio.ensure_future(_tell_systemd(upkeep))
     try:
         yield
     finally:
+        alive.cancel()
         for part in (state.journal, upkeep, store):
             await to_thread.run_sync(part.close)
+
+
+async def _tell_systemd(upkeep: Upkeep) -> None:
+    """Report to systemd, where it started this process, that the server is ready and, often enough, that it lives."""
+    seconds = float(os.environ.get("WATCHDOG_USEC", "60e6")) / 2e6
+    _notify("READY=1")
+    while True:
+        await asyncio.sleep(seconds)
+        if upkeep.is_alive():
+            _notify("WATCHDOG=1")
+
+
+def _notify(state: str) -> None:
+    place = os.environ.get("NOTIFY_SOCKET", "")
+    if place:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+            line.setblocking(False)  # the server goes on, whether or not anybody reads this
+            line.sendto(state.encode(), f"\0{place[1:]}" if place.startswith("@") else place)
 
 
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM, in one process or in several workers on one socket; open requests are finished."""
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
+        store.check()
         check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
     finally:
         store.close()
+    _raise_file_limit()
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = json.dumps(asdict(settings))
@@ -190,21 +245,31 @@ def run(settings: Settings) -> None:
         "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
         log_config=None, access_log=False, server_header=False, date_header=True, http=HeaderTimeoutProtocol, ws="none",
         timeout_graceful_shutdown=10,  # seconds for open requests
+        limit_concurrency=1_000,  # connections
         proxy_headers=False,  # the caller is whoever is connected: a header can claim anything
     )  # fmt: skip
     click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     log_event("start", store=store_name(settings.store), host=host, port=port, workers=settings.workers)
     server = uvicorn.Server(config)
-    try:
+    with ExitStack() as files, suppress(KeyboardInterrupt):  # the signal that ended it, raised again at the end
         if settings.workers > 1:
+            # Where workers add up their counts; the library reads it when a worker imports it.
+            os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(files.enter_context(temp_directory())))
             parameters = signature(Multiprocess).parameters
             target: dict[str, Any] = {"target": server.run} if "target" in parameters else {}  # of older versions
             Multiprocess(config, sockets=[listener], **target).run()
         else:
             server.run(sockets=[listener])
-    except KeyboardInterrupt:  # the signal that ended it, raised again after everything has ended well
-        pass
     log_event("end")
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files, and so connections, as the system lets us have."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
 
 
 def _listener(settings: Settings) -> socket.socket:

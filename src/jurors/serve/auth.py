@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from jurors.errors import Code
 from jurors.results import Block, Columns, Result, Table, columns_of, escape_text
@@ -173,6 +173,20 @@ class KeyList(Result):
         return [Table.of(self._columns())] if self.keys else ["There are no keys."]
 
 
+@dataclass(frozen=True)
+class Quarantine(Result):
+    """The batches of votes that a server could not count."""
+
+    batches: tuple[tuple[Any, ...], ...]  #: number, project, arrival in seconds since 1970, votes, reason
+
+    def _columns(self) -> Columns:
+        rows = [(number, name, _moment(arrived), *rest) for number, name, arrived, *rest in self.batches]
+        return columns_of(("batch", "project", "arrived", "votes", "reason"), rows)
+
+    def _blocks(self) -> Iterable[Block]:
+        return [Table.of(self._columns())] if self.batches else ["No votes are in quarantine."]
+
+
 def _moment(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -183,7 +197,11 @@ class ServerLimits:
 
     body: int = 32 << 20  #: bytes of a request's body
     body_seconds: float = 30.0  #: for a body to arrive
+    bytes: int = 128 << 20  #: of all bodies that are arriving or being worked on
+    turns: int = 4  #: requests for results at a time
+    turn_seconds: float = 20.0  #: for a turn to come
     votes: int = 100_000  #: of one request
+    waiting: int = 200_000  #: votes of a project that are not counted yet
     projects: int = 1_000
     jurors: int = 2_000  #: of a project
     labels: int = 250  #: of a project: a decision tuple holds a byte per juror

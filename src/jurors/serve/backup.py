@@ -6,9 +6,9 @@ of all lines before it. A project gets a new number when it is restored; everyth
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ from jurors.errors import VotesError
 from jurors.serve.database import MIGRATIONS, Session
 from jurors.serve.errors import ApiError, NoProject
 from jurors.serve.store import SqlStore
+from jurors.votes.io.sources import PIECES, in_bytes, unpacked
 
 _FORMAT = "jurors backup"
 _ROWS = 500  #: in a line
@@ -55,7 +56,7 @@ def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
     iterator of str
         JSON lines, each with its line end.
     """
-    with store.reading() as session:
+    with store.reading(seconds=math.inf) as session:
         projects = session.rows("SELECT id, name FROM projects ORDER BY id")
         selected = {name: number for number, name in projects if project in (None, name)}
         if project is not None and not selected:
@@ -87,8 +88,10 @@ def _documents(session: Session, selected: dict[str, int], *, is_complete: bool)
 # -- restoring --------------------------------------------------------------------------------------------------------
 
 
-def import_backup(store: SqlStore, path: Path, project: str | None = None) -> list[str]:
+def import_backup(store: SqlStore, path: Path, project: str | None = None, unpack: str | None = None) -> list[str]:
     """Restore all projects of a backup, or one; nothing where something is wrong.
+
+    `unpack` allows a larger size than a compressed backup usually has, such as "10GB".
 
     Returns
     -------
@@ -96,17 +99,15 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
         The names of the restored projects.
     """
     try:
-        for _ in _read_documents(path):  # to its end, before anything is written
+        allowed = in_bytes(unpack, "unpack")
+        for _ in _read_documents(path, allowed):  # to its end, before anything is written
             pass
-        documents = _read_documents(path)
+        documents = _read_documents(path, allowed)
         head = next(documents, {})
         if head.get("format") != _FORMAT:
             raise VotesError("this file is not a backup; create one with `jurors store export`")
-        if head["version"] != len(MIGRATIONS):
-            raise VotesError(
-                f"this backup has store version {head['version']}, and this version of jurors needs {len(MIGRATIONS)}; "
-                "restore it with the version of jurors that wrote it, then open that store with this one"
-            )
+        if head["version"] > len(MIGRATIONS):
+            raise VotesError("this backup was written by a newer version of jurors; update jurors")
         names: list[str] = head["projects"]
         selected = [name for name in names if project in (None, name)]
         if project is not None and not selected:
@@ -114,7 +115,7 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
             raise VotesError(message, code="unknown_name")
         tables = {table.name: table for table in _tables()}
         numbers: dict[int, int] = {}  # of projects: in the backup -> in this store
-        with store.writing() as session:
+        with store.writing(seconds=math.inf) as session:
             for document in documents:
                 table = tables[document["table"]]
                 if table.name == "projects":
@@ -169,13 +170,13 @@ def _insertion(table: str, columns: list[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-def _read_documents(path: Path) -> Iterator[dict[str, Any]]:
+def _read_documents(path: Path, allowed: int | None) -> Iterator[dict[str, Any]]:
     """The documents of a backup; VotesError where it is cut short or was changed."""
     digest, rows, is_intact = hashlib.sha256(), 0, False
     try:
         with path.open("rb") as raw:
             is_gzip = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if is_gzip else path.open("rb") as file:
+        with unpacked(path, PIECES, allowed) if is_gzip else path.open("rb") as file:
             for line in file:
                 document = json.loads(line)
                 if "end" in document:
@@ -186,7 +187,9 @@ def _read_documents(path: Path) -> Iterator[dict[str, Any]]:
                 yield document
     except FileNotFoundError:
         raise VotesError("the file does not exist", code="no_file") from None
-    except (OSError, EOFError, zlib.error, json.JSONDecodeError, UnicodeDecodeError):
+    except VotesError:
+        raise
+    except (OSError, EOFError, zlib.error, ValueError):  # of JSON, of a number with too many digits, of UTF-8
         is_intact = False
     if not is_intact:
         raise VotesError(f"this backup is incomplete or was modified; {_AGAIN}", code="damaged")

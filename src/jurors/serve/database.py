@@ -8,6 +8,9 @@ connection, begins, and commits or rolls back; a driver's error comes out as wha
 from __future__ import annotations
 
 import logging
+import math
+import os
+import socket
 import sqlite3
 import time
 from abc import ABC, abstractmethod
@@ -15,16 +18,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty, LifoQueue
+from threading import Event, Lock, Thread
 from typing import Any, ClassVar, Literal
 
+from jurors.errors import OptionError
 from jurors.monitor.windows import Window
 from jurors.options import Label
-from jurors.serve.errors import ApiError, StoreFull, StoreUnavailable
+from jurors.serve.errors import ApiError, StoreDamaged, StoreFull, StoreUnavailable
 
 Row = tuple[Any, ...]
 _AT_ONCE = 500  #: names in one query
 _CONNECTIONS = 8  #: open at a time, per process
-_WAIT_SECONDS = 30.0  #: for one of them
+SECONDS = 10.0  #: for all of a transaction that a caller waits for; clients give up after 30
+_LONG_SECONDS = 120.0  #: for one that counts votes or reads many
 
 
 class Session:
@@ -79,16 +85,29 @@ class Database(ABC):
     lock_project: ClassVar[str]  #: makes other aggregations of a project wait until the transaction ends
     lock_schema: ClassVar[str]
     words: ClassVar[dict[str, str]]  #: for the `{…}` of the tables
+    analyze: ClassVar[str]  #: refreshes the statistics without which items are found slowly
+    foreign: ClassVar[str]  #: lists tables of another program
+    check: ClassVar[str]  #: gives something other than "ok" where the store is damaged
+    compacting: ClassVar[tuple[str, ...]]
+    is_full: bool = False  #: whether the last write failed because the disk is full
+    pause: ClassVar[float]  #: seconds between two transactions of one who counts many votes, for other writers
 
     @contextmanager
-    def transaction(self, begin: str) -> Iterator[Session]:
-        """All that the block does happens, or nothing; a driver's error comes out as what it means."""
+    def transaction(self, begin: str, seconds: float = _LONG_SECONDS) -> Iterator[Session]:
+        """All that the block does happens, or nothing; a driver's error comes out as what it means.
+
+        A database that does not respond within so many seconds is unavailable, even if it is only frozen. What may take
+        any time (`math.inf`) is maintenance.
+        """
+        until = time.monotonic() + seconds
         try:
-            connection, is_sound = self._begin(begin), False
+            connection, is_sound = self._begin(begin, until), False
             try:
                 yield Session(connection, self.placeholder)
                 connection.execute("COMMIT")
                 is_sound = True
+                if begin == self.begin_write:
+                    self.is_full = False
             except BaseException as error:
                 if not isinstance(error, Exception) or self.fault(error) is None:
                     with suppress(Exception):
@@ -101,24 +120,43 @@ class Database(ABC):
             fault = self.fault(error)
             if fault is None:
                 raise
+            self.is_full |= isinstance(fault, StoreFull)
+            if time.monotonic() > until and isinstance(fault, StoreUnavailable):
+                fault = StoreUnavailable(f"no response within {seconds:g} s")
             raise fault from error
 
-    def _begin(self, begin: str) -> Any:
-        """A connection in a new transaction; a pooled one may have died with its server: then another is tried."""
-        for is_retry in (False, True):
-            connection = self._acquire(is_retry=is_retry)
+    def compact(self) -> None:
+        """Give the space of deleted rows back to the disk."""
+        connection = self._acquire(math.inf)
+        try:
+            for statement in self.compacting:
+                connection.execute(statement)
+        except Exception as error:
+            raise self.fault(error) or error from error
+        finally:
+            self._release(connection, is_sound=False)
+
+    def _begin(self, begin: str, until: float) -> Any:
+        """A connection in a new transaction; pooled ones may have died with their server: then another is tried."""
+        for attempt in range(_CONNECTIONS + 1):
+            connection = self._acquire(until)
             try:
-                connection.execute(begin)
+                self._start(connection, begin, until)
                 break
             except BaseException as error:
                 self._release(connection, is_sound=False)
-                if is_retry or not isinstance(error, Exception) or self.fault(error) is None:
+                is_known = isinstance(error, Exception) and self.fault(error) is not None
+                if not is_known or attempt == _CONNECTIONS or time.monotonic() > until:
                     raise
         return connection
 
     @abstractmethod
-    def _acquire(self, *, is_retry: bool = False) -> Any:
+    def _acquire(self, until: float) -> Any:
         """A connection on which transactions begin and end by statements; waits where too many are in use."""
+
+    @abstractmethod
+    def _start(self, connection: Any, begin: str, until: float) -> None:
+        """Begin a transaction that has to end in time."""
 
     @abstractmethod
     def _release(self, connection: Any, *, is_sound: bool) -> None:
@@ -138,6 +176,12 @@ class Database(ABC):
 
 
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+_LIMITS = "SELECT set_config('lock_timeout', '20s', false), set_config('statement_timeout', '120s', false)"
+
+
+def _configure(connection: Any) -> None:
+    for statement in (_DURABLE, _LIMITS):
+        connection.execute(statement)
 
 
 class PostgreSQL(Database):
@@ -152,6 +196,11 @@ class PostgreSQL(Database):
     lock_project = "SELECT id FROM projects WHERE id = ? FOR NO KEY UPDATE"  # votes may still come in
     lock_schema = "SELECT pg_advisory_xact_lock(7237128721)"
     words: ClassVar = {"serial": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "blob": "BYTEA", "clustered": ""}
+    compacting = ("SET statement_timeout = 0", "VACUUM")
+    analyze, pause, check = "ANALYZE items, panes, gold", 0.0, "SELECT 'ok'"
+    foreign = (
+        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename IN ('projects', 'inbox')"
+    )
 
     _PATIENCE = 0.25  #: seconds without a connection until the server itself is tried
 
@@ -162,22 +211,25 @@ class PostgreSQL(Database):
         parts = conninfo_to_dict(url)
         self.shown = f"postgresql://{parts.get('host', 'localhost')}/{parts.get('dbname', '')}"
         self._url = url
-        self._options: dict[str, Any] = {"autocommit": True, "connect_timeout": 10, "application_name": "jurors"}
+        self._options: dict[str, Any] = {
+            "autocommit": True, "connect_timeout": 3, "application_name": "jurors", "tcp_user_timeout": 10_000,
+            "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3,
+        }  # fmt: skip
         # It gives up at once where it cannot connect: who needs a connection next makes it try again.
         self._pool: ConnectionPool[Any] = ConnectionPool(
-            url, kwargs=self._options, configure=lambda connection: connection.execute(_DURABLE), min_size=0,
-            max_size=_CONNECTIONS, reconnect_timeout=0, open=False,
+            url, kwargs=self._options, configure=_configure, min_size=0, max_size=_CONNECTIONS, reconnect_timeout=0,
+            open=False,
         )  # fmt: skip
+        self._until: dict[Any, float] = {}  # connection in use -> when it is cut off
+        self._lock, self._ended = Lock(), Event()
+        self._watch: Thread | None = None
 
-    def _acquire(self, *, is_retry: bool = False) -> Any:
+    def _acquire(self, until: float) -> Any:
         import psycopg
         from psycopg_pool import PoolTimeout
 
         self._pool.open()  # does nothing where it is open
-        if is_retry:
-            self._pool.check()  # the other connections are no younger than the one that failed
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while time.monotonic() < deadline:
+        while time.monotonic() < until:
             with suppress(PoolTimeout):
                 return self._pool.getconn(self._PATIENCE)
             if self._pool.get_stats()["pool_size"] < _CONNECTIONS:
@@ -185,7 +237,28 @@ class PostgreSQL(Database):
                 psycopg.connect(self._url, **self._options).close()
         raise StoreUnavailable("too many requests at once")
 
+    def _start(self, connection: Any, begin: str, until: float) -> None:
+        with self._lock:
+            self._until[connection] = until
+            if self._watch is None:
+                self._watch = Thread(target=self._cut_off, name="cut off", daemon=True)
+                self._watch.start()
+        connection.execute(begin)
+        if until == math.inf:
+            connection.execute("SET LOCAL statement_timeout = 0")
+
+    def _cut_off(self) -> None:
+        """Shut the sockets of connections whose time is over: whoever waits for a frozen server gets an error."""
+        while not self._ended.wait(0.5):
+            with self._lock:
+                for connection in [each for each, until in self._until.items() if time.monotonic() > until]:
+                    with suppress(Exception), socket.socket(fileno=os.dup(connection.fileno())) as line:
+                        line.shutdown(socket.SHUT_RDWR)
+                    self._until[connection] = math.inf
+
     def _release(self, connection: Any, *, is_sound: bool) -> None:
+        with self._lock:
+            self._until.pop(connection, None)
         if not is_sound:
             with suppress(Exception):
                 connection.close()  # the pool drops it
@@ -193,6 +266,7 @@ class PostgreSQL(Database):
 
     def close(self) -> None:
         """Close the pool; it cannot be used again."""
+        self._ended.set()
         self._pool.close()
 
     def fault(self, error: Exception) -> ApiError | None:
@@ -218,6 +292,7 @@ logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _BUSY_SECONDS = 20.0  #: for another process to finish writing
+_POLL_SECONDS = 0.005  #: between two tries to write
 
 
 class SQLite(Database):
@@ -232,6 +307,11 @@ class SQLite(Database):
     lock_project = ""
     lock_schema = ""
     words: ClassVar = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}
+    compacting = ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+    analyze, pause, check = "", 3 * _POLL_SECONDS, "PRAGMA quick_check(1)"
+    foreign = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('schema_version', 'sqlite_sequence')"
+    )
 
     def __init__(self, path: str, shown: str) -> None:
         self._path, self.shown = path, shown
@@ -239,9 +319,9 @@ class SQLite(Database):
         for _ in range(_CONNECTIONS):
             self._idle.put(None)
 
-    def _acquire(self, *, is_retry: bool = False) -> Any:
+    def _acquire(self, until: float) -> Any:
         try:
-            connection = self._idle.get(timeout=_WAIT_SECONDS)
+            connection = self._idle.get(timeout=min(max(0.0, until - time.monotonic()), _LONG_SECONDS))
         except Empty:
             raise StoreUnavailable("too many requests at once") from None
         try:
@@ -250,8 +330,27 @@ class SQLite(Database):
             self._idle.put(None)
             raise
 
+    def _start(self, connection: Any, begin: str, until: float) -> None:
+        """Begin; who wants to write tries often, because SQLite's own waiting would lose to one who writes a lot."""
+        if begin != self.begin_write:
+            connection.execute(begin)
+            return
+        until = min(until, time.monotonic() + _BUSY_SECONDS)
+        connection.execute("PRAGMA busy_timeout = 0")
+        while True:
+            try:
+                connection.execute(begin)
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(_POLL_SECONDS)
+        connection.execute(f"PRAGMA busy_timeout = {1_000 * _BUSY_SECONDS:.0f}")
+
     def _connect(self) -> sqlite3.Connection:
         """A connection that any thread may use, one at a time."""
+        with suppress(FileExistsError):  # for its owner alone; SQLite gives its other files the same permissions
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         deadline = time.monotonic() + _BUSY_SECONDS
         while True:  # `timeout` does not cover this switch: try again while another connection holds the lock
@@ -261,7 +360,7 @@ class SQLite(Database):
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
-                time.sleep(0.005)
+                time.sleep(_POLL_SECONDS)
         for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
             connection.execute(f"PRAGMA {setting}")
         return connection
@@ -287,7 +386,9 @@ class SQLite(Database):
         """Full, busy or out of reach."""
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
             return None
-        code = getattr(error, "sqlite_errorcode", None)
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return StoreDamaged(str(error))
         return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
 
     def is_orphan(self, error: Exception) -> bool:
@@ -310,6 +411,7 @@ class SQLite(Database):
 # * api_keys   the hash of each key, never the key
 # * gold       the label that a person gave an item
 # * drift      the state and alarms of the drift detector of a project's stream
+# * quarantine   batches that could not be counted, out of the way of all others until they are replayed or dropped
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -356,6 +458,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE drift (
             project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, version BIGINT NOT NULL,
             active BIGINT NOT NULL, alarms TEXT NOT NULL, state TEXT NOT NULL)""",
+    ),
+    (
+        """CREATE TABLE quarantine (
+            id {serial}, project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+            arrived DOUBLE PRECISION NOT NULL, votes BIGINT NOT NULL, batch TEXT NOT NULL, reason TEXT NOT NULL)""",
+        "CREATE INDEX quarantine_by_project ON quarantine (project)",
     ),
 )
 
@@ -427,6 +535,27 @@ def window_of(settings: Mapping[str, Any]) -> Window:
         How the stream is cut.
     """
     return Window.of(settings.get("window") or 1_000)
+
+
+_MOST_PANES = 300  #: of a window that slides: each is read for every window
+_LONGEST_WINDOW = {True: 1e9, False: 1e12}  #: seconds (30 years), or items
+
+
+def check_window(settings: Mapping[str, Any]) -> None:
+    """OptionError where the window of new settings is none, or one whose panes are too short or too many."""
+    window = window_of(settings)
+    if window.by_time and window.step < 1:
+        problem = "its step is shorter than a second"
+    elif window.size > _LONGEST_WINDOW[window.by_time]:
+        problem = "it is longer than 30 years" if window.by_time else "it has more than 10^12 items"
+    elif not window.fades and window.size > _MOST_PANES * window.step:
+        problem = f"it has more than {_MOST_PANES} steps"
+    else:
+        return
+    value = settings["window"]
+    raise OptionError(
+        f"window {value!r:.60} cannot be used: {problem}", code="out_of_range", name="window", value=value
+    )
 
 
 COLUMNS = "id, name, settings, created, version, updated, items, votes, numbered, late"

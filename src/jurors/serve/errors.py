@@ -63,6 +63,8 @@ def error_document(code: str, message: str) -> dict[str, Any]:
 class StoreUnavailable(ApiError):
     """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
 
+    headers = {"Retry-After": "1"}  # noqa: RUF012 - of ApiError
+
     def __init__(self, reason: str) -> None:
         super().__init__(503, "store_down", f"the store is unavailable ({reason}); send the request again")
 
@@ -74,6 +76,13 @@ class StoreFull(ApiError):
         super().__init__(
             507, "disk_full", f"the disk of the store is full ({reason}); free some space, then send the request again"
         )
+
+
+class StoreDamaged(ApiError):
+    """The file of the store is damaged; nothing that is sent again could help."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(500, "damaged", f"the store is damaged ({reason}); stop the server and restore a backup")
 
 
 class NoProject(ApiError):

@@ -12,7 +12,6 @@ import json
 import time
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -31,7 +30,7 @@ from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
-from jurors.serve.errors import NoProject
+from jurors.serve.errors import NoProject, StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -107,13 +106,19 @@ class ProjectReader:
     ({('yes',): 1}, 1)
     """
 
+    MOST = 256  #: projects whose panes are remembered
+
     def __init__(self, store: SqlStore) -> None:
         self.store, self._lock = store, Lock()
-        self._latest: dict[int, tuple[int, Panes]] = {}  # project -> version, panes
+        self._latest: OrderedDict[int, tuple[int, Panes]] = OrderedDict()  # project -> version, panes; the newest last
 
     def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call; NoProject where there is none."""
         self.store.aggregate_all(self.store.project(name).id)
+        return self.counted(name)
+
+    def counted(self, name: str) -> ProjectCounts:
+        """The project with the votes that are counted by now."""
         with self.store.reading() as session:
             project = self.store.project_in(session, name)
             if project is None:
@@ -124,6 +129,9 @@ class ProjectReader:
         with self._lock:
             if self._latest.get(project.id, (-1, None))[0] <= project.version:
                 self._latest[project.id] = project.version, panes
+                self._latest.move_to_end(project.id)
+                while len(self._latest) > self.MOST:
+                    self._latest.popitem(last=False)
         return ProjectCounts(project, panes, self.store.gold_counts(project.id))
 
 
@@ -279,7 +287,13 @@ class VersionedCache(Generic[T]):
             lock = self._locks.setdefault(name, Lock())
         with lock:
             stored = self._stored.get(name)
-            result = stored[2] if stored is not None and stored[0] == version else compute()
+            try:
+                result = stored[2] if stored is not None and stored[0] == version else compute()
+            except BaseException:
+                with self._lock:
+                    if name not in self._stored:
+                        self._locks.pop(name, None)
+                raise
             with self._lock:
                 self._stored[name] = (version, time.monotonic(), result)
                 self._stored.move_to_end(name)
@@ -395,9 +409,14 @@ class AlarmWatch:
     def __init__(self, reader: ProjectReader) -> None:
         self._reader, self._store = reader, reader.store
 
+    def latest(self, name: str) -> Drift:
+        """The detector after every vote that was acknowledged before this call."""
+        self._store.aggregate_all(self._store.project(name).id)
+        return self.update(name)
+
     def update(self, name: str) -> Drift:
         """The detector after all that was counted since the last call, except pending items."""
-        counts = self._reader.latest(name)
+        counts = self._reader.counted(name)
         project = counts.project
         before = self._store.drift_state(project.id)
         version = None if before is None else before[0]
@@ -408,21 +427,22 @@ class AlarmWatch:
                 return self.update(name)
             drift.update(counts.panes.without(pending))
             examined = project.version - bool(pending)  # what was left out is examined when it is complete
-            if not self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift)):
+            try:
+                is_stored = self._store.put_drift(project.id, version, examined, drift.to_dict(), _documents(drift))
+            except StoreFull:  # as of the last update: an alarm is raised when it is stored
+                return Drift() if before is None else Drift.from_dict(before[1])
+            if not is_stored:
                 return self.update(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 
-    def update_all(self, is_ending: Callable[[], bool]) -> None:
-        """Update every project that was aggregated since its last update; deleted ones are skipped."""
-        examined = self._store.drift_versions()
-        for project in self._store.projects():
-            if not is_ending() and project.items and examined.get(project.id, -1) < project.version:
-                with suppress(NoProject):
-                    self.update(project.name)
+    def outdated(self) -> list[str]:
+        """The projects that were aggregated since their last update."""
+        examined, projects = self._store.drift_versions(), self._store.projects()
+        return [each.name for each in projects if each.items and examined.get(each.id, -1) < each.version]
 
     def document(self, name: str, grades: ProjectGrades) -> dict[str, Any]:
         """All alarms, the newest first, and whether the project's thresholds hold."""
-        drift = self.update(name)
+        drift = self.latest(name)
         verdict: dict[str, Any] | None = None
         if limits := self._store.project(name).settings.get("thresholds"):
             try:

@@ -16,8 +16,11 @@ import ipaddress
 import json
 import math
 import re
+import secrets
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
 from urllib.parse import urlsplit
@@ -190,6 +193,7 @@ HEADERS = {
 }
 _HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
 _ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
+_SMALL = 1 << 16  #: bytes of a body that is accepted however many others arrive
 _AMBIGUOUS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
 
 
@@ -208,11 +212,15 @@ class ServerMiddleware:
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
+    age: Callable[[], float | None] = lambda: None  #: of results in seconds, where the store cannot be written
     rate: Rate = field(init=False)
     _checked: float = -math.inf  # when it was last checked whether there is a key
 
+    _bytes: int = 0  # of bodies that are arriving or being worked on
+
     def __post_init__(self) -> None:
         self.rate = Rate(self.limits.rate, self.limits.burst)
+        self._turns = asyncio.Semaphore(self.limits.turns)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; connections of another kind (WebSocket) are dropped."""
@@ -220,33 +228,70 @@ class ServerMiddleware:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        begun, status = time.perf_counter(), 500
+        begun, status, method = time.perf_counter(), 0, scope["method"]
+        name, held = secrets.token_hex(8), [0]
+        if method == "HEAD":
+            scope = {**scope, "method": "GET"}
 
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = list(message.get("headers", ()))
+                given = [*message.get("headers", ()), (b"x-request-id", name.encode())]
+                if scope["path"].startswith("/v1/") and status == 200 and (age := self.age()) is not None:
+                    warning = b'110 - "The disk of the store is full: later votes are not counted yet"'
+                    given += [(b"age", b"%d" % age), (b"warning", warning)]
                 names = {name.lower() for name, _ in given}
                 message["headers"] = [*given, *(header for header in _HEADERS if header[0] not in names)]
-            await send(message)
+                await send(message)
+                if method == "HEAD":
+                    await send({"type": "http.response.body", "body": b""})
+            elif method != "HEAD":
+                await send(message)
 
         try:
-            try:
-                headers = _single_headers(scope["headers"])
-                _check_path(scope)
-                key = await self._check_caller(scope, headers)
-                _check_content_type(scope["method"], headers)
-                body = await self._read_body(headers, receive)
-            except JurorsError as error:
-                await _refuse(error, sending, scope["method"])
-            else:
-                scope.setdefault("state", {})["key"] = key
+            headers = _single_headers(scope["headers"])
+            _check_path(scope)
+            key = await self._check_caller(scope, headers)
+            _check_content_type(method, headers)
+            body = await self._read_body(headers, receive, held)
+            scope.setdefault("state", {})["key"] = key
+            async with self._turn(scope):
                 await self.app(scope, _replay(body, receive), sending)
+        except JurorsError as error:
+            if not status:
+                await _refuse(error, sending)
+        except Exception as error:  # the details go to the log, not to the caller
+            trace = "".join(traceback.format_exception(error))
+            fault = f"{type(error).__name__}: {error}"
+            log_event("fault", "error", id=name, path=scope["path"], error=fault, trace=trace)
+            if not status:
+                message = f"an internal error occurred; the server's log has the details of request {name}"
+                await _refuse(ApiError(500, "fault", message), sending)
         finally:
+            self._bytes -= held[0]
             seconds = time.perf_counter() - begun
-            self.metrics.count(scope["method"], getattr(scope.get("route"), "path", "(none)"), status, seconds)
-            log_event("request", method=scope["method"], path=scope["path"], status=status, ms=round(1e3 * seconds, 2))
+            self.metrics.count(method, getattr(scope.get("route"), "path", "(none)"), status or 500, seconds)
+            facts = {"method": method, "path": scope["path"], "status": status or 500, "ms": round(1e3 * seconds, 2)}
+            log_event("request", id=name, **facts)
+
+    @asynccontextmanager
+    async def _turn(self, scope: Scope) -> AsyncIterator[None]:
+        """Let few requests at a time do what may take long, so that posts and probes never wait for a thread."""
+        path, is_post = scope["path"], scope["method"] == "POST"
+        if not path.startswith("/v1/") or path.endswith("/events") or (is_post and path.endswith("/votes")):
+            yield
+            return
+        try:
+            async with asyncio.timeout(self.limits.turn_seconds):
+                await self._turns.acquire()
+        except TimeoutError:
+            message = f"no turn within {self.limits.turn_seconds:g} s: too many requests for results; try again later"
+            raise ApiError(503, "too_many_requests", message).with_headers(Retry_After="5") from None
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     async def _check_caller(self, scope: Scope, headers: dict[bytes, str]) -> ApiKey | None:
         """The key, where one is needed. Without keys the address is what is trusted, so it must be right."""
@@ -284,7 +329,8 @@ class ServerMiddleware:
             message = f"more than {self.limits.rate:g} requests per second; wait, then send more votes per request"
             raise ApiError(429, "too_many_requests", message).with_headers(Retry_After=str(int(seconds) + 1))
 
-    async def _read_body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
+    async def _read_body(self, headers: dict[bytes, str], receive: Receive, held: list[int]) -> bytes:
+        """The whole body; `held` gets its bytes, which count until the request ends."""
         if not headers.keys() & {b"content-length", b"transfer-encoding"}:
             return b""
         too_large = f"the body is larger than {self.limits.body:,} bytes; send the votes in several requests"
@@ -299,18 +345,22 @@ class ServerMiddleware:
                         raise ApiError(400, "bad_request", "the connection closed before the whole body arrived")
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
+                    held[0], self._bytes = size, self._bytes + len(parts[-1])
                     more = message.get("more_body", False)
                     if size > self.limits.body:
                         raise _closing(413, "too_large", too_large)
+                    if size > _SMALL and self._bytes > self.limits.bytes:
+                        full = "too many large bodies at once; send smaller ones, or try again later"
+                        raise _closing(503, "too_many_requests", full, Retry_After="2")
         except TimeoutError:
             late = f"the body took longer than {self.limits.body_seconds:g} s to arrive; send it in smaller parts"
             raise _closing(408, "slow_body", late) from None
         return b"".join(parts)
 
 
-def _closing(status: int, code: Code, message: str) -> ApiError:
+def _closing(status: int, code: Code, message: str, **headers: str) -> ApiError:
     """A refusal that ends the connection: where the refused request ends on it is not known."""
-    return ApiError(status, code, message).with_headers(Connection="close")
+    return ApiError(status, code, message).with_headers(Connection="close", **headers)
 
 
 def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
@@ -364,14 +414,14 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-async def _refuse(error: JurorsError, send: Send, method: str) -> None:
+async def _refuse(error: JurorsError, send: Send) -> None:
     document = error_document(error.code, str(error))
     body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
     more = error.headers if isinstance(error, ApiError) else {}
     headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status_of(error), "headers": pairs})
-    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+    await send({"type": "http.response.body", "body": body})
 
 
 # -- the protocol ------------------------------------------------------------------------------------------------------

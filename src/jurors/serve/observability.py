@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -35,23 +37,41 @@ def log_event(event: str, level: str = "info", **facts: Any) -> None:
 
 
 class LogLines(logging.Handler):
-    """uvicorn's messages, as lines like ours."""
+    """Messages of the standard library's logging, as lines like ours."""
+
+    _MINUTE = 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._since: dict[str, tuple[float, int]] = {}  # a message -> when it was last written, how often it came since
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
+        """Write a record; a warning or an error that repeats, once a minute with how often."""
         facts: dict[str, Any] = {"message": record.getMessage()}
+        if record.levelno >= logging.WARNING:
+            now, text = time.monotonic(), facts["message"]
+            written, repeats = self._since.get(text, (-math.inf, 0))
+            if now - written < self._MINUTE:
+                self._since[text] = written, repeats + 1
+                return
+            if repeats:
+                facts["repeated"] = repeats
+            if len(self._since) > 1_000:
+                self._since.clear()
+            self._since[text] = now, 0
         if record.exc_info and record.exc_info[1] is not None:
             facts["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+            facts["trace"] = "".join(traceback.format_exception(record.exc_info[1]))
         log_event("server", record.levelname.lower(), **facts)
 
 
 def configure_logging() -> None:
-    """Send uvicorn's own messages the same way; requests are logged by `ServerMiddleware`."""
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+    """Send messages of uvicorn, asyncio and the store the same way; requests are logged by `ServerMiddleware`."""
+    handler = LogLines()
+    for name in ("uvicorn", "uvicorn.access", "uvicorn.error", "asyncio", "jurors.serve"):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [], False
-    logging.getLogger("uvicorn.error").addHandler(LogLines())
-    logging.getLogger("uvicorn.error").setLevel(logging.INFO)
+        logger.handlers, logger.propagate = [handler] * (name not in ("uvicorn", "uvicorn.access")), False
+        logger.setLevel(logging.INFO)
 
 
 _MOST_PROJECTS = 100
@@ -96,10 +116,11 @@ class _Stored:
 
     def collect(self) -> Iterator[Metric]:
         projects = sorted(self._store.projects(), key=lambda project: -project.votes)
-        active = self._store.active_alarms()
+        active, held = self._store.active_alarms(), self._store.quarantined()
         votes = CounterMetricFamily("jurors_votes", "Votes counted", labels=["project"])
         items = GaugeMetricFamily("jurors_items", "Items counted", labels=["project"])
         alarms = GaugeMetricFamily("jurors_alarms", "Active alarms", labels=["project"])
+        quarantined = GaugeMetricFamily("jurors_quarantined_votes", "Votes that cannot be counted", labels=["project"])
         groups = [(project.name, [project]) for project in projects[:_MOST_PROJECTS]]
         if rest := projects[_MOST_PROJECTS:]:
             groups.append(("(others)", rest))
@@ -107,7 +128,8 @@ class _Stored:
             votes.add_metric([name], sum(project.votes for project in members))
             items.add_metric([name], sum(project.items for project in members))
             alarms.add_metric([name], sum(active.get(project.id, 0) for project in members))
-        yield from (votes, items, alarms)
+            quarantined.add_metric([name], sum(held.get(project.id, 0) for project in members))
+        yield from (votes, items, alarms, quarantined)
         yield GaugeMetricFamily("jurors_projects", "Projects", value=len(projects))
         ((waiting, arrived),) = self._store.query("SELECT COALESCE(SUM(votes), 0), MIN(arrived) FROM inbox")
         oldest = 0.0 if arrived is None else max(0.0, time.time() - arrived)

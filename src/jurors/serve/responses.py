@@ -11,11 +11,10 @@ from starlette.exceptions import HTTPException
 
 from jurors.errors import Code, JurorsError
 from jurors.serve.errors import ApiError, error_document, status_of
-from jurors.serve.observability import log_event
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Answer every error of a route with one document of one form."""
+    """Answer every known error of a route with one document of one form; `ServerMiddleware` answers the others."""
 
     @app.exception_handler(JurorsError)
     async def known(request: Request, error: JurorsError) -> JSONResponse:
@@ -42,19 +41,13 @@ def handle_errors(app: FastAPI) -> None:
         code, message = known.get(error.status_code, ("bad_request", str(error.detail)))
         return JSONResponse(error_document(code, message), error.status_code, error.headers)
 
-    @app.exception_handler(Exception)
-    async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        """An internal error: details go to the log, not to the caller."""
-        log_event("fault", "error", path=request.url.path, error=f"{type(error).__name__}: {error}")
-        return JSONResponse(error_document("fault", "an internal error occurred; see the server's log"), 500)
-
 
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
 GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
 _SUMMARY = {
     "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,
-    "updated": 1735689600.0,
+    "quarantined": 0, "updated": 1735689600.0,
 }  # fmt: skip
 #: what routes answer
 _EXAMPLES: dict[str, Any] = {

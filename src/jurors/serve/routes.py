@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from typing import Annotated, Any
 
 from anyio import to_thread
@@ -18,14 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
-from jurors.serve.database import Project, window_of
-from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.database import Project, check_window, window_of
+from jurors.serve.errors import ApiError, NoProject, StoreFull
 from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
 from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_responses
-from jurors.serve.store import SqlStore, batch_of, is_text, label_text
+from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
 
@@ -74,13 +75,19 @@ class ProjectSettings(BaseModel):
     )  # fmt: skip
 
 
-def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any]:
-    """A project as lists show it."""
-    jurors, labels = (store.names(project.id, kind) for kind in ("jurors", "labels"))
-    return {
-        "name": project.name, "items": project.items, "votes": project.votes, "jurors": len(jurors),
-        "labels": [json.loads(label) for label in labels], "alarms": alarms, "updated": project.updated,
-    }  # fmt: skip
+def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, Any]]:
+    """Projects as lists show them."""
+    active, quarantined = store.active_alarms(), store.quarantined()
+    return [
+        {
+            "name": project.name, "items": project.items, "votes": project.votes,
+            "jurors": len(store.names(project.id, "jurors")),
+            "labels": [json.loads(label) for label in store.names(project.id, "labels")],
+            "alarms": active.get(project.id, 0), "quarantined": quarantined.get(project.id, 0),
+            "updated": project.updated,
+        }
+        for project in projects
+    ]  # fmt: skip
 
 
 @projects_router.get("", dependencies=[READ_ANY], responses=documented_responses("projects"))
@@ -91,8 +98,7 @@ def projects(request: Request) -> dict[str, Any]:
         store.aggregate_all(waiting)
     key: ApiKey | None = request.state.key
     listed = [project for project in store.projects() if key is None or key.project in (None, project.name)]
-    active = store.active_alarms()
-    return {"projects": [summary(store, project, active.get(project.id, 0)) for project in listed]}
+    return {"projects": summaries(store, listed)}
 
 
 @projects_router.put(
@@ -117,6 +123,7 @@ def put_project(
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
     if len(set(map(label_text, labels))) < len(labels):
         raise ApiError(422, "bad_body", "labels: a label occurs twice")
+    check_window(settings)
     window = window_of(settings) if "window" in settings else None
     projects = {project.name: project for project in store.projects()}
     if name not in projects and len(projects) >= limits.projects:
@@ -128,7 +135,7 @@ def put_project(
         raise ApiError(409, "option", message, name="window")
     project, is_new = store.put_project(name, settings)
     response.status_code = 201 if is_new else 200
-    return {**summary(store, project), "settings": project.settings}
+    return {**summaries(store, [project])[0], "settings": project.settings}
 
 
 @projects_router.get("/{name}", dependencies=[READ], responses=documented_responses("project", 404))
@@ -137,8 +144,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     store: SqlStore = request.app.state.store
     store.aggregate_all(store.project(name).id)
     project = store.project(name)
-    alarms = store.active_alarms().get(project.id, 0)
-    return {**summary(store, project, alarms), "settings": project.settings}
+    return {**summaries(store, [project])[0], "settings": project.settings}
 
 
 @projects_router.delete(
@@ -293,7 +299,7 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
         if text not in known:
             problem = f"gold {place}: {given.label!r:.60} is not a label of this project"
             raise ApiError(422, "unknown_name", f"{problem}; its labels are {', '.join(sorted(known))}")
-        if not item or len(item) > longest or "\0" in item or not is_text(item):
+        if not item or len(item) > longest or not is_storable(item):
             raise ApiError(
                 422, "bad_name", f"gold {place}: the item must be text of 1 to {longest} characters without NUL"
             )
@@ -384,9 +390,14 @@ async def healthz() -> dict[str, str]:
 
 @probes_router.get("/readyz", dependencies=[OPEN], responses={503: {"description": "The store is unavailable."}})
 def readyz(request: Request) -> dict[str, Any]:
-    """Report that the store is available."""
-    request.app.state.store.query("SELECT 1")
-    return {"status": "ready"}
+    """Report that the store is available, or that its disk is full: then it can only be read."""
+    store: SqlStore = request.app.state.store
+    with store.reading(seconds=3.0) as session:
+        session.rows("SELECT 1")
+    if store.database.is_full:
+        with suppress(StoreFull), store.writing(seconds=3.0) as session:
+            session.run("UPDATE schema_version SET version = version")
+    return {"status": "read only" if store.database.is_full else "ready"}
 
 
 @probes_router.get(
@@ -422,7 +433,7 @@ def chart(
     drawing: Any
     if kind == "history":
         past = state.history.history(state.reader.latest(name), limit=60)
-        drawing = history(past, [alarm.to_dict() for alarm in state.alarms.update(name).alarms], width=width)
+        drawing = history(past, [alarm.to_dict() for alarm in state.alarms.latest(name).alarms], width=width)
     else:
         draw = accuracy if kind == "accuracy" else prevalence
         inner = min(420.0, width - 150)  # without names and a legend beside the axes

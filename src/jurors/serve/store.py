@@ -8,12 +8,13 @@ their type, so that 1 and "1" differ.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, compress
@@ -28,6 +29,7 @@ from jurors.serve.auth import ApiKey
 from jurors.serve.database import (
     COLUMNS,
     MIGRATIONS,
+    SECONDS,
     Database,
     Names,
     PostgreSQL,
@@ -36,10 +38,11 @@ from jurors.serve.database import (
     Session,
     SQLite,
     add_names,
+    check_window,
     names,
     window_of,
 )
-from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreFull
 from jurors.votes.read import clean_cells
 
 _PARTS = itemgetter("item", "juror", "label")
@@ -47,6 +50,8 @@ _NAMES = frozenset((str, int))
 _LABELS = frozenset((str, int, float, bool))
 _KNOWN = frozenset(("item", "juror", "label", "time"))
 _LONGEST = 500  #: characters of a name
+_EARLIEST, _END = -62_135_596_800, 253_402_300_800  #: seconds since 1970: the years 1 to 9999
+_UNITS = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,24 +134,24 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
 def _check_texts(texts: Sequence[str], what: str) -> None:
     if len(max(texts, key=len)) > _LONGEST:
         _refuse_first(texts, lambda text: len(text) > _LONGEST, f"the {what} is longer than {_LONGEST} characters")
-    if "\0" in (joined := "\n".join(texts)) or not is_text(joined):
+    if not is_storable("\n".join(texts)):
         rule = f"the {what} contains a character that cannot be stored (NUL or an unpaired surrogate)"
-        _refuse_first(texts, lambda text: "\0" in text or not is_text(text), rule)
+        _refuse_first(texts, lambda text: not is_storable(text), rule)
 
 
-def is_text(text: str) -> bool:
-    """Whether every character can be stored: no half of a surrogate pair.
+def is_storable(text: str) -> bool:
+    """Whether every character can be stored: no NUL and no half of a surrogate pair.
 
     Returns
     -------
     bool
-        Whether UTF-8 can encode it.
+        Whether both databases take it.
     """
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
-    return True
+    return "\0" not in text
 
 
 def _label_texts(labels: Sequence[Any]) -> list[str]:
@@ -160,7 +165,9 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
     wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "the label is empty or not a finite number")
-    _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
+    written = {typed: str(cell) for typed, cell in cells.items()}
+    if len(max(written.values(), key=len)) > _LONGEST or not is_storable("".join(written.values())):
+        _check_texts([written[type(label), label] for label in labels], "label")
     texts = {typed: label_text(cell) for typed, cell in cells.items()}
     return [texts[type(label), label] for label in labels]
 
@@ -186,17 +193,19 @@ def _seconds(value: Any, place: int) -> float | None:
     """Seconds since 1970 from a number or from ISO 8601, which is UTC where it names no zone."""
     if value is None:
         return None
-    try:
-        if isinstance(value, str):
+    number: Any = value
+    if isinstance(value, str):
+        with suppress(ValueError, OverflowError):
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        if type(value) in (int, float) and math.isfinite(value):
-            return float(value)
-    except (ValueError, OverflowError):
-        pass
-    _refuse(
-        f"vote {place}: the time {value!r:.60} is neither seconds since 1970 nor ISO 8601, such as 2025-01-31T12:00:00Z"
-    )
+            number = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if type(number) in (int, float):
+        if _EARLIEST <= number < _END:
+            return float(number)
+        for unit, many in _UNITS.items() if number is value else ():
+            if 0 < number < _END * many:
+                _refuse(f"vote {place}: the time {value!r:.60} looks like {unit}; divide it by {many:,} to get seconds")
+    form = "seconds since 1970 nor ISO 8601, such as 2025-01-31T12:00:00Z, of the years 1 to 9999"
+    _refuse(f"vote {place}: the time {value!r:.60} is neither {form}")
 
 
 def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
@@ -204,6 +213,7 @@ def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: 
     _refuse(f"vote {place}: {rule}, got {value!r:.60}")
 
 
+_LOG = logging.getLogger("jurors.serve")
 _MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
 
 
@@ -228,14 +238,16 @@ class SqlStore:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._behind: float | None = None  # since when votes wait because the disk is full
+        self._sizes: dict[int, int] = {}  # project -> digits of the number of its items, at the last look
 
-    def reading(self) -> AbstractContextManager[Session]:
-        """A transaction that sees one state of the store."""
-        return self.database.transaction(self.database.begin_read)
+    def reading(self, **limit: float) -> AbstractContextManager[Session]:
+        """A transaction that sees one state of the store; `seconds` limits how long it may take."""
+        return self.database.transaction(self.database.begin_read, **limit)
 
-    def writing(self) -> AbstractContextManager[Session]:
+    def writing(self, **limit: float) -> AbstractContextManager[Session]:
         """A transaction that writes; durable when its block has ended."""
-        return self.database.transaction(self.database.begin_write)
+        return self.database.transaction(self.database.begin_write, **limit)
 
     @contextmanager
     def locked(self, project: int) -> Iterator[Session]:
@@ -266,11 +278,16 @@ class SqlStore:
 
     def migrate(self) -> None:
         """Bring the tables up to date, once, however many processes start at the same time."""
-        with self.writing() as session:
+        with self.writing(seconds=math.inf) as session:
             if self.database.lock_schema:
                 session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
+            if not version and (foreign := session.one(self.database.foreign)):
+                message = (
+                    f"--store {self.database.shown}: this has tables of another program, such as {foreign[0]!r:.60}"
+                )
+                raise OptionError(f"{message}; name another file or database", name="store")
             if version > len(MIGRATIONS):
                 message = f"{self.database.shown} was written by a newer version of jurors; update jurors"
                 raise ApiError(503, "store_down", message)
@@ -279,6 +296,12 @@ class SqlStore:
             if version < len(MIGRATIONS):
                 session.run("DELETE FROM schema_version")
                 session.run("INSERT INTO schema_version VALUES (?)", len(MIGRATIONS))
+
+    def check(self) -> None:
+        """StoreDamaged where the file is."""
+        with self.reading(seconds=math.inf) as session:
+            if (first := session.rows(self.database.check)[0][0]) != "ok":
+                raise StoreDamaged(str(first).splitlines()[0])
 
     # -- projects -----------------------------------------------------------------------------------------------
 
@@ -292,7 +315,7 @@ class SqlStore:
         is_new : bool
             Whether it was created.
         """
-        window_of(settings)
+        check_window(settings)
         with self.writing() as session:
             before = self.project_in(session, name)
             made = None if before else session.one(_MAKE, name, json.dumps(settings), time.time())
@@ -312,7 +335,7 @@ class SqlStore:
 
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
-        with self.reading() as session:
+        with self.reading(seconds=SECONDS) as session:
             project = self.project_in(session, name)
         if project is None:
             raise NoProject(name)
@@ -330,8 +353,9 @@ class SqlStore:
 
     def delete_project(self, name: str) -> None:
         """Delete a project and all that belongs to it."""
-        if not self.execute("DELETE FROM projects WHERE name = ?", name):
-            raise NoProject(name)
+        with self.writing(seconds=math.inf) as session:
+            if not session.run("DELETE FROM projects WHERE name = ?", name):
+                raise NoProject(name)
 
     def names(self, project: int, kind: Names) -> list[str]:
         """The names of jurors or labels, in the order of their codes."""
@@ -347,7 +371,7 @@ class SqlStore:
         labels : frozenset of str
             As JSON.
         """
-        with self.reading() as session:
+        with self.reading(seconds=SECONDS) as session:
             jurors, labels = (set(names(session, project, kind)) for kind in ("jurors", "labels"))
             for (batch,) in session.rows("SELECT batch FROM inbox WHERE project = ?", project):
                 _, voters, texts, _ = json.loads(batch)
@@ -360,12 +384,17 @@ class SqlStore:
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
         """Store some batches, all or none, durable when this returns; NoProject where a project does not exist."""
         now = time.time()
+        with self._owned(), self.writing(seconds=SECONDS) as session:
+            session.many(
+                "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
+                [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
+            )
+
+    @contextmanager
+    def _owned(self) -> Iterator[None]:
+        """NoProject where a row belongs to a project that does not exist (any more)."""
         try:
-            with self.writing() as session:
-                session.many(
-                    "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
-                    [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
-                )
+            yield
         except Exception as error:
             if self.database.is_orphan(error):
                 raise NoProject("of these votes") from error
@@ -375,22 +404,99 @@ class SqlStore:
         """The projects with votes that are not aggregated yet."""
         return [row[0] for row in self.query("SELECT DISTINCT project FROM inbox")]
 
+    def backlog(self) -> dict[int, int]:
+        """Project -> how many votes are not aggregated yet."""
+        rows = self.query("SELECT project, SUM(votes) FROM inbox GROUP BY project")
+        return {project: int(votes) for project, votes in rows}
+
     def aggregate(self, project: int, most: int = 10_000) -> int:
-        """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken."""
+        """Count about `most` of the votes that wait, each exactly once whoever calls; returns how many were taken.
+
+        Batches that cannot be counted together are tried in smaller groups; one that fails alone, and so at least
+        twice, goes to quarantine.
+        """
         if not self.query("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project):
             return 0  # as most often, and without a lock
-        with self.locked(project) as session:
-            return aggregate_once(session, project, most)
+        tries = 0
+        oldest: Row | None = None
+        while True:
+            try:
+                with self.locked(project) as session:
+                    oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
+                    taken = aggregate_once(session, project, most)
+                    is_due = bool(self.database.analyze) and self._has_grown(session, project)
+                self._behind = None
+                time.sleep(self.database.pause)  # for other writers
+                if is_due:
+                    self.execute(self.database.analyze)
+                return taken
+            except ApiError:  # of the store, not of the batch
+                raise
+            except Exception as error:
+                tries += 1
+                if oldest is None:
+                    raise
+                if most == 1 and tries > 1:
+                    self._quarantine(oldest[0], oldest[1], error)
+                    return int(oldest[1])
+                most = max(1, most // 8)
+
+    def _has_grown(self, session: Session, project: int) -> bool:
+        """Whether a project has ten times as many items as when this process last looked, and 10,000 or more."""
+        row = session.one("SELECT numbered FROM projects WHERE id = ?", project)
+        size = 0 if row is None else len(str(row[0]))
+        has_grown = size > self._sizes.get(project, 4)
+        self._sizes[project] = max(size, 4)
+        return has_grown
+
+    def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
+        """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
+        reason = f"{type(error).__name__}: {error}"[:500]
+        copy = "INSERT INTO quarantine (project, arrived, votes, batch, reason)"
+        with self.writing() as session:
+            session.run(f"{copy} SELECT project, arrived, votes, batch, ? FROM inbox WHERE seq = ?", reason, batch)
+            session.run("DELETE FROM inbox WHERE seq = ?", batch)
+        _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
+
+    def quarantined(self) -> dict[int, int]:
+        """Project -> how many votes are in quarantine, where there are any."""
+        rows = self.query("SELECT project, SUM(votes) FROM quarantine GROUP BY project")
+        return {project: int(votes) for project, votes in rows}
+
+    def quarantine(self, project: str | None = None) -> list[Row]:
+        """The batches in quarantine, of one project or of all: number, project's name, arrival, votes and reason."""
+        sql = (
+            "SELECT quarantine.id, projects.name, arrived, quarantine.votes, reason FROM quarantine"
+            " JOIN projects ON projects.id = quarantine.project ORDER BY quarantine.id"
+        )
+        return [row for row in self.query(sql) if project in (None, row[1])]
+
+    def empty_quarantine(self, batches: Iterable[int], *, replay: bool) -> None:
+        """Drop batches, or put them in line again, as if they arrived now."""
+        with self.writing() as session:
+            for batch in batches:
+                if replay:
+                    row = "SELECT project, ?, votes, batch FROM quarantine WHERE id = ?"
+                    session.run(f"INSERT INTO inbox (project, arrived, votes, batch) {row}", time.time(), batch)
+                session.run("DELETE FROM quarantine WHERE id = ?", batch)
 
     def aggregate_all(self, project: int) -> None:
         """Count all votes that wait now: what is read next includes every vote that was acknowledged before.
 
-        Votes that arrive meanwhile are left for the next call, so that it ends however fast they come.
+        Votes that arrive meanwhile are left for the next call, so that it ends however fast they come. Where the disk
+        is full, it ends with what is counted by now.
         """
         ((last,),) = self.query("SELECT MAX(seq) FROM inbox WHERE project = ?", project)
         oldest = "SELECT seq FROM inbox WHERE project = ? AND seq <= ? LIMIT 1"
-        while last is not None and self.query(oldest, project, last):
-            self.aggregate(project)
+        try:
+            while last is not None and self.query(oldest, project, last):
+                self.aggregate(project)
+        except StoreFull:
+            ((self._behind,),) = self.query("SELECT MIN(arrived) FROM inbox")
+
+    def age(self) -> float | None:
+        """The age in seconds of the oldest vote that is not counted because the disk is full; None where it is not."""
+        return None if self._behind is None else max(0.0, time.time() - self._behind)
 
     # -- items and counts ---------------------------------------------------------------------------------------
 
@@ -416,7 +522,7 @@ class SqlStore:
     def put_gold(self, project: int, labels: Mapping[str, str]) -> None:
         """Store gold labels (item -> label as JSON), of which the later stands; the project's version grows."""
         now = time.time()
-        with self.writing() as session:
+        with self._owned(), self.writing() as session:
             session.many(
                 "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
@@ -602,8 +708,9 @@ class StoredKeys:
 
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
-        rows = self._store.query(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return ApiKey(*rows[0]) if rows else None
+        with self._store.reading(seconds=SECONDS / 2) as session:
+            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
+        return None if row is None else ApiKey(*row)
 
     def all_keys(self) -> list[ApiKey]:
         """All of them, the oldest first."""
@@ -616,4 +723,5 @@ class StoredKeys:
 
     def any_key(self) -> bool:
         """Whether a key was ever made."""
-        return bool(self._store.query("SELECT id FROM api_keys LIMIT 1"))
+        with self._store.reading(seconds=SECONDS / 2) as session:
+            return session.one("SELECT id FROM api_keys LIMIT 1") is not None

@@ -7,7 +7,8 @@ thread writes all batches that wait at the same moment in one commit. A request 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
@@ -44,7 +45,7 @@ class Journal:
         self._thread.start()
 
     def append(self, project: int, batch: PostedBatch) -> Future[None]:
-        """Put a batch in line; the future is done when it is on the disk."""
+        """Put a batch in line; the future, done when it is on the disk, can be cancelled until it is being written."""
         future: Future[None] = Future()
         try:
             self._queue.put_nowait((project, batch, future))
@@ -80,6 +81,10 @@ class Journal:
         return group, False
 
     def _store_group(self, group: Sequence[_Waiting]) -> None:
+        """Write a group, without the batches that were cancelled: whoever sent them sends them again."""
+        group = [waiting for waiting in group if waiting[2].running() or waiting[2].set_running_or_notify_cancel()]
+        if not group:
+            return
         try:
             self._store.append([(project, batch) for project, batch, _ in group])
         except NoProject as error:
@@ -103,16 +108,24 @@ class _KnownNames:
     project: Project
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
+    allowed: frozenset[str] | None  #: where the project names its labels
+    read: float  #: when the project was last read, by the monotonic clock
+
+    def covers(self, batch: PostedBatch) -> bool:
+        """Whether no name of a batch is new, and every label is allowed."""
+        labels = self.labels if self.allowed is None else self.allowed
+        return self.jurors.issuperset(batch.jurors) and labels.issuperset(batch.labels)
 
 
 class VoteValidator:
     """Which votes a project accepts: only the labels that it names, if any, and no more jurors and labels than allowed.
 
-    Names in a batch are compared with those that this process knows; the store is read only where one is new.
+    Names in a batch are compared with those that this process knows; the store is read where one is new, and each
+    second for the project's settings.
     """
 
-    def __init__(self, store: SqlStore, limits: ServerLimits) -> None:
-        self._store, self._limits = store, limits
+    def __init__(self, store: SqlStore, limits: ServerLimits, waiting: Callable[[int], int] = lambda _: 0) -> None:
+        self._store, self._limits, self._waiting = store, limits, waiting
         self._known: dict[str, _KnownNames] = {}
 
     async def project(self, name: str, batch: PostedBatch) -> Project:
@@ -121,8 +134,12 @@ class VoteValidator:
             message = f"{len(batch):,} votes are too many for one request; send at most {self._limits.votes:,}"
             raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
-        if known is None or not (known.jurors.issuperset(batch.jurors) and known.labels.issuperset(batch.labels)):
-            known = await to_thread.run_sync(self._read, name, batch)
+        is_known = known is not None and time.monotonic() - known.read < 1 and known.covers(batch)
+        if known is None or not is_known:
+            known = await to_thread.run_sync(self._read, name, batch, abandon_on_cancel=True)
+        if (waiting := self._waiting(known.project.id)) > self._limits.waiting:
+            message = f"{waiting:,} votes of this project are not counted yet; wait, then send the request again"
+            raise ApiError(503, "too_many_requests", message).with_headers(Retry_After="5")
         return known.project
 
     def forget(self, name: str) -> None:
@@ -130,21 +147,32 @@ class VoteValidator:
         self._known.pop(name, None)
 
     def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
-        """The project's names now, with those that the batch would add."""
-        project = self._store.project(name)
-        jurors, labels = self._store.accepted_names(project.id)
-        if project.labels is not None:
-            allowed = [label_text(label) for label in project.labels]
-            for place, label in enumerate(batch.labels):
-                if label not in allowed:
-                    message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed)}"
-                    raise ApiError(422, "bad_vote", message)
-        all_jurors, all_labels = jurors.union(batch.jurors), labels.union(batch.labels)
-        if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
+        """The project now, and its names with those that the batch would add."""
+        try:
+            project, before = self._store.project(name), self._known.get(name)
+        except NoProject:
+            self.forget(name)
+            raise
+        allowed = None if project.labels is None else dict.fromkeys(map(label_text, project.labels))
+        for place, label in enumerate(batch.labels if allowed is not None else ()):
+            if label not in (allowed or ()):
+                message = f"vote {place}: label {label:.60} is not one of the project: {', '.join(allowed or ())}"
+                raise ApiError(422, "bad_vote", message)
+        if before is not None and before.project.id == project.id:
+            jurors, labels = before.jurors, before.labels
+        else:
+            jurors, labels = frozenset(), frozenset()
+        if not (jurors.issuperset(batch.jurors) and labels.issuperset(batch.labels)):
+            known_jurors, known_labels = self._store.accepted_names(project.id)
+            jurors, labels = known_jurors.union(batch.jurors), known_labels.union(batch.labels)
+        if len(labels) > (most := min(self._limits.labels, MOST_LABELS)):
             _refuse_many("labels", most, "if these are scores or free text, group them first")
-        if len(all_jurors) > self._limits.jurors:
+        if len(jurors) > self._limits.jurors:
             _refuse_many("jurors", self._limits.jurors, "send some of them to another project")
-        known = self._known[name] = _KnownNames(project, all_jurors, all_labels)
+        known = _KnownNames(project, jurors, labels, None if allowed is None else frozenset(allowed), time.monotonic())
+        if len(self._known) > self._limits.projects:  # many were deleted
+            self._known.clear()
+        self._known[name] = known
         return known
 
 
@@ -204,6 +232,7 @@ def votes_of_log(body: bytes, tool: str) -> PostedBatch:
 
 votes_router = APIRouter(prefix="/v1/projects", tags=["votes"])
 
+_PATIENCE = 8.0  #: seconds until a batch is written or refused; with a key's check and the write, clients wait for 30
 _LARGE = 1 << 18  #: bytes that would keep other requests waiting while they are read
 _NAME = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 500}, {"type": "integer"}]}
 _LABEL = {"anyOf": [*_NAME["anyOf"], {"type": "number"}, {"type": "boolean"}]}
@@ -228,17 +257,55 @@ log as JSON"""
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
     body = await request.body()
-    batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
-    state = request.app.state
-    project = await state.validator.project(name, batch)
-    if batch:
+    if len(body) > _LARGE:
+        batch = await to_thread.run_sync(votes_in, body, limiter=request.app.state.parsing)
+    else:
+        batch = votes_in(body)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        for _ in range(3):  # until asyncio has noticed that a connection was closed behind the body
+            await asyncio.sleep(0)
+        await _store(name, batch, request.app.state, gone)
+    finally:
+        gone.cancel()
+    return JSONResponse({"accepted": len(batch)})
+
+
+async def _store(name: str, batch: PostedBatch, state: Any, gone: asyncio.Future[None]) -> None:
+    """Validate a batch and wait until it is on the disk.
+
+    If nobody waits any more, or it takes so long that a client may give up and send the votes again, the batch is taken
+    back: stored after its repetition, it could undo a correction that was sent in between.
+    """
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    for is_retry in (False, True):
         try:
-            await asyncio.wrap_future(state.journal.append(project.id, batch))
+            async with asyncio.timeout_at(until):
+                project = await state.validator.project(name, batch)
+        except TimeoutError:
+            raise StoreUnavailable(f"no response within {_PATIENCE:g} s") from None
+        if gone.done():
+            raise ApiError(400, "bad_request", "the connection closed before the votes were stored")
+        if not batch:
+            return
+        future = state.journal.append(project.id, batch)
+        written = asyncio.wrap_future(future)
+        await asyncio.wait({gone, written}, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED)
+        if not written.done() and future.cancel():
+            raise StoreUnavailable("too many requests are waiting")
+        try:
+            await written
+            return
         except NoProject:  # deleted, and perhaps made again, since this process last read it
             state.validator.forget(name)
-            again = await state.validator.project(name, batch)
-            await asyncio.wrap_future(state.journal.append(again.id, batch))
-    return JSONResponse({"accepted": len(batch)})
+            if is_retry:
+                raise
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def votes_in(body: bytes) -> PostedBatch:

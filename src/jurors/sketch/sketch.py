@@ -248,10 +248,13 @@ class Sketch:
     def from_json(cls, text: str) -> Sketch:
         """The inverse of `to_json`."""
         try:
-            return cls.from_dict(json.loads(text))
+            document = json.loads(text)
         except json.JSONDecodeError as error:
             message = f"the JSON is broken or cut short in line {error.lineno} ({error.msg})"
             raise VotesError(message, code="damaged") from None
+        except ValueError:  # Python reads no number of more than 4,300 digits
+            raise VotesError("the JSON has a number with too many digits", code="damaged") from None
+        return cls.from_dict(document)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:

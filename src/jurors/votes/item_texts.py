@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
@@ -15,7 +14,7 @@ from jurors.votes.io.sources import Source, shown_source
 from jurors.votes.layout import ITEM_WORDS, find_column, guess_column, quoted_names
 from jurors.votes.read import clean_cells, open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import as_text
+from jurors.votes.readers.base import as_text, parse_json
 from jurors.votes.table import Votes
 
 _MOST_SHOWN = 40  # characters of a text in a message
@@ -193,7 +192,7 @@ def _texts_of_table(table: SourceTable, item: int | None, columns: Sequence[int]
         for item_cell, (_, *texts) in zip(names, rows, strict=True):
             if item_cell is not None or item is None:
                 cleaned = [text and how(text) for text, how in zip(texts, clean, strict=True)]
-                parsed = tuple(as_text(json.loads(t[1:]) if t and t.startswith("\0") else t) for t in cleaned)
+                parsed = tuple(as_text(parse_json(t[1:].encode()) if t and t.startswith("\0") else t) for t in cleaned)
                 key = str(row) if item is None else plain(str(item_cell))
                 if (known := by_item.setdefault(key, parsed)) != parsed:
                     one, two = next((a, b) for a, b in zip(known, parsed, strict=True) if a != b)

@@ -197,7 +197,9 @@
     if (view !== views) return;
     const labels = about.labels.length ? `; labels ${about.labels.map(String).join(", ")}` : "";
     byId("about").textContent = `${times(about.items, "item")}, ${times(about.votes, "vote")}, ${times(about.jurors, "juror")}${labels}; last vote ${when(about.updated)}`;
-    const mark = JSON.stringify([about.items, about.votes, about.updated, about.alarms]);
+    byId("quarantine").hidden = !about.quarantined;
+    byId("quarantine").textContent = `${times(about.quarantined, "vote")} can't be counted and ${about.quarantined === 1 ? "is" : "are"} in quarantine. Run jurors store quarantine to see why, and to replay or drop them.`;
+    const mark = JSON.stringify([about.items, about.votes, about.updated, about.alarms, about.quarantined]);
     if (mark === marks.project) return;
     const [[grade, reason], alarms, [history, noHistory]] = await Promise.all([
       orReason(place(name, "grade?max_age=2&partition=false")), get(place(name, "alarms")), orReason(place(name, "history")),
@@ -292,7 +294,9 @@
       link.href = `#/${encodeURIComponent(one.name)}`;
       link.append(isolated(one.name));
       const tag = element("span", one.alarms ? times(one.alarms, "alarm") : "none", `tag ${one.alarms ? "alarm" : "quiet"}`);
-      return line(cell("th", link), cell("td", tag), cell("td", one.items.toLocaleString("en"), "n"),
+      const state = cell("td", tag);
+      if (one.quarantined) state.append(" ", element("span", `${times(one.quarantined, "vote")} in quarantine`, "tag warning"));
+      return line(cell("th", link), state, cell("td", one.items.toLocaleString("en"), "n"),
         cell("td", one.votes.toLocaleString("en"), "n"), cell("td", String(one.jurors), "n"), cell("td", when(one.updated)));
     }));
     document.documentElement.dataset.shown = "projects";

@@ -297,6 +297,10 @@ class SourceTable:
                 return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
             except RecursionError:
                 raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
+            except ValueError:
+                where = f"column {self.names[columns[0]]!r}" if len(columns) == 1 else "the file"
+                problem = f"{where} has a whole number of more than 4,300 digits; write it as text, in quotation marks"
+                raise VotesError(problem, code="damaged") from None
         if kind == "text" and any(self.types[k] == "CSV" for k in columns):
             # apostrophes keep spreadsheets from computing cells
             quoted = any(value is not None and value[:1] == "'" for value in values)
