@@ -100,3 +100,15 @@ def test_ratings_are_taken_for_labels_and_it_says_so_once(tmp_path: Path) -> Non
     assert status in (0, 3)
     assert out.count("note: taken for labels without order") == 1
     assert "taken for" not in run(tmp_path / "ratings.csv", "--once", "-q")[1]
+
+
+def test_sigterm_ends_it_quietly_with_its_state_saved(votes: Path, tmp_path: Path) -> None:
+    options = ["--state", str(tmp_path / "s.json"), "--every", "60", "--min-score", "0.99"]
+    command = [sys.executable, "-m", "jurors", "watch", str(votes), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()  # the first poll is done
+    process.terminate()
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, b"")
+    assert Monitor.load(tmp_path / "s.json").items == 300

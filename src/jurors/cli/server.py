@@ -197,7 +197,8 @@ def watch(
 ) -> None:  # fmt: skip
     """Grade the jurors of a growing FILE: a file of votes, a folder of logs, or - for standard input.
 
-    Ends at the end of standard input, or with --once. The exit status is 3 if an alarm is active.
+    Ends at the end of standard input, or with --once; the exit status is then 3 if an alarm is active. Ctrl-C and
+    SIGTERM end it with status 0.
     """
     from jurors.monitor import Monitor
     from jurors.options import Reading
@@ -229,8 +230,8 @@ def watch(
     )
     watcher.resume()
     with make_display(format_, watcher.name, quiet=quiet) as show:
-        watch_source(watcher, show, every=every, once=once)
-    if watcher.alarms.above_notes:
+        is_done = watch_source(watcher, show, every=every, once=once)
+    if is_done and watcher.alarms.above_notes:
         raise click.exceptions.Exit(ALARM_STATUS)
 
 
