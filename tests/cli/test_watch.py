@@ -47,12 +47,12 @@ def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path)
 
 @pytest.mark.slow
 def test_who_takes_their_time_does_not_seem_silent(tmp_path: Path) -> None:
-    path, frame = tmp_path / "votes.csv", simulate(900, jurors=5, seed=2).votes.to_frame()
-    slow = frame[(frame["juror"] != "5") | (frame["item"].astype(int) < 700)]
+    path, frame = tmp_path / "votes.csv", simulate(1300, jurors=5, seed=2).votes.to_frame()
+    slow = frame[(frame["juror"] != "5") | (frame["item"].astype(int) < 800)]
     slow.to_csv(path, index=False)
     status, out, _ = run(path, "--once", "-q", "--window", "100")
     assert (status, "5 votes on" in out) == (3, True)
-    assert run(path, "--once", "-q", "--window", "100", "--settle", "250") == (0, "", "")
+    assert run(path, "--once", "-q", "--window", "100", "--settle", "500") == (0, "", "")
 
 
 def test_quiet_tells_alarms_only(votes: Path) -> None:

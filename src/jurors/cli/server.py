@@ -174,7 +174,11 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="Seconds between two polls.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              metavar="X", help="False-alarm rate of drift over the whole stream, for independent items.")  # fmt: skip
+              metavar="X", help="False-alarm rate of drift over the whole stream, for independent blocks.")  # fmt: skip
+@click.option("--block", default="auto", show_default=True, metavar="SIZE",
+              help="Items (50) or time (1d) of a block that is independent of the next; 1: items are.")  # fmt: skip
+@click.option("--expect", multiple=True, type=click.Choice(("prevalence", "silence")),
+              help="A change that is expected and raises no alarm; repeatable.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Leave the newest N items out of drift detection, for jurors that vote late.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Save the state here, and resume from it.")
@@ -192,8 +196,8 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 @click.option("-q", "--quiet", is_flag=True, help="Print alarms only.")
 def watch(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
-    alpha: float, settle: int, state: str | None, once: bool, program: str | None, webhook: str | None,
-    webhook_private: bool, format_: str, quiet: bool,
+    alpha: float, block: str, expect: tuple[str, ...], settle: int, state: str | None, once: bool, program: str | None,
+    webhook: str | None, webhook_private: bool, format_: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Grade the jurors of a growing FILE: a file of votes, a folder of logs, or - for standard input.
 
@@ -222,7 +226,7 @@ def watch(
     watcher = Watcher(
         source_of(source.files, reading, time),
         "standard input" if source.files[0] == "-" else source.files[0],
-        Monitor(window, labels=reading.labels, alpha=alpha, settle=settle),
+        Monitor(window, labels=reading.labels, alpha=alpha, block=block, expect=expect, settle=settle),
         NotificationQueue(receivers),
         limits=limits,
         grading=grading,

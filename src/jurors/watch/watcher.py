@@ -28,6 +28,8 @@ from jurors.results import escape_text, json_ready
 from jurors.watch.notify import AlarmState, Event, NotificationQueue
 from jurors.watch.sources import SourceProblem, Vote, VoteSource
 
+_AT_ONCE = 500  # votes that are counted before drift is tested: what is counted together has no order
+
 
 @dataclass
 class PollResult:
@@ -77,7 +79,9 @@ class Watcher:
         """
         new, self._consistent = 0, False
         for batch in self.source.batches(ended=ended):
-            new += self._count(batch)
+            for start in range(0, len(batch), _AT_ONCE):
+                new += self._count(batch[start : start + _AT_ONCE])
+                self.monitor.alarms()
             self._changed, self._consistent = self._changed or bool(batch), True
             self.save()
             self._consistent = False
@@ -163,8 +167,9 @@ class Watcher:
                 f"this state file belongs to {watch['source']}, not to {self.name}; use one --state for each source"
             )
         now = self.monitor
-        for name, value in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
-            if (stored := document[name]) != value:
+        options = {"window": str(now.window), "alpha": now.alpha, "settle": now.settle, "block": now.block}
+        for name, value in (options | {"expect": list(now.expect)}).items():
+            if (stored := document.get(name, value)) != value:
                 problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
                 raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
         self.monitor = Monitor.from_dict(document)
