@@ -221,15 +221,15 @@ HARMFUL: dict[str, tuple[int, Callable[[np.random.Generator, int], Integers]]] =
 }  # fmt: skip
 
 
-def kinds(streams: int, only: str | None, widths: list[int]) -> None:
+def kinds(begin: int, streams: int, only: str | None, widths: list[int]) -> None:
     """Streams of every kind that raise an alarm, with three choices of the block."""
-    print(f"{LENGTH:,} items, {streams} streams of a kind; harmful ones change after {TURN:,} items")
+    print(f"{LENGTH:,} items, {streams - begin} streams of a kind; harmful ones change after {TURN:,} items")
     print(
         "false alarms, then changes noticed and their median delay in items: with block 1, as stated, auto", flush=True
     )
     for name, (block, make) in {**HARMLESS, **HARMFUL}.items():
         for width in widths if only in (None, name) else ():
-            drawn = [make(np.random.default_rng([31, width, k, len(name)]), width) for k in range(streams)]
+            drawn = [make(np.random.default_rng([31, width, k, len(name)]), width) for k in range(begin, streams)]
             text = f"{name:24}{width:>3} jurors, block {block:>3}"
             for choice in (1, block, "auto"):
                 first = np.array([_first_alarm(codes, choice) for codes in drawn])
@@ -402,7 +402,7 @@ def main() -> None:
     if "stable" in asked.tables:
         stable(asked.begin, asked.streams)
     if "kinds" in asked.tables:
-        kinds(asked.streams, asked.only, asked.jurors)
+        kinds(asked.begin, asked.streams, asked.only, asked.jurors)
     if "delays" in asked.tables:
         delays(asked.runs)
 

@@ -10,6 +10,7 @@ import pytest
 
 from jurors._numeric import Integers
 from jurors.errors import OptionError
+from jurors.monitor import Monitor
 from jurors.monitor.drift.detector import Drift, StreamAlarm
 from jurors.monitor.drift.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
 from jurors.monitor.windows import Panes, keys_of
@@ -173,6 +174,43 @@ def test_a_block_of_time_is_looked_at_when_it_is_over() -> None:
     (alarm,) = drift.alarms
     assert (alarm.jurors, alarm.block, alarm.raised % 20) == (("cy",), 20, 0)
     assert Drift.from_dict(json.loads(json.dumps(drift.to_dict()))).to_dict() == drift.to_dict()
+
+
+# -- what people do ---------------------------------------------------------------------------------------------------
+
+
+def _votes(codes: Integers, prefix: str) -> list[tuple[str, str, str]]:
+    cells = [(f"{prefix}{k}", name, row[j]) for k, row in enumerate(codes) for j, name in enumerate(NAMES)]
+    return [(item, name, LABELS[code - 1]) for item, name, code in cells if code]
+
+
+@pytest.mark.slow
+def test_alarms_are_acknowledged_snoozed_and_accepted_and_jurors_retired() -> None:
+    codes, truth = _stream(2000)
+    _worse(codes, truth, 2, 0.5)
+    monitor = Monitor(100, block=1)
+    monitor.learn_many(_votes(codes, "a"))
+    (alarm,) = monitor.pending_alarms()
+    monitor.snooze(alarm.id, 10, by="me")
+    assert monitor.pending_alarms() == []
+    monitor.learn_many(_votes(codes[-10:], "b"))
+    assert monitor.pending_alarms() == [alarm]
+    assert monitor.grade_since(alarm.id).items == pytest.approx(1010, abs=100)
+    monitor.acknowledge(alarm.id, note="new prompt")
+    assert monitor.pending_alarms() == []
+    monitor = Monitor.from_dict(json.loads(json.dumps(monitor.to_dict())))
+    assert not monitor.accept(alarm.id).active
+    assert [entry["event"] for entry in monitor.alarms()[0].history] == ["snoozed", "acknowledged", "accepted"]
+    monitor.learn_many(_votes(codes[1000:], "c"))
+    assert not any(alarm.active for alarm in monitor.alarms())  # the new normal
+    monitor.retire("bob")
+    codes[:, 1] = 0
+    monitor.learn_many(_votes(codes[1000:], "d"))
+    assert not any(alarm.active for alarm in monitor.alarms())  # not even that it is silent
+    with pytest.raises(OptionError, match="there is no alarm 9"):
+        monitor.acknowledge(9)
+    with pytest.raises(OptionError, match="there is no juror 'zoe'"):
+        monitor.retire("zoe")
 
 
 # -- when it is over --------------------------------------------------------------------------------------------------

@@ -405,6 +405,53 @@ class Monitor:
         self._drift.update(panes)
         return list(self._drift.alarms)
 
+    def _watching(self) -> Drift:
+        """The detector, up to date."""
+        self.alarms()
+        if self._drift is None:
+            raise SketchError("there is no item yet", code="no_items")
+        return self._drift
+
+    def pending_alarms(self) -> list[StreamAlarm]:
+        """The alarms that somebody should look at: active, not acknowledged, and not snoozed."""
+        drift = self._watching()
+        return [alarm for alarm in drift.alarms if alarm.is_pending(drift.items, self._now())]
+
+    def _now(self) -> float | None:
+        return None if self._ledger.latest == UNTIMED else self._ledger.latest
+
+    def acknowledge(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Note that somebody takes care of an alarm, by its `id`; it stays active until the stream is back."""
+        return self._watching().handle(alarm, "acknowledged", by=by, note=note)
+
+    def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Put an alarm aside for so many items (500), or so much of the votes' own time ("2h")."""
+        drift, span = self._watching(), check_block(until)
+        if span.by_time and self._now() is None:
+            raise VotesError("votes without times cannot be snoozed by time; give a number of items")
+        ends: dict[str, Any] = {"until": None if span.by_time else drift.items + int(span.size)}
+        ends["until_time"] = (self._now() or 0.0) + span.size if span.by_time else None
+        return drift.handle(alarm, "snoozed", by=by, note=note, **ends)
+
+    def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Take a change for the new normal: its alarm is cleared, and the stream is compared with itself from here."""
+        return self._watching().accept(alarm, by=by, note=note)
+
+    def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
+        """Watch a juror no longer: it raises no alarms, and majorities are formed without it.
+
+        `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
+        """
+        self._watching().retire(juror, replaced_by)
+
+    def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
+        """The grades of the items since the change that an alarm is about."""
+        drift = self._watching()
+        found = next((each for each in drift.alarms if each.id == alarm), None)
+        if found is None:
+            raise OptionError(f"there is no alarm {alarm!r}", code="unknown_name", name="alarm", value=alarm)
+        return grade(drift.sketches(found)[1], **grading)
+
     # -- merging --------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Monitor) -> Monitor:

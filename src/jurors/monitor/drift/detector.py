@@ -163,25 +163,25 @@ def alarm_for(change: DriftChange, subject: str, series: int) -> tuple[Alarm, fl
     labels: tuple[Label, ...] = ()
     if subject == "prevalence":
         labels = (change.labels[most],)
-        kind, level, message = "prevalence_drift", "warning", f"most jurors answer {labels[0]} on {both}"
+        kind, level, message = "prevalence_drift", "warning", f"the majority label is {labels[0]} on {both}"
     elif subject == "pair":
-        message = f"{jurors[0]} and {jurors[1]} agree where one of them differs from most others: {both}"
+        message = f"{jurors[0]} and {jurors[1]} share the label where one of them differs from the majority: {both}"
         kind, level = "pair_drift", "alarm"
     elif subject == "silence":
         kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
     elif subject == "panel":
         kind = "score_drift"
-        message = f"jurors agree with each other on {both}; no single juror explains it"
+        message = f"all jurors agree on {both}; no single juror explains the change"
     else:
         votes = Counter(key[series] for key in change.tuples.elements() if len(key) > series and key[series])
         if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
             labels = (change.labels[next(iter(votes)) - 1],)
             kind, level = "juror_constant", "alarm"
-            message = f"{jurors[0]} has answered only {labels[0]} since item {change.since:,}: {votes.total():,} votes"
+            message = f"{jurors[0]} gives {labels[0]} only, in {votes.total():,} votes since item {change.since:,}"
         else:
-            kind, message = "juror_drift", f"{jurors[0]} agrees with most others on {both}"
+            kind, message = "juror_drift", f"{jurors[0]} agrees with the majority on {both}"
             if abs(moved) < 0.02:
-                message += "; its answers to items of one majority label have changed"
+                message += "; its labels have changed on items of one majority label"
     return Alarm(kind, level, message, moved, jurors, labels, chance=change.chance), *shares
 
 
@@ -236,7 +236,7 @@ def _log_urn_chance(came: Floats, urn: Floats) -> Floats:
 #: of an alarm, as its document has it
 _HISTORY = (
     *("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "block", "active"),
-    *("cleared", "cleared_time", "cleared_by"),
+    *("cleared", "cleared_time", "cleared_by", "history"),
 )
 
 
@@ -262,6 +262,7 @@ class StreamAlarm:
     cleared_time: float | None = None
     cleared_by: int | None = None  #: the alarm that took its place, where one did
     block: float = 1.0  #: how many items counted as one
+    history: list[dict[str, Any]] = field(default_factory=list)  #: what people did: event, item, time, by, note
     back: RecoveryTest | None = field(default=None, repr=False)  #: None: it notes a moment, and needs no clearing
 
     @property
@@ -283,6 +284,15 @@ class StreamAlarm:
     def active(self) -> bool:
         """Whether it was raised and not cleared yet."""
         return self.cleared is None
+
+    def is_pending(self, items: int, time: float | None) -> bool:
+        """Whether somebody should look at it, after so many items: active, not acknowledged, and not snoozed."""
+        if not self.active or not self.history:
+            return self.active
+        last = self.history[-1]
+        if last["event"] != "snoozed":
+            return False
+        return bool(items >= last["until"] if last["until_time"] is None else (time or 0.0) >= last["until_time"])
 
     @property
     def advice(self) -> str:
@@ -353,7 +363,7 @@ class Drift:
     >>> drift = Drift(jurors=list("abcde"), labels=["yes", "no"])
     >>> for alarm in drift.follow(np.where(wrong, 3 - truth[:, None], truth[:, None])):
     ...     print(alarm.alarm.message)
-    d agrees with most others on 61% of items since item 1,983, 89% before
+    d agrees with the majority on 61% of items since item 1,983, 89% before
     """
 
     def __init__(
@@ -376,6 +386,8 @@ class Drift:
         self._provisional: set[tuple[str, int]] = set()  # series whose dependence cannot be measured yet
         self._measured = 0  # blocks when that was last tried
         self._began: float | None = None  # the time at which the block began
+        self.retired: set[str] = set()  #: jurors who are no longer watched
+        self._announced: set[str] = set()  # jurors who take the place of one
         self.sizes: dict[tuple[str, int], float] = {}  #: series -> how many items count as one, where it is measured
         self.jurors, self.labels = list(jurors), list(labels)
         self.alarms: list[StreamAlarm] = []
@@ -522,13 +534,49 @@ class Drift:
                 watched = WatchedSeries(now, len(self.labels), by_label="prevalence" in self.expect)
                 starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
             self._origins |= dict.fromkeys(starting, self._segments.borders)
-            for name in jurors[before:]:
+            for name in (name for name in jurors[before:] if name not in self._announced):
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
                 self._add_note(
                     Alarm("new_label", "warning", f"label {label} appears for the first time", labels=(label,))
                 )
         self.jurors, self.labels = list(jurors), list(labels)
+        self._rebuild()
+
+    # -- what people do ---------------------------------------------------------------------------------------------
+
+    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
+        """Note in an alarm's history what somebody did about it; OptionError where there is no such alarm."""
+        alarm = next((alarm for alarm in self.alarms if alarm.id == number), None)
+        if alarm is None:
+            message = f"there is no alarm {number!r}; there are {len(self.alarms)}, numbered from 1"
+            raise OptionError(message, code="unknown_name", name="id", value=number)
+        alarm.history.append({"event": event, "item": self.items, "time": self._segments.open.time, **details})
+        return alarm
+
+    def accept(self, number: int, **details: Any) -> StreamAlarm:
+        """Clear an alarm, and watch every series anew from here on: the change is the new normal."""
+        alarm = self.handle(number, "accepted", **details)
+        if alarm.active:
+            alarm.clear(self.items, self._segments.open.time)
+            self._segments.close()
+            watched = self._segments.watched
+            every = ((subject, series) for subject in SUBJECTS for series in watched.series(subject))
+            self._origins |= dict.fromkeys(every, self._segments.borders)
+            self._rebuild()
+        return alarm
+
+    def retire(self, juror: str, replaced_by: str | None = None) -> None:
+        """Watch a juror no longer, and clear its alarms; one that takes its place is no surprise."""
+        if juror not in self.jurors:
+            message = f"there is no juror {juror!r}; there are {', '.join(self.jurors) or 'none yet'}"
+            raise OptionError(message, code="unknown_name", name="juror", value=juror)
+        self.retired.add(juror)
+        self._announced |= set() if replaced_by is None else {replaced_by}
+        for alarm in self.active:
+            if juror in alarm.jurors:
+                self.handle(alarm.id, "retired", juror=juror)
+                alarm.clear(self.items, self._segments.open.time)
         self._rebuild()
 
     # -- alarms -----------------------------------------------------------------------------------------------------
@@ -546,6 +594,9 @@ class Drift:
                     self.sizes.pop(series, None)
                 self._provisional.clear()
             self._measured = self._segments.history.closed
+            gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
+            resting |= {(subject, juror) for subject in ("juror", "silence") for juror in gone}
+            resting |= {("pair", k) for k, pair in enumerate(watched.pairs) if gone & set(pair)}
             for alarm in self.active:
                 if alarm.reason == "pair_drift":
                     resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
@@ -624,8 +675,9 @@ class Drift:
         self._origins |= dict.fromkeys(((subject, each) for each in restarted), self._segments.borders)
 
     def _culprits(self) -> set[int]:
-        """Jurors under an alarm of their own."""
-        return {test.culprit for test in self._recovery_tests() if test.culprit is not None}
+        """Jurors under an alarm of their own, and retired ones."""
+        gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
+        return gone | {test.culprit for test in self._recovery_tests() if test.culprit is not None}
 
     def _recovery_tests(self) -> list[RecoveryTest]:
         return [alarm.back for alarm in self.active if alarm.back]
@@ -661,6 +713,8 @@ class Drift:
             "late": self.late,
             "block": self.block,
             "expect": self.expect,
+            "retired": sorted(self.retired),
+            "announced": sorted(self._announced),
             "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
             "sizes": [[subject, series, size] for (subject, series), size in self.sizes.items()],
             "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
@@ -674,6 +728,7 @@ class Drift:
         """The inverse of `to_dict`."""
         names = {"jurors": document["jurors"], "labels": document["labels"]}
         drift = cls(document["alpha"], block=document.get("block", "auto"), expect=document.get("expect", ()), **names)
+        drift.retired, drift._announced = set(document.get("retired", ())), set(document.get("announced", ()))
         if blocks := document.get("blocks"):
             drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
         drift.sizes = {(subject, series): size for subject, series, size in document.get("sizes", ())}
