@@ -1,9 +1,12 @@
-"""How often a stable stream rings, looked at after every item, and how soon a change is told.
+"""How often a stable stream raises an alarm, checked after every item, and how soon a change does.
 
     stable   streams on which nothing changes: juries of 5 and 10 simulated jurors who share difficult items (so their
              errors are correlated), and real juries whose items are drawn again (from the folder that JURORS_DATA
              names). How many ever ring: `Drift`, and a z-test at every item that takes 1.96 for 5%, of one series only:
              the first juror's agreement with the majority of the others, first half against second.
+    kinds    twelve kinds of harmless streams, whose items depend on each other, and six harmful ones, with 3, 5 and 10
+             jurors: how many streams raise an alarm if items count as independent (block 1), if the block is stated,
+             and if it is measured (auto); of harmful ones, items from the change to the alarm.
     delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 5,000 items: the first
              juror's accuracy falls, prevalence shifts, the second juror begins to copy the first on a share of items.
              Median and 90%, how many were told within 5,000 items, how many of the first alarms name the right juror,
@@ -11,14 +14,15 @@
              Hinkley's test, told which juror to look at and tuned so that 5% of stable streams of that length ring:
              what one series costs whose juror, direction and jury are known.
 
-Run: python benchmarks/monitor_alarms.py [stable|delays ...] [--begin N] [--streams N (200)] [--runs N (50)]
+Run: python benchmarks/monitor_alarms.py [stable|kinds|delays ...] [--begin N] [--streams N (200)] [--runs N (50)]
+                                         [--only KIND] [--jurors N ...]
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -84,6 +88,168 @@ def agrees(codes: Integers, juror: int = 0) -> Integers:
     watched = WatchedSeries(codes.shape[1], int(codes.max()))
     both = watched.parts["agrees"].of(watched.cells(codes))[:, juror, 0]
     return both[both.any(axis=1), 1]
+
+
+# -- kinds of streams -------------------------------------------------------------------------------------------------
+
+LENGTH, TURN = 6_000, 3_000  # items of a stream of a kind, and up to its change
+
+
+def runs(rng: np.random.Generator, items: int, length: float, *, fixed: bool = False) -> Integers:
+    """The number of the run that each item is in; runs have this length, or one that varies around it."""
+    if fixed:
+        return np.arange(items) // int(length)
+    return np.cumsum(rng.random(items) < 1 / length)
+
+
+def level(rng: np.random.Generator, run: Integers, low: float, high: float) -> Floats:
+    """A level for each run, drawn between two, by item."""
+    drawn: Floats = rng.uniform(low, high, int(run.max()) + 1)[run]
+    return drawn
+
+
+def panel(
+    rng: np.random.Generator,
+    width: int,
+    items: int = LENGTH,
+    *,
+    yes: Floats | float = 0.4,
+    right: Floats | float = 0.85,
+) -> Integers:
+    """Items x jurors; `yes` and `right` by item, or `right` by item and juror."""
+    truth = np.where(rng.random(items) < yes, 1, 2)[:, None]
+    accuracy = np.broadcast_to(np.reshape(right, (-1, 1)) if np.ndim(right) == 1 else right, (items, width))
+    return np.where(rng.random((items, width)) < accuracy, truth, 3 - truth)
+
+
+def _absent(rng: np.random.Generator, codes: Integers, run: Integers, share: float) -> Integers:
+    """Each juror gets only some of the runs; at least three do."""
+    away = rng.random((int(run.max()) + 1, codes.shape[1])) < share
+    order = np.argsort(rng.random(away.shape), axis=1)
+    away[np.arange(len(away))[:, None], order[:, :3]] = False
+    if codes.shape[1] == 3:  # two of three
+        away[np.arange(len(away)), order[:, 0]] = rng.random(len(away)) < share
+    return np.where(away[run], 0, codes)
+
+
+def _bursts(rng: np.random.Generator, codes: Integers) -> Integers:
+    codes = codes.copy()
+    for juror in range(codes.shape[1]):
+        for start in np.flatnonzero(rng.random(len(codes)) < 1 / 1500):
+            codes[start : start + rng.integers(20, 80), juror] = 0
+    return codes
+
+
+def _copies(rng: np.random.Generator, width: int) -> Integers:
+    """Every item comes 1 to 20 times in a row, with the same votes but for a few."""
+    run = runs(rng, LENGTH, 10)
+    first = panel(rng, width, int(run.max()) + 1)[run]
+    return np.where(rng.random(first.shape) < 0.03, 3 - first, first)
+
+
+def _cycle(items: int, length: int) -> Floats:
+    return np.asarray(np.sin(2 * np.pi * np.arange(items) / length))
+
+
+def _wave(rng: np.random.Generator, items: int, length: float) -> Floats:
+    """A level that wanders around 0, with a memory of so many items."""
+    from scipy.signal import lfilter
+
+    keep = 1 - 1 / length
+    return np.asarray(lfilter([np.sqrt(1 - keep**2)], [1, -keep], rng.normal(size=items)))
+
+
+#: kind -> the block that is stated, and a stream of it
+HARMLESS: dict[str, tuple[int, Callable[[np.random.Generator, int], Integers]]] = {
+    "independent items": (1, lambda rng, width: panel(rng, width)),
+    "shared difficulty": (1, lambda rng, width: simulated(rng, LENGTH, width)),
+    "topics in runs": (200, lambda rng, width: panel(rng, width, yes=level(rng, runs(rng, LENGTH, 40), 0.1, 0.9))),
+    "hard topics in runs": (
+        200, lambda rng, width: panel(rng, width, right=level(rng, runs(rng, LENGTH, 40), 0.65, 0.98))
+    ),
+    "jurors by topic": (200, lambda rng, width: _by_topic(rng, width)),
+    "batches for some": (
+        25, lambda rng, width: _absent(rng, panel(rng, width), runs(rng, LENGTH, 25, fixed=True), 0.5)
+    ),
+    "shifts": (400, lambda rng, width: _absent(rng, panel(rng, width), runs(rng, LENGTH, 200, fixed=True), 0.4)),
+    "bursts of missing": (200, lambda rng, width: _bursts(rng, panel(rng, width))),
+    "near-copies": (50, _copies),
+    "uploads": (
+        100, lambda rng, width: panel(rng, width, yes=level(rng, runs(rng, LENGTH, 100, fixed=True), 0.2, 0.6))
+    ),
+    "daily cycle": (500, lambda rng, width: panel(rng, width, yes=0.4 + 0.15 * _cycle(LENGTH, 500))),
+    "wandering": (
+        400, lambda rng, width: panel(rng, width, right=np.clip(0.85 + 0.06 * _wave(rng, LENGTH, 60), 0.55, 1.0))
+    ),
+}  # fmt: skip
+
+
+def _by_topic(rng: np.random.Generator, width: int) -> Integers:
+    """Each juror is better at some topics than at others."""
+    topic = level(rng, runs(rng, LENGTH, 40), 0, 8).astype(int)
+    return panel(rng, width, right=rng.uniform(0.7, 0.97, (8, width))[topic])
+
+
+def _worse(rng: np.random.Generator, width: int, codes: Integers) -> Integers:
+    """The first juror guesses on 40% of items after the turn."""
+    guess = (rng.random(len(codes)) < 0.4) & (np.arange(len(codes)) >= TURN)
+    codes[guess, 0] = rng.integers(1, 3, int(guess.sum()))
+    return codes
+
+
+def _follower(rng: np.random.Generator, width: int) -> Integers:
+    codes = panel(rng, width)
+    codes[TURN:, 1] = codes[TURN:, 0]
+    return codes
+
+
+def _silent(rng: np.random.Generator, width: int) -> Integers:
+    codes = _bursts(rng, panel(rng, width))
+    codes[TURN:, 0] = 0
+    return codes
+
+
+HARMFUL: dict[str, tuple[int, Callable[[np.random.Generator, int], Integers]]] = {
+    "worse juror": (25, lambda rng, width: _worse(rng, width, panel(rng, width))),
+    "worse, topics in runs": (
+        200, lambda rng, width: _worse(rng, width, panel(rng, width, yes=level(rng, runs(rng, LENGTH, 40), 0.1, 0.9)))
+    ),
+    "worse, near-copies": (50, lambda rng, width: _worse(rng, width, _copies(rng, width))),
+    "follower": (25, _follower),
+    "prevalence": (25, lambda rng, width: panel(rng, width, yes=np.where(np.arange(LENGTH) < TURN, 0.35, 0.55))),
+    "silent, bursts": (50, _silent),
+}  # fmt: skip
+
+
+def kinds(begin: int, streams: int, only: str | None, widths: list[int]) -> None:
+    """Streams of every kind that raise an alarm, with three choices of the block."""
+    print(f"{LENGTH:,} items, {streams - begin} streams of a kind; harmful ones change after {TURN:,} items")
+    print(
+        "false alarms, then changes noticed and their median delay in items: with block 1, as stated, auto", flush=True
+    )
+    for name, (block, make) in {**HARMLESS, **HARMFUL}.items():
+        for width in widths if only in (None, name) else ():
+            drawn = [make(np.random.default_rng([31, width, k, len(name)]), width) for k in range(begin, streams)]
+            text = f"{name:24}{width:>3} jurors, block {block:>3}"
+            for choice in (1, block, "auto"):
+                first = np.array([_first_alarm(codes, choice) for codes in drawn])
+                change = TURN if name in HARMFUL else LENGTH
+                late = first[(first >= change) & np.isfinite(first)] - change
+                text += f"  |{(first < change).sum():>3}"
+                text += f" {len(late):>3} {_items(float(np.median(late)) if len(late) else np.inf, 5)}" * (
+                    change == TURN
+                )
+            print(text, flush=True)
+
+
+def _first_alarm(codes: Integers, block: int | str) -> float:
+    """The item at which the first alarm was raised; infinite where none was."""
+    labels = [f"label {k}" for k in range(1, int(codes.max()) + 1)]
+    drift = Drift(jurors=[f"juror {k}" for k in range(codes.shape[1])], labels=labels, block=block)
+    for start in range(0, len(codes), 200):
+        if alarms := drift.follow(codes[start : start + 200]):
+            return float(alarms[0].raised)
+    return np.inf
 
 
 # -- the others -------------------------------------------------------------------------------------------------------
@@ -230,9 +396,13 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--begin", type=int, default=0, help="the first stream: 200 may be run in parts")
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--only", help="one kind of streams")
+    parser.add_argument("--jurors", type=int, nargs="+", default=[3, 5, 10])
     asked = parser.parse_args()
     if "stable" in asked.tables:
         stable(asked.begin, asked.streams)
+    if "kinds" in asked.tables:
+        kinds(asked.begin, asked.streams, asked.only, asked.jurors)
     if "delays" in asked.tables:
         delays(asked.runs)
 

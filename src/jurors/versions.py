@@ -11,7 +11,7 @@ from pathlib import Path
 VERSION = "0.2.0"  #: of the package
 DOCUMENT = 2  #: of JSON documents, their key `schema`: grows when a key goes or changes its meaning
 SKETCH = 1  #: of sketch files
-SNAPSHOT = 1  #: of a monitor's snapshots, those of `jurors watch`, too
+SNAPSHOT = 2  #: of a monitor's snapshots, those of `jurors watch`, too
 INTERFACE = 1  #: of the server's interface: its paths begin with /v1
 TABLES = 3  #: of a server's tables and of backups: so many steps of `serve/database.py`
 

@@ -47,12 +47,12 @@ def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path)
 
 @pytest.mark.slow
 def test_who_takes_their_time_does_not_seem_silent(tmp_path: Path) -> None:
-    path, frame = tmp_path / "votes.csv", simulate(900, jurors=5, seed=2).votes.to_frame()
-    slow = frame[(frame["juror"] != "5") | (frame["item"].astype(int) < 700)]
+    path, frame = tmp_path / "votes.csv", simulate(1300, jurors=5, seed=2).votes.to_frame()
+    slow = frame[(frame["juror"] != "5") | (frame["item"].astype(int) < 800)]
     slow.to_csv(path, index=False)
     status, out, _ = run(path, "--once", "-q", "--window", "100")
     assert (status, "5 votes on" in out) == (3, True)
-    assert run(path, "--once", "-q", "--window", "100", "--settle", "250") == (0, "", "")
+    assert run(path, "--once", "-q", "--window", "100", "--settle", "500") == (0, "", "")
 
 
 def test_quiet_tells_alarms_only(votes: Path) -> None:
@@ -100,3 +100,15 @@ def test_ratings_are_taken_for_labels_and_it_says_so_once(tmp_path: Path) -> Non
     assert status in (0, 3)
     assert out.count("note: taken for labels without order") == 1
     assert "taken for" not in run(tmp_path / "ratings.csv", "--once", "-q")[1]
+
+
+def test_sigterm_ends_it_quietly_with_its_state_saved(votes: Path, tmp_path: Path) -> None:
+    options = ["--state", str(tmp_path / "s.json"), "--every", "60", "--min-score", "0.99"]
+    command = [sys.executable, "-m", "jurors", "watch", str(votes), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()  # the first poll is done
+    process.terminate()
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, b"")
+    assert Monitor.load(tmp_path / "s.json").items == 300

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import betaln
 
+from jurors.monitor.drift.blocks import log_block_evidence
 from jurors.monitor.drift.evidence import CHANGES, LEARNED, least_log_bet, log_ceiling, log_evidence
 
 Shares = tuple[Fraction, ...]
@@ -91,6 +92,22 @@ def test_the_mean_is_one_for_the_bet_and_at_most_one_for_the_evidence_exactly(ca
     assert sum(map(mul, chances, bets)) == 1
     assert all(each <= bet for each, bet in zip(evidence, bets, strict=True))
     assert sum(map(mul, chances, evidence)) <= 1
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 9)])
+@pytest.mark.parametrize("alike", [0, Fraction(1, 2), 1])
+def test_the_mean_of_block_evidence_is_at_most_one_however_items_depend_on_each_other_in_a_block(
+    share: Fraction, alike: Fraction
+) -> None:
+    """Blocks of two items, alike with this chance or else independent; three blocks before the border, two after."""
+    chance = {0: (1 - alike) * (1 - share) ** 2 + alike * (1 - share), 1: 2 * (1 - alike) * share * (1 - share)}
+    chance[2] = 1 - chance[0] - chance[1]
+    mean = Fraction(0)
+    for blocks in product((0, 1, 2), repeat=5):
+        before, after = ([sum(part), 2 * len(part) - sum(part)] for part in (blocks[:3], blocks[3:]))
+        evidence = exp(float(log_block_evidence(np.array(before), np.array(after), 2)))
+        mean += prod((chance[each] for each in blocks), start=Fraction(1)) * Fraction(evidence)
+    assert mean <= 1
 
 
 counts = st.lists(st.integers(0, 2000), min_size=2, max_size=2).map(np.array)

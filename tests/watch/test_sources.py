@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from jurors import VotesError
 from jurors.errors import OptionError
 from jurors.options import Reading
 from jurors.votes.readers import Records
-from jurors.watch.sources import Rows, Tail, source_of, votes_of
+from jurors.watch.sources import Position, Rows, Tail, source_of, votes_of
 
 # -- growing files ------------------------------------------------------------------------------------------------
 
@@ -49,10 +49,28 @@ def read(tail: Tail, polls: int = 8) -> list[str]:
     return [line.decode().strip() for _ in range(polls) for _, line in tail.lines()]
 
 
-def restarted(tail: Tail, polls: int = 8) -> tuple[list[str], list[str]]:
-    """The lines and notices after a restart, when only the position is left."""
-    with closing(Tail(tail.path, replace(tail.position))) as later:
-        return read(later, polls), later.notices
+def restarted(tail: Tail, runs: int = 1) -> tuple[list[str], list[str]]:
+    """The lines and notices of some runs, with nothing between them but the state."""
+    lines, notices = list[str](), list[str]()
+    for _ in range(runs):
+        tail.close()
+        tail.positions = [Position(**position.to_dict()) for position in tail.positions]
+        lines += read(tail, 1)
+        notices += tail.notices
+        tail.notices.clear()
+    return lines, notices
+
+
+def rotate(path: Path, packed: Any = None, first: int = 1) -> None:
+    """As logrotate does: numbers grow by one; with `delaycompress`, only the second and older are compressed."""
+    for old in sorted(path.parent.glob("*.jsonl.*"), reverse=True):
+        number, *ending = old.name.removeprefix(f"{path.name}.").split(".")
+        old.rename(path.with_name(".".join([path.name, str(int(number) + 1), *ending])))
+    path.rename(path.with_name(f"{path.name}.1"))
+    last = path.with_name(f"{path.name}.{first}")
+    if packed is not None and last.exists():
+        last.with_name(f"{last.name}.gz").write_bytes(packed(last.read_bytes()))
+        last.unlink()
 
 
 def test_a_half_written_line_waits_for_its_end_and_a_whole_record_does_not(path: Path, tail: Tail) -> None:
@@ -68,43 +86,71 @@ def test_a_half_written_line_waits_for_its_end_and_a_whole_record_does_not(path:
     assert read(tail) == ["", "last"]
 
 
-def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, followed: Tail) -> None:
+def test_a_file_that_was_moved_away_is_followed_beside_the_new_one(path: Path, followed: Tail) -> None:
     moved = path.rename(path.with_name(path.name + ".1"))
     append(moved, "3\nhalf")  # its writer has not noticed
     append(path, "4\n")
-    assert read(followed) == ["3", "half", "4"]
+    assert read(followed, 1) == ["3", "4"]
+    append(moved, " a line\n5")
+    assert read(followed) == ["half a line", "5"]
+    assert len(followed.positions) == 1
 
 
-def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, followed: Tail) -> None:
-    for k in (3, 4, 5):  # three rotations
-        append(path, f"{k}\n")
-        for old in (2, 1):
-            numbered = path.with_name(f"{path.name}.{old}")
-            if numbered.exists():
-                numbered.rename(path.with_name(f"{path.name}.{old + 1}"))
-        path.rename(path.with_name(path.name + ".1"))
-    append(path, "6\n")
-    assert restarted(followed, 40)[0] == ["3", "4", "5", "6"]
+@pytest.mark.parametrize("packed, first", [(None, 1), (gzip.compress, 1), (gzip.compress, 2)])
+@pytest.mark.parametrize("gap", [1, 3], ids=["each day", "after three days"])
+def test_no_line_is_lost_or_doubled_by_rotation_between_runs(
+    path: Path, followed: Tail, packed: Any, first: int, gap: int
+) -> None:
+    lines, day = list[str](), 3
+    for _ in range(3):
+        for _ in range(gap):
+            append(path, f"{day}\n")
+            rotate(path, packed, first)
+            append(path, f"{day + 1}\n")
+            day += 2
+        new, notices = restarted(followed)
+        lines += new
+        assert not notices
+    assert lines == [str(k) for k in range(3, day)]
+
+
+def test_a_file_that_is_being_compressed_is_waited_for_and_a_damaged_one_is_passed_over(
+    path: Path, followed: Tail
+) -> None:
+    append(path, "3\n")
+    packed = gzip.compress(path.read_bytes())
+    path.unlink()
+    half = path.with_name(path.name + ".1.gz")
+    half.write_bytes(packed[:12])
+    path.write_text("4\n")
+    followed.close()
+    assert read(followed, 1) == []
+    half.write_bytes(packed)
+    assert read(followed, 1) == ["3", "4"]
+    followed.close()
+    followed.positions = [Position(4, "another file")]
+    half.write_bytes(packed[:12])
+    assert restarted(followed, 2)[0] == ["4"]
 
 
 def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, followed: Tail) -> None:
     append(path, "3\n")
     path.with_name(path.name + ".1").write_bytes(path.read_bytes())
     path.write_text("4\n")  # copied, then cut short
-    assert read(followed, 20) == ["3", "4"]
+    assert restarted(followed)[0] == ["3", "4"]
 
 
-def test_a_file_that_was_written_anew_is_told(path: Path, followed: Tail) -> None:
+def test_a_file_that_was_written_anew_is_noticed(path: Path, followed: Tail) -> None:
     path.write_text("7\n8\n9\n")  # longer than what was read
     lines, (notice,) = restarted(followed)
     assert lines == ["7", "8", "9"]
-    assert "was truncated or replaced" in notice
+    assert "was truncated, replaced or moved away" in notice
 
 
 def test_a_restart_goes_on_where_it_was(path: Path, tail: Tail) -> None:
     append(path, "".join(f"{k}\n" for k in range(3000)))
     lines = tail.lines()
-    assert [next(lines) for _ in range(1000)][-1] == (False, b"999\n")
+    assert [next(lines) for _ in range(1000)][-1][1] == b"999\n"
     assert restarted(tail)[0] == [str(k) for k in range(1000, 3000)]
 
 
@@ -169,9 +215,11 @@ def test_spans_are_read_line_by_line() -> None:
         (['{"item": 1', "x"], "broken or cut short"),
         (["item,ann", 'q1,"yes"no'], "not a valid row of CSV"),
         (['{"item": [1], "juror": "a", "label": "x"}'], "expected a single value"),
+        (["{}"], "the record is empty"),
+        (['{"item": 1, "juror": "a", "label": "x"}', "item,ann"], "broken or cut short"),
         (["item,ann", "q1,\udcff"], "not valid UTF-8"),
     ],
-    ids=["no item", "counts", "cells", "json", "quotes", "list", "bytes"],
+    ids=["no item", "counts", "cells", "json", "quotes", "list", "empty", "stray", "bytes"],
 )
 def test_what_is_no_vote_is_one_line(lines: list[str], message: str) -> None:
     with pytest.raises(VotesError, match=message):

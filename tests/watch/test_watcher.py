@@ -130,17 +130,57 @@ def test_a_limit_that_fails_is_notified_once_whatever_fails_meanwhile_and_again_
     assert len(told) == 10
 
 
-def test_a_line_that_is_no_vote_is_told_and_passed_over_unless_it_is_the_first(tmp_path: Path, watch: Watch) -> None:
+def test_a_line_that_is_no_vote_is_passed_over_unless_none_is_one(tmp_path: Path, watch: Watch) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,juror,label\nq1,ann,yes\nq1\nq1,,no\nq1,bob,no\n")
     with pytest.raises(VotesError, match="needs the time of every vote"):
         watch(path, window="1h").poll()
-    current = watch(path)
-    result = current.poll()
+    result = watch(path).poll()
     assert (result.monitor.votes, result.refused) == (2, 2)
     path.write_text("a,b\nx,y\n")
     with pytest.raises(VotesError, match="names the item"):
-        current.poll()
+        watch(path).poll()
+    path.write_text("Usage\n")
+    assert watch(path).poll().refused == 1  # the votes may follow
+    with pytest.raises(VotesError, match="names the item"):
+        watch(path).poll(ended=True)
+
+
+@pytest.mark.parametrize("place", [0, 7])
+def test_stray_lines_of_a_json_stream_are_counted_and_many_of_them_raise_an_alarm(
+    tmp_path: Path, lines: list[str], watch: Watch, place: int
+) -> None:
+    path, state = tmp_path / "votes.jsonl", tmp_path / "state.json"
+    path.write_text("".join([*lines[:place], "WARNING: retrying\n", "{}\n", *lines[place:100]]))
+    result = watch(path, state).poll(ended=True)
+    assert (result.monitor.votes, result.refused, result.active) == (100, 2, [])
+    append(path, "WARNING, retrying\n" * 50)
+    (event,) = watch(path, state).poll(ended=True).events
+    assert (event["kind"], event["level"]) == ("source_unreadable", "alarm")
+    append(path, "".join(lines[100:]))
+    later = watch(path, state).poll(ended=True)
+    assert [event["event"] for event in later.events] == ["cleared"]
+    assert later.monitor.votes == len(lines)
+
+
+def test_a_table_whose_header_is_not_repeated_after_rotation_is_read_on(tmp_path: Path, watch: Watch) -> None:
+    path, state = tmp_path / "votes.csv", tmp_path / "state.json"
+    path.write_text("item,juror,label\nq1,ann,yes\n")
+    watch(path, state).poll(ended=True)
+    path.rename(tmp_path / "votes.csv.1")
+    path.write_text("q2,ann,no\nq3,ann,no\n")
+    assert watch(path, state).poll(ended=True).monitor.votes == 3
+
+
+def test_the_state_of_an_older_version_is_read(path: Path, tmp_path: Path, watch: Watch) -> None:
+    source = watch(path).source
+    list(source.batches())
+    (file,) = source.to_dict()["files"]
+    old = {name: file[name] for name in ("offset", "head", "header", "separator", "pending")}
+    again = watch(path).source
+    again.restore(old)
+    append(path, rows(1, 9, "new")[0])
+    assert [vote["item"] for batch in again.batches() for vote in batch] == ["new1"]
 
 
 def test_a_snapshot_of_something_else_is_refused(path: Path, tmp_path: Path, watch: Watch) -> None:

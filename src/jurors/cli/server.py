@@ -207,7 +207,11 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="Seconds between two polls.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              metavar="X", help="False-alarm rate of drift over the whole stream, for independent items.")  # fmt: skip
+              metavar="X", help="False-alarm rate of drift over the whole stream, for independent blocks.")  # fmt: skip
+@click.option("--block", default="auto", show_default=True, metavar="SIZE",
+              help="Items (50) or time (1d) of a block that is independent of the next; 1: items are.")  # fmt: skip
+@click.option("--expect", multiple=True, type=click.Choice(("prevalence", "silence")),
+              help="A change that is expected and raises no alarm; repeatable.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Leave the newest N items out of drift detection, for jurors that vote late.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Save the state here, and resume from it.")
@@ -225,12 +229,13 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @click.option("-q", "--quiet", is_flag=True, help="Print alarms only.")
 def watch(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], time: str | None, window: str, every: float,
-    alpha: float, settle: int, state: str | None, once: bool, program: str | None, webhook: str | None,
-    webhook_private: bool, format_: str, quiet: bool,
+    alpha: float, block: str, expect: tuple[str, ...], settle: int, state: str | None, once: bool, program: str | None,
+    webhook: str | None, webhook_private: bool, format_: str, quiet: bool,
 ) -> None:  # fmt: skip
     """Grade the jurors of a growing FILE: a file of votes, a folder of logs, or - for standard input.
 
-    Ends at the end of standard input, or with --once. The exit status is 3 if an alarm is active.
+    Ends at the end of standard input, or with --once; the exit status is then 3 if an alarm is active. Ctrl-C and
+    SIGTERM end it with status 0.
     """
     from jurors.monitor import Monitor
     from jurors.options import Reading
@@ -254,7 +259,7 @@ def watch(
     watcher = Watcher(
         source_of(source.files, reading, time),
         "standard input" if source.files[0] == "-" else source.files[0],
-        Monitor(window, labels=reading.labels, alpha=alpha, settle=settle),
+        Monitor(window, labels=reading.labels, alpha=alpha, block=block, expect=expect, settle=settle),
         NotificationQueue(receivers),
         limits=limits,
         grading=grading,
@@ -262,8 +267,8 @@ def watch(
     )
     watcher.resume()
     with make_display(format_, watcher.name, quiet=quiet) as show:
-        watch_source(watcher, show, every=every, once=once)
-    if watcher.alarms.above_notes:
+        is_done = watch_source(watcher, show, every=every, once=once)
+    if is_done and watcher.alarms.above_notes:
         raise click.exceptions.Exit(ALARM_STATUS)
 
 

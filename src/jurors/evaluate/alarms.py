@@ -150,11 +150,9 @@ _KINDS = (
         "Let some items go to jurors of several groups", ("disconnected_groups", "objects_apart"),
     ),
     AlarmKind(
-        "no_votes", _WARNING, "a juror never voted and is left out", "Check the column of {who}",
-    ),
-    AlarmKind(
-        "missing_votes", _QUIET, "items that not all of three jurors answered are left out",
-        "Fill the gaps, or use `--method latent`",
+        "missing_votes", _QUIET,
+        "a juror that never voted is left out, or items that not all of three jurors answered are",
+        "Check the column of {who}, or fill the gaps", ("missing_votes", "no_votes"),
     ),
     AlarmKind(
         "indistinct_labels", _WARNING, "the votes do not distinguish some of the labels",
@@ -248,6 +246,10 @@ _KINDS = (
     AlarmKind(
         "new_name", _QUIET, "a label or a juror that was not there before",
         "Check whether it is a typing error", ("new_label", "new_juror"), about="stream",
+    ),
+    AlarmKind(
+        "source_unreadable", _ALARM, "more than 10% of the lines that `jurors watch` read lately are no votes",
+        "Look at the lines that it skipped, and at whatever writes them", about="stream",
     ),
 )
 # fmt: on

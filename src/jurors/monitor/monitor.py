@@ -14,7 +14,7 @@ import os
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -29,7 +29,7 @@ from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
 from jurors.jury.inputs import as_sketch
 from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
-from jurors.monitor.windows import Panes, Span, Window, spans
+from jurors.monitor.windows import Panes, Span, Window, check_block, spans
 from jurors.options import GradingOptions, Label, LimitOptions
 from jurors.results import Block, Columns, Result, columns_of
 from jurors.sketch.sketch import Sketch
@@ -189,7 +189,12 @@ class Monitor:
         than 100,000 distinct tuples; `forgotten` is the number of dropped items.
     alpha
         The false-alarm rate: the chance that any alarm is ever raised on a stream that does not change, however often
-        you check. It holds for independent items: correlated items, such as bursts of similar ones, raise more.
+        you check. It holds if blocks of items are independent (see `block`).
+    block
+        How many items (50), or how much of the votes' own time ("1d"), make a block that says nothing about the next.
+        1 for independent items. By default, the dependence of items is measured before an alarm is raised.
+    expect
+        Changes that raise no alarm: "prevalence", "silence" (votes that stop, or come again).
     settle
         How many of the newest items drift detection leaves out, because some jurors vote late.
 
@@ -213,6 +218,8 @@ class Monitor:
         remember: int = REMEMBER,
         keep: int = KEPT_WINDOWS,
         alpha: float = 0.05,
+        block: int | str = "auto",
+        expect: Collection[str] = (),
         settle: int = 0,
     ) -> None:
         self.window = Window.of(window)
@@ -220,7 +227,9 @@ class Monitor:
             if value < least:
                 message = f"{name} must be at least {least}, got {value!r}"
                 raise OptionError(message, code="out_of_range", name=name, value=value)
+        check_block(block, expect)
         self.keep, self.alpha, self.settle = keep, alpha, settle
+        self.block, self.expect = str(block), tuple(sorted(expect))
         self._ledger = Ledger(Panes(labels=labels or (), labels_given=labels is not None), self.window, remember)
         self._waiting: list[tuple[Any, Any, Any, float]] = []
         self.reference: Sketch | None = None if reference is None else as_sketch(reference)
@@ -378,22 +387,70 @@ class Monitor:
     def alarms(self) -> list[StreamAlarm]:
         """Every alarm since the start, including those that are over (see `active`).
 
-        Call it as often as you like: on a stream of independent items that does not change, the chance that any alarm
-        is ever raised is at most `alpha`.
+        Call it as often as you like: on a stream that does not change, of independent items or blocks (see `block`),
+        the chance that any alarm is ever raised is at most `alpha`.
         """
         from jurors.monitor.drift.detector import Drift
 
         panes = self.panes
         if self._drift is None:
-            self._drift = Drift(self.alpha)
+            options: dict[str, Any] = {"block": self.block, "expect": self.expect}
+            self._drift = Drift(self.alpha, **options)
             if self.reference is not None:
-                self._drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels)
+                self._drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels, **options)
                 self._drift.set_reference(panes.counts_of(self.reference))
         if self.settle:
             newest = islice(reversed(self._ledger.entries.values()), self.settle)
             panes = panes.without(Counter((number, key) for number, _, key, _ in newest))
         self._drift.update(panes)
         return list(self._drift.alarms)
+
+    def _watching(self) -> Drift:
+        """The detector, up to date."""
+        self.alarms()
+        if self._drift is None:
+            raise SketchError("there is no item yet", code="no_items")
+        return self._drift
+
+    def pending_alarms(self) -> list[StreamAlarm]:
+        """The alarms that somebody should look at: active, not acknowledged, and not snoozed."""
+        drift = self._watching()
+        return [alarm for alarm in drift.alarms if alarm.is_pending(drift.items, self._now())]
+
+    def _now(self) -> float | None:
+        return None if self._ledger.latest == UNTIMED else self._ledger.latest
+
+    def acknowledge(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Note that somebody takes care of an alarm, by its `id`; it stays active until the stream is back."""
+        return self._watching().handle(alarm, "acknowledged", by=by, note=note)
+
+    def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Put an alarm aside for so many items (500), or so much of the votes' own time ("2h")."""
+        drift, span = self._watching(), check_block(until)
+        if span.by_time and self._now() is None:
+            raise VotesError("votes without times cannot be snoozed by time; give a number of items")
+        ends: dict[str, Any] = {"until": None if span.by_time else drift.items + int(span.size)}
+        ends["until_time"] = (self._now() or 0.0) + span.size if span.by_time else None
+        return drift.handle(alarm, "snoozed", by=by, note=note, **ends)
+
+    def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
+        """Take a change for the new normal: its alarm is cleared, and the stream is compared with itself from here."""
+        return self._watching().accept(alarm, by=by, note=note)
+
+    def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
+        """Watch a juror no longer: it raises no alarms, and majorities are formed without it.
+
+        `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
+        """
+        self._watching().retire(juror, replaced_by)
+
+    def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
+        """The grades of the items since the change that an alarm is about."""
+        drift = self._watching()
+        found = next((each for each in drift.alarms if each.id == alarm), None)
+        if found is None:
+            raise OptionError(f"there is no alarm {alarm!r}", code="unknown_name", name="alarm", value=alarm)
+        return grade(drift.sketches(found)[1], **grading)
 
     # -- merging --------------------------------------------------------------------------------------------------
 
@@ -421,7 +478,7 @@ class Monitor:
         self._flush()
         again = Monitor(
             self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep, alpha=self.alpha,
-            settle=self.settle,
+            block=self.block, expect=self.expect, settle=self.settle,
         )  # fmt: skip
         again._ledger = self._ledger.copy()
         again._drift = None if self._drift is None else type(self._drift).from_dict(self._drift.to_dict())
@@ -448,6 +505,8 @@ class Monitor:
             "remember": self._ledger.remember,
             "keep": self.keep,
             "alpha": self.alpha,
+            "block": self.block,
+            "expect": list(self.expect),
             "settle": self.settle,
             "reference": None if self.reference is None else self.reference.to_dict(),
             "panes": self._ledger.panes.to_dict(),
@@ -461,7 +520,8 @@ class Monitor:
         from jurors.monitor.drift.detector import Drift
 
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
-        options = {name: document[name] for name in ("window", "remember", "keep", "alpha", "settle")}
+        names = ("window", "remember", "keep", "alpha", "block", "expect", "settle")
+        options = {name: document[name] for name in names if name in document}
         monitor = cls(reference=reference, **options)
         monitor._ledger.panes = Panes.from_dict(document["panes"])
         monitor._ledger.restore(document["ledger"])

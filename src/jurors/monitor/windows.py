@@ -561,6 +561,36 @@ def _window_error(value: object, why: str = "") -> OptionError:
     )
 
 
+EXPECTED = ("prevalence", "silence")  #: what may change without an alarm
+
+
+def check_block(block: int | str, expect: Iterable[str] = ()) -> Window:
+    """Check how much of a stream makes a block, and which changes are expected; OptionError names the choices.
+
+    Returns
+    -------
+    Window
+        Of one block; of one item, where the block is "auto".
+
+    Examples
+    --------
+    >>> check_block("auto").size, check_block(50).size, check_block("1h").by_time
+    (1.0, 50.0, True)
+    """
+    for name in expect:
+        if name not in EXPECTED:
+            message = f"expect= takes {' and '.join(EXPECTED)}, got {name!r}"
+            raise OptionError(message, code="unknown_name", name="expect", value=name)
+    message = f"block must be a number of items (50), a time (1h) or auto, got {block!r}"
+    try:
+        window = Window.of(1 if str(block) == "auto" else block)
+    except OptionError:
+        raise OptionError(message, code="out_of_range", name="block", value=block) from None
+    if window.step != window.size or window.fades:
+        raise OptionError(message, code="out_of_range", name="block", value=block)
+    return window
+
+
 @dataclass(frozen=True)
 class Span:
     """One window of a stream: where it lies, and what was counted in it."""

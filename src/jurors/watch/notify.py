@@ -49,6 +49,7 @@ class AlarmState:
     source: str
     active: dict[str, Event] = field(default_factory=dict)  #: by the alarm's id
     raised: int = 0  #: how many were raised since the beginning
+    recent: tuple[float, float] = (0.0, 0.0)  #: lines of late, and those of them that could not be read
 
     @property
     def above_notes(self) -> list[Event]:
@@ -80,6 +81,33 @@ class AlarmState:
                 events.append(self._clear(key))
         return events
 
+    def check_source(self, lines: int, refused: int) -> list[Event]:
+        """Take in how many lines a poll read, and how many of them are no votes.
+
+        Of the last 1,000 to 2,000 lines, more than 10% (and at least 10) raise an alarm; less than 5% clear it.
+
+        Returns
+        -------
+        list of dict
+            The event, if the alarm is raised or cleared.
+
+        Examples
+        --------
+        >>> state = AlarmState("votes.jsonl")
+        >>> [len(state.check_source(lines, refused)) for lines, refused in ((100, 9), (100, 91), (1000, 0), (900, 0))]
+        [0, 1, 0, 1]
+        """
+        read, bad = self.recent[0] + lines, self.recent[1] + refused
+        fade = min(1.0, _RECENT_LINES / max(read, 1)) if read > 2 * _RECENT_LINES else 1.0
+        self.recent = read * fade, bad * fade
+        share, key = bad / max(read, 1), "source"
+        if key not in self.active and bad >= _FEWEST_UNREADABLE and share > _MOST_UNREADABLE:
+            message = f"{share:.0%} of the last {read:,.0f} lines of {self.source} are no votes and are not counted"
+            return [self._raise(key, Alarm("source_unreadable", "alarm", message, share).to_dict())]
+        if key in self.active and lines and share < _MOST_UNREADABLE / 2:
+            return [self._clear(key)]
+        return []
+
     def _raise(self, key: str, alarm: Mapping[str, Any]) -> Event:
         self.raised += 1
         self.active[key] = {**alarm, "id": key, "event": "raised", "source": self.source, "at": _now()}
@@ -93,6 +121,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+_RECENT_LINES = 1000.0
+_MOST_UNREADABLE, _FEWEST_UNREADABLE = 0.1, 10  # a share, and lines
 _SECONDS = 10.0  # that an address may take
 _RUN_SECONDS = 60.0  # that a program may take
 _TRIES = 12

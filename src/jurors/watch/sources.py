@@ -7,17 +7,22 @@ restart every line is still read exactly once.
 
 from __future__ import annotations
 
+import bz2
 import csv
-import glob
+import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
 import queue
+import re
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -34,35 +39,82 @@ from jurors.votes.table import Votes
 # -- the lines of a growing file ------------------------------------------------------------------------------
 
 _HEAD = 4096  # bytes that distinguish one file from another
-_CHUNK = 1 << 24  # bytes read in one go
 _LONGEST = 1 << 26  # bytes of a line
-_PATIENCE = 2  # polls of a rotated file, to which its writer may still write
+_PATIENCE = 2  # polls of a rotated file without a new line, after which its writer is done with it
+_PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError)  # what a compressed file raises that is not complete
 
 
 @dataclass
 class Position:
-    """How much of a file was read, and a fingerprint by which it is recognised."""
+    """How much of a file was read, and by what it is recognized when it is renamed, copied or compressed."""
 
-    offset: int = 0
+    offset: int = 0  #: bytes, uncompressed
     head: str = ""  #: SHA-256 of the first bytes that were read, at most 4096
+    inode: int = 0
+    modified: int = 0  #: when the file was last changed, in nanoseconds
+    idle: int = 0  #: polls without a new line since the file was rotated
+    rows: Rows | None = None  #: what reads its lines
+    file: BinaryIO | None = field(default=None, repr=False, compare=False)  #: open, where it is
 
     def matches(self, file: BinaryIO) -> bool:
         """Whether this is the file, or a copy of it, that was read so far."""
-        size = os.fstat(file.fileno()).st_size
-        return size >= self.offset and _fingerprint(file, self.offset) == self.head
+        if _is_packed(file):
+            file.seek(0)
+            return _digest(file.read(min(self.offset, _HEAD))) == self.head and file.seek(self.offset) == self.offset
+        return os.fstat(file.fileno()).st_size >= self.offset and self._fingerprint(file) == self.head
+
+    def advance(self, file: BinaryIO, size: int) -> None:
+        """Take so many bytes more as read."""
+        is_head = self.offset < _HEAD
+        self.offset += size
+        if is_head and _is_packed(file):
+            place = file.tell()
+            file.seek(0)
+            self.head = _digest(file.read(min(self.offset, _HEAD)))
+            file.seek(place)
+        elif is_head:
+            self.head = self._fingerprint(file)
+
+    def _fingerprint(self, file: BinaryIO) -> str:
+        return _digest(os.pread(file.fileno(), min(self.offset, _HEAD), 0))
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-serialisable state."""
+        place = {name: getattr(self, name) for name in ("offset", "head", "inode", "modified", "idle")}
+        return {**place, **({} if self.rows is None else self.rows.to_dict())}
 
 
-def _fingerprint(file: BinaryIO, taken: int) -> str:
-    return hashlib.sha256(os.pread(file.fileno(), min(taken, _HEAD), 0)).hexdigest() if taken else ""
+def _digest(head: bytes) -> str:
+    return hashlib.sha256(head).hexdigest() if head else ""
+
+
+def _is_packed(file: BinaryIO) -> bool:
+    return not isinstance(file, io.BufferedReader)
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a file for reading, uncompressed."""
+    opener = _PACKED.get(path.suffix)
+    file: BinaryIO = path.open("rb") if opener is None else opener(path, "rb")
+    return file
 
 
 @dataclass
 class Tail:
-    r"""The lines of a growing file, once each, whatever happens to the file; `position` is stored in snapshots.
+    r"""The lines of a growing file, once each, whatever happens to the file; `positions` are stored in snapshots.
 
-    After a restart the position shows whether the file is still the same: a truncated file is read from its beginning,
-    and of a rotated one (`votes.jsonl.1`) the rest is read first. An incomplete last line is left until it is complete,
-    unless it is a whole JSON record; in a rotated file, to which nothing is written any more, it is taken as it is.
+    A rotated file (`votes.jsonl.1`, `votes.jsonl-20260101`, each also compressed) is recognized by its first bytes,
+    also after a restart. Its rest is read first, then the files rotated after it, then the new one. A rotated file is
+    followed for a while, because its writer may not have noticed yet. A file that was truncated is read from its
+    beginning. An incomplete last line is left until it is complete, unless it is a whole JSON record; in a rotated
+    file, to which nothing is written any more, it is taken as it is.
 
     Examples
     --------
@@ -70,102 +122,155 @@ class Tail:
     >>> path = Path(tempfile.mkdtemp()) / "votes.jsonl"
     >>> _ = path.write_bytes(b"one\ntwo\nthr")
     >>> tail = Tail(path)
-    >>> list(tail.lines()), list(tail.lines())
-    ([(True, b'one\n'), (False, b'two\n')], [])
+    >>> [line for _, line in tail.lines()], list(tail.lines())
+    ([b'one\n', b'two\n'], [])
     >>> with path.open("ab") as file:
     ...     _ = file.write(b"ee\n")
-    >>> list(tail.lines()), tail.position.offset
-    ([(False, b'three\n')], 14)
+    >>> [(position.offset, line) for position, line in tail.lines()]
+    [(14, b'three\n')]
     >>> tail.close()
     """
 
     path: Path
-    position: Position = field(default_factory=Position)
+    positions: list[Position] = field(default_factory=list)  #: of the file, after those of rotated ones
     notices: list[str] = field(default_factory=list)  #: what happened to the file, for people
     has_rest: bool = False  #: the last line was incomplete at the last poll
-    _file: BinaryIO | None = field(default=None, repr=False)
-    _idle: int = 0  # polls of a rotated file without a new line
+    waiting: dict[str, int] = field(default_factory=dict)  #: compressed files that are not complete yet -> their sizes
 
-    def lines(self) -> Iterator[tuple[bool, bytes]]:
-        """The new complete lines up to the end of one file, and whether each is the first of its file."""
+    def lines(self) -> Iterator[tuple[Position, bytes]]:
+        """The new complete lines, and the position after each."""
         self.has_rest = False
-        if self._file is not None and not self.position.matches(self._file):  # truncated: a copy may have the rest
-            self.close()
-        file = self._file or self._open()
-        if file is None:
-            return
-        try:
-            rotated = not os.path.samestat(os.fstat(file.fileno()), self.path.stat())
-        except FileNotFoundError:
-            rotated = True
-        is_idle = True
-        for start, line in self._complete_lines(file, ended=rotated and self._idle >= _PATIENCE):
-            is_idle = False
-            yield start == 0, line
-        self._idle = self._idle + 1 if rotated and is_idle else 0
-        if rotated and is_idle and self._idle > _PATIENCE:
-            # go on with the successor of the rotated file: the oldest of those written after it
-            done = os.fstat(file.fileno())
-            files = [path for path in (*reversed(self._rotated()), self.path) if path.exists()]
-            ours = [k for k, path in enumerate(files) if os.path.samestat(path.stat(), done)]
-            following = files[ours[0] + 1 :] if ours else files[-1:]
-            if following:
-                file.close()
-                self._begin(following[0].open("rb"))
+        self._find()
+        for position in self.positions:
+            yield from self._new_lines(position)
+        for position in self.positions[:-1]:
+            if position.idle > _PATIENCE:
+                position.close()
+                self.positions.remove(position)
 
     def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Close the files."""
+        for position in self.positions:
+            position.close()
 
-    def _complete_lines(self, file: BinaryIO, *, ended: bool) -> Iterator[tuple[int, bytes]]:
-        """Each line, and where it begins."""
-        file.seek(self.position.offset)
-        left = _CHUNK
-        while left > 0 and (line := file.readline(_LONGEST)):
+    def _new_lines(self, position: Position) -> Iterator[tuple[Position, bytes]]:
+        file = position.file
+        if file is None:
+            return
+        status = os.fstat(file.fileno())
+        is_rotated = not self._is_current(status)
+        before, is_final = position.offset, is_rotated and (position.idle >= _PATIENCE or _is_packed(file))
+        try:
+            for line in self._complete_lines(position, file, is_final=is_final):
+                yield position, line
+        except _DAMAGED as error:
+            if not _is_packed(file):
+                raise
+            if position.idle == _PATIENCE:
+                self.notices.append(f"{self.path}: a compressed file is damaged ({error}); the rest of it is not read")
+        position.idle = position.idle + 1 if is_rotated and position.offset == before else 0
+        position.inode, position.modified = status.st_ino, status.st_mtime_ns
+
+    def _complete_lines(self, position: Position, file: BinaryIO, *, is_final: bool) -> Iterator[bytes]:
+        file.seek(position.offset)
+        while line := file.readline(_LONGEST):
             if not line.endswith(b"\n"):
                 if len(line) >= _LONGEST:
                     raise VotesError(
                         f"{self.path}: a line is longer than {_LONGEST:,} bytes; check that this is a file of votes"
                     )
-                if not ended and not _is_record(line):
+                if not is_final and not _is_record(line):
                     self.has_rest = True
                     return
-            left -= len(line)
-            start = self.position.offset
-            self.position.offset += len(line)
-            if start < _HEAD:
-                self.position.head = _fingerprint(file, self.position.offset)
-            yield start, line
+            position.advance(file, len(line))
+            yield line
 
-    def _open(self) -> BinaryIO | None:
-        """The file that the position is about: this one, or a rotated one; None where there is none."""
-        for path in (self.path, *self._rotated()) if self.position.offset else (self.path,):
-            try:
-                file = path.open("rb")
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise VotesError(f"{self.path}: cannot be read: {error.strerror or error}", code="no_file") from None
-            if self.position.matches(file):
-                self._file = file
-                return file
-            file.close()
-        if not self.path.is_file():
-            return None
-        self.notices.append(f"{self.path}: the file was truncated or replaced; reading it from the beginning")
-        return self._begin(self.path.open("rb"))
+    # -- which files ------------------------------------------------------------------------------------------------
 
-    def _begin(self, file: BinaryIO) -> BinaryIO:
-        self._file, self._idle, self.position = file, 0, Position()
-        return file
+    def _find(self) -> None:
+        """Open the files of the positions, and add positions for those that come after them."""
+        for position in self.positions:
+            if position.file is not None and not position.matches(position.file):  # truncated: a copy may have the rest
+                position.close()
+        self.positions = [position for position in self.positions if position.offset or position.file]
+        newest = self.positions[-1] if self.positions else None
+        if len(self.positions) == 1 and newest and newest.file and self._is_current(os.fstat(newest.file.fileno())):
+            return
+        files, damaged = self._files(), dict[str, int]()
+        for position in self.positions:
+            if position.file is None:
+                position.file = self._search(position, files, damaged)
+        if newest is not None and newest.file is None and damaged and damaged != self.waiting:
+            self.waiting = damaged  # the file that was read so far may be the one that is being compressed
+            return
+        self.waiting = {}
+        for path in self._following(newest, files):
+            with suppress(FileNotFoundError):
+                self.positions.append(Position(file=self._opened(path)))
+        self.positions = [position for position in self.positions if position.file]
 
-    def _rotated(self) -> list[Path]:
-        """The rotated files, the newest first: `votes.jsonl.1`, `votes.jsonl-20260101`."""
-        names = self.path.parent.glob(f"{glob.escape(self.path.name)}[.-]*")
-        files = [path for path in names if path.is_file() and path.suffix not in (".gz", ".xz", ".zst", ".bz2")]
-        return sorted(files, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+    def _opened(self, path: Path) -> BinaryIO:
+        try:
+            return _open(path)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise VotesError(f"{path}: cannot be read: {error.strerror or error}", code="no_file") from None
+
+    def _search(self, position: Position, files: list[Path], damaged: dict[str, int]) -> BinaryIO | None:
+        """The file that a position is about: by its inode, or else the newest with its first bytes."""
+        others = list[Path]()
+        for path in files[::-1]:
+            with suppress(FileNotFoundError):  # rotated this very moment
+                others.insert(0 if path.stat().st_ino == position.inode else len(others), path)
+        for path in others:
+            with suppress(FileNotFoundError):
+                file = self._opened(path)
+                try:
+                    if position.matches(file):
+                        return file
+                except _DAMAGED:
+                    damaged[path.name] = os.fstat(file.fileno()).st_size
+                file.close()
+        return None
+
+    def _following(self, newest: Position | None, files: list[Path]) -> list[Path]:
+        """The files written after the newest that was read, the oldest first; at the start, the file itself."""
+        if newest is None:
+            return files[-1:] if self.path in files else []
+        if newest.file is not None:
+            status = os.fstat(newest.file.fileno())
+            places = [k for k, path in enumerate(files) if os.path.samestat(path.stat(), status)]
+            if not places and (copy := self._search(newest, files, {})) is not None:  # compressed meanwhile
+                copied = os.fstat(copy.fileno())
+                places = [k for k, path in enumerate(files) if os.path.samestat(path.stat(), copied)]
+                copy.close()
+            if places:
+                return files[places[0] + 1 :]
+        elif self.path in files:
+            self.notices.append(
+                f"{self.path}: the file was truncated, replaced or moved away; its successor is read from the beginning"
+            )
+        return [path for path in files if path == self.path or path.stat().st_mtime_ns > newest.modified]
+
+    def _is_current(self, status: os.stat_result) -> bool:
+        """Whether this is the file at the path, not a rotated one."""
+        try:
+            return os.path.samestat(status, self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def _files(self) -> list[Path]:
+        """The rotated files, the oldest first, and the file itself, where it exists."""
+        name = re.compile(re.escape(self.path.name) + r"[.-](\d[\dT_:.-]*?)(\.gz|\.bz2|\.xz)?")
+        rotated: dict[str, Path] = {}  # by the name without compression; a plain file is complete
+        for path in self.path.parent.iterdir():
+            match = name.fullmatch(path.name)
+            if match and path.is_file() and (match[1] not in rotated or not match[2]):
+                rotated[match[1]] = path
+        # Small numbers grow with age (`.1`, `.2`), dates and times do not.
+        order = sorted(rotated, key=lambda text: (-int(text), "") if text.isdigit() and len(text) < 5 else (0, text))
+        return [*(rotated[text] for text in order), *([self.path] if self.path.is_file() else [])]
 
 
 def _is_record(line: bytes) -> bool:
@@ -201,20 +306,28 @@ class Rows:
 
     options: Reading
     time: str | None = None  #: the column of times, where the user names it
-    header: list[str] | None = None  #: of a table; None for JSON lines
+    header: list[str] | None = None  #: of a table; None for JSON lines, and while it is open which of the two it is
+    is_json: bool = False  #: whether a line was a JSON record of votes
     separator: str = ","
     pending: str = ""  #: the beginning of a row whose cells have line ends in them
     _layouts: dict[tuple[str, ...], tuple[Layout, int | None]] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether any line was accepted, so that JSON and tables are told apart."""
+        return self.is_json or self.header is not None
+
     def votes(self, line: bytes, *, is_first: bool = False) -> list[Vote]:
-        """The votes of the next line; VotesError where it holds something else."""
+        """The votes of the next line; VotesError where it holds something else, which changes nothing."""
         line = line.removeprefix(b"\xef\xbb\xbf") if is_first else line
         if not line.strip():
             return []
         if is_first:
-            self.pending, self.header = "", None
-        if line.lstrip()[:1] in (b"{", b"[") and (self.header is None or is_first):
-            return select_votes(self._from_json(line), self.options)
+            self.pending = ""
+        if self.is_json or (line.lstrip()[:1] in (b"{", b"[") and (self.header is None or is_first)):
+            votes = select_votes(self._from_json(line), self.options)
+            self.is_json, self.header = True, None
+            return votes
         try:
             text = line.decode()
         except UnicodeDecodeError:
@@ -223,11 +336,13 @@ class Rows:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        return {"header": self.header, "separator": self.separator, "pending": self.pending}
+        return {name: getattr(self, name) for name in ("header", "separator", "pending", "is_json")}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `to_dict` returned."""
+    def restore(self, state: Mapping[str, Any]) -> Rows:
+        """Restore what `to_dict` returned; from older versions, which read JSON where there was no header, too."""
         self.header, self.separator, self.pending = state["header"], state["separator"], state["pending"]
+        self.is_json = state.get("is_json", self.header is None)
+        return self
 
     def _from_json(self, line: bytes) -> list[Vote]:
         record = Node(parse_json(line))
@@ -247,27 +362,38 @@ class Rows:
                 raise VotesError(f"a quotation mark is not closed: {text[:40]!r} …")
             self.pending = text
             return []
-        if is_first or self.header is None:
-            self.separator = max(",\t;|", key=text.count)
-            self.header = [name.strip() for name in self._split(text)]
-            self._layout(self.header)
+        if (is_first or self.header is None) and self._is_header(text):
             return []
-        cells = self._split(text)
-        if len(cells) != len(self.header):
-            raise VotesError(
-                f"the row has {len(cells)} cells, but the header has {len(self.header)}: {text.strip()[:60]!r}"
-            )
+        cells = self._split(text, self.separator)
+        if self.header is None or len(cells) != len(self.header):
+            many = len(self.header or ())
+            raise VotesError(f"the row has {len(cells)} cells, but the header has {many}: {text.strip()[:60]!r}")
         return self._from_cells(self.header, cells.__getitem__)
 
-    def _split(self, text: str) -> list[str]:
+    def _is_header(self, text: str) -> bool:
+        """Take the header of a table, if it is one; a later file of the same table need not have it."""
+        separator = max(",\t;|", key=text.count)
+        names = [name.strip() for name in self._split(text, separator)]
         try:
-            return next(csv.reader(io.StringIO(text), delimiter=self.separator, strict=True))
+            self._layout(names)
+        except VotesError:
+            if self.header is None or len(names) != len(self.header):
+                raise
+            return False
+        self.header, self.separator = names, separator
+        return True
+
+    def _split(self, text: str, separator: str) -> list[str]:
+        try:
+            return next(csv.reader(io.StringIO(text), delimiter=separator, strict=True))
         except csv.Error as error:
             raise VotesError(f"not a valid row of CSV ({error}): {text.strip()[:60]!r}") from None
 
     def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None]:
         """The role of each column, and the column of times."""
         key = tuple(names)
+        if not names:
+            raise VotesError("the record is empty")
         if key not in self._layouts:
             if len(self._layouts) > 1000:  # records that are never alike
                 self._layouts.clear()
@@ -358,6 +484,7 @@ _LOGS = (".json", ".eval")
 _UNFINISHED = (".tmp", ".part", ".partial", ".swp", "~")
 _FATAL = ("several_questions",)  # errors that no later line can repair
 _BATCH = 20_000  # votes handed on at a time
+_MOST_PROBLEMS = 100  # described of a poll; all are counted
 
 
 @dataclass(frozen=True)
@@ -368,15 +495,32 @@ class SourceProblem:
     why: str
 
 
+@dataclass
+class ReadingRecord:
+    """What was read of a source, and what could not be."""
+
+    lines: int = 0  #: and files that are read whole
+    refused: int = 0
+    problems: list[SourceProblem] = field(default_factory=list)  #: of this poll, the first few
+    notices: list[str] = field(default_factory=list)  #: what happened to files, for people
+
+    def refuse(self, where: str, why: str) -> None:
+        """Count something that could not be read."""
+        self.refused += 1
+        if len(self.problems) < _MOST_PROBLEMS:
+            self.problems.append(SourceProblem(where, " ".join(why.split())))
+
+
 @dataclass(kw_only=True)
 class VoteSource:
     """What a watcher reads; `to_dict` is stored in snapshots."""
 
     options: Reading
     time: str | None = None  #: the column of times, where the user names it
-    problems: list[SourceProblem] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)  #: what happened to files, for people
+    record: ReadingRecord = field(default_factory=ReadingRecord)
     is_done: bool = False  #: whether nothing more can come
+    _doubts: float = 0.0  # lines that were refused before any was accepted
+    _first_error: VotesError | None = None  # why the first of them was
 
     def batches(self, *, ended: bool = False) -> Iterator[list[Vote]]:
         """The new votes, in batches; the state is that after the batch. `ended`: all that will ever come."""
@@ -393,14 +537,29 @@ class VoteSource:
         """Restore what `to_dict` returned."""
 
     def _votes(self, rows: Rows, line: bytes, source: str, place: str, *, is_first: bool) -> list[Vote]:
-        """The votes of a line; none, and a problem, where it cannot be read."""
+        """The votes of a line; none, and a problem, where it cannot be read.
+
+        Logs have stray lines, so one line that is no vote is passed over. Where no line is accepted, the columns are
+        none of votes: after two lines of several cells, or twenty of any kind, the first error is raised.
+        """
+        self.record.lines += 1
         try:
             return rows.votes(line, is_first=is_first)
         except VotesError as error:
-            if is_first or error.code in _FATAL:  # the columns are no votes: every line would be refused
+            if error.code in _FATAL:
                 raise error.in_file(source) from None
-            self.problems.append(SourceProblem(f"{source}, {place}", " ".join(str(error).split())))
+            self.record.refuse(f"{source}, {place}", str(error))
+            if not rows.is_known:
+                self._first_error = self._first_error or error.in_file(source)
+                self._doubts += 0.5 if re.search(rb"^[^{\[].*[,;|\t]", line.strip()) else 0.05
+                if self._doubts > 0.99:
+                    raise self._first_error from None
             return []
+
+    def _check_end(self, rows: Rows) -> None:
+        """Raise the first error where the source ended and no line of it was accepted."""
+        if self._first_error is not None and not rows.is_known:
+            raise self._first_error
 
 
 @dataclass
@@ -410,27 +569,29 @@ class GrowingFile(VoteSource):
     path: Path
 
     def __post_init__(self) -> None:
-        self._tail = Tail(self.path, notices=self.notices)
-        self._rows = Rows(self.options, self.time)
+        self._tail = Tail(self.path, notices=self.record.notices)
+        self._rows = Rows(self.options, self.time)  # of the newest file
 
     def batches(self, *, ended: bool = False) -> Iterator[list[Vote]]:
         """The votes of the new lines."""
         batch: list[Vote] = []
-        if ended and not self.path.exists() and not self._tail.position.offset:
+        if ended and not self.path.exists() and not self._tail.positions:
             raise VotesError("the file does not exist", code="no_file").in_file(str(self.path))
-        while True:
-            before = replace(self._tail.position)
-            for is_first, line in self._tail.lines():
-                place = f"before byte {self._tail.position.offset:,}"
-                batch += self._votes(self._rows, line, str(self.path), place, is_first=is_first)
-                if len(batch) >= _BATCH:
-                    yield batch
-                    batch = []
-            if self._tail.position == before:
-                break
+        for position, line in self._tail.lines():
+            is_first = position.offset == len(line)
+            if position.rows is None:
+                state = self._rows.to_dict()  # what the last file was; perhaps the header is not repeated
+                position.rows = self._rows = Rows(self.options, self.time).restore({**state, "pending": ""})
+            place = f"before byte {position.offset:,}"
+            batch += self._votes(position.rows, line, str(self.path), place, is_first=is_first)
+            if len(batch) >= _BATCH:
+                yield batch
+                batch = []
         if ended and self._tail.has_rest:
-            self.notices.append(f"{self.path}: the last line is incomplete and not read yet")
+            self.record.notices.append(f"{self.path}: the last line is incomplete and not read yet")
         yield batch
+        if ended:
+            self._check_end(self._rows)
 
     def close(self) -> None:
         """Close the file."""
@@ -438,12 +599,20 @@ class GrowingFile(VoteSource):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
-        return {**asdict(self._tail.position), **self._rows.to_dict()}
+        files = [position.to_dict() for position in self._tail.positions if position.offset]
+        return {"files": files, "waiting": self._tail.waiting, "rows": self._rows.to_dict()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `to_dict` returned."""
-        self._tail.position = Position(state["offset"], state["head"])
-        self._rows.restore(state)
+        """Restore what `to_dict` returned; of older versions, the position in one file."""
+        self._tail.waiting = dict(state.get("waiting", {}))
+        self._rows.restore(state.get("rows", state))
+        self._tail.positions = []
+        for each in state.get("files", [state]):
+            rows = Rows(self.options, self.time).restore(each)
+            place = {name: each.get(name, 0) for name in ("inode", "modified", "idle")}
+            self._tail.positions.append(Position(each["offset"], each["head"], **place, rows=rows))
+        if self._tail.positions:
+            self._rows = self._tail.positions[-1].rows or self._rows
 
 
 @dataclass
@@ -476,6 +645,8 @@ class StandardInput(VoteSource):
                 yield batch
                 batch = []
         yield batch
+        if self.is_done:
+            self._check_end(self._rows)
 
     def _read(self) -> None:
         for line in _raw_lines():
@@ -549,8 +720,7 @@ class Folder(VoteSource):
 
     def _follow(self, name: str, path: Path) -> GrowingFile:
         if name not in self._growing:
-            shared: dict[str, Any] = {"problems": self.problems, "notices": self.notices}  # the folder's own lists
-            self._growing[name] = GrowingFile(path, options=self.options, time=self.time, **shared)
+            self._growing[name] = GrowingFile(path, options=self.options, time=self.time, record=self.record)
         return self._growing[name]
 
     def _log_votes(self, name: str, path: Path, *, ended: bool) -> list[Vote]:
@@ -562,16 +732,17 @@ class Folder(VoteSource):
         if not is_stable or self._read.get(name) == stamp:
             return []
         self._read[name] = stamp
+        self.record.lines += 1
         try:
             records, prefix = self._records(name, path)
             votes = select_votes(votes_of(records, prefix), self.options)
         except VotesError as error:
             if error.code in _FATAL:
                 raise error.in_file(str(path)) from None
-            self.problems.append(SourceProblem(str(path), " ".join(error.fault.split())))
+            self.record.refuse(str(path), error.fault)
             return []
         findings = [finding for finding in records.findings if finding.level != "note"]
-        self.notices += [f"{path}: {finding.level}: {finding.message}" for finding in findings]
+        self.record.notices += [f"{path}: {finding.level}: {finding.message}" for finding in findings]
         return votes
 
     def _records(self, name: str, path: Path) -> tuple[Records, str]:

@@ -28,6 +28,8 @@ from jurors.results import escape_text, json_ready
 from jurors.watch.notify import AlarmState, Event, NotificationQueue
 from jurors.watch.sources import SourceProblem, Vote, VoteSource
 
+_AT_ONCE = 500  # votes that are counted before drift is tested: what is counted together has no order
+
 
 @dataclass
 class PollResult:
@@ -40,8 +42,9 @@ class PollResult:
     reason: str  #: why there are no grades
     events: Sequence[Event]  #: alarms raised and cleared by this poll
     active: Sequence[Event]  #: the active alarms, without notes
-    problems: Sequence[SourceProblem]
-    refused: int  #: lines and files since the beginning that could not be read
+    problems: Sequence[SourceProblem]  #: the first few of this poll
+    newly_refused: int  #: lines and files that could not be read
+    refused: int  #: the same since the beginning
     notices: Sequence[str]
 
 
@@ -76,16 +79,20 @@ class Watcher:
         """
         new, self._consistent = 0, False
         for batch in self.source.batches(ended=ended):
-            new += self._count(batch)
+            for start in range(0, len(batch), _AT_ONCE):
+                new += self._count(batch[start : start + _AT_ONCE])
+                self.monitor.alarms()
             self._changed, self._consistent = self._changed or bool(batch), True
             self.save()
             self._consistent = False
         self._consistent = True
-        problems, notices = self.source.problems[:], self.source.notices[:]
-        self.source.problems.clear()
-        self.source.notices.clear()
-        self.refused += len(problems)
-        self._changed |= bool(new or problems or notices)
+        record = self.source.record
+        problems, notices, lines, refused = record.problems[:], record.notices[:], record.lines, record.refused
+        record.problems.clear()
+        record.notices.clear()
+        record.lines = record.refused = 0
+        self.refused += refused
+        self._changed |= bool(new or refused or notices)
         counted = self.monitor.items, self.monitor.votes
         if counted != self._graded and counted[1]:  # grade the last window again only where votes came
             self._graded = counted
@@ -94,7 +101,8 @@ class Watcher:
                 self._grades = evaluation, check(evaluation, **self.limits), ""
             except JurorsError as error:
                 self._grades = None, None, " ".join(str(error).split())
-        events = self.alarms.update([alarm.to_dict() for alarm in self.monitor.alarms()], self._grades[1])
+        events = self.alarms.check_source(lines, refused)
+        events += self.alarms.update([alarm.to_dict() for alarm in self.monitor.alarms()], self._grades[1])
         if events:
             self.notifications.add([event for event in events if event["level"] != "note"])
             self.save(at_once=True)  # an alarm that was raised is notified even if the power fails now
@@ -102,7 +110,7 @@ class Watcher:
         notices += self.notifications.notices
         self.notifications.notices.clear()
         active = self.alarms.above_notes
-        return PollResult(self.monitor, new, *self._grades, events, active, problems, self.refused, notices)
+        return PollResult(self.monitor, new, *self._grades, events, active, problems, refused, self.refused, notices)
 
     def _count(self, batch: list[Vote]) -> int:
         """Count the votes; where one of them is invalid, all others, one by one."""
@@ -121,7 +129,7 @@ class Watcher:
                 counted += 1
             except VotesError as error:
                 last = error
-                self.source.problems.append(SourceProblem(f"{self.name}, item {vote['item']!r:.40}", error.fault))
+                self.source.record.refuse(f"{self.name}, item {vote['item']!r:.40}", error.fault)
         if not counted and not self.monitor.votes:  # nothing of it is a vote: the command line does not fit
             raise last.in_file(self.name)
         return counted
@@ -137,6 +145,7 @@ class Watcher:
             "place": self.source.to_dict(),
             "active": self.alarms.active,
             "raised": self.alarms.raised,
+            "recent": self.alarms.recent,
             "pending": self.notifications.to_list(),
             "refused": self.refused,
         }
@@ -158,13 +167,15 @@ class Watcher:
                 f"this state file belongs to {watch['source']}, not to {self.name}; use one --state for each source"
             )
         now = self.monitor
-        for name, value in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
-            if (stored := document[name]) != value:
+        options = {"window": str(now.window), "alpha": now.alpha, "settle": now.settle, "block": now.block}
+        for name, value in (options | {"expect": list(now.expect)}).items():
+            if (stored := document.get(name, value)) != value:
                 problem = f"this state file was written with --{name} {stored!r}, not {value!r}"
                 raise OptionError(f"{problem}; use the same value, or another --state", name=name, value=value)
         self.monitor = Monitor.from_dict(document)
         self.source.restore(watch["place"])
         self.alarms.active, self.alarms.raised = watch["active"], watch["raised"]
+        self.alarms.recent = tuple(watch.get("recent", (0.0, 0.0)))
         self.notifications.restore(watch["pending"])
         self.refused = watch["refused"]
 
@@ -172,8 +183,14 @@ class Watcher:
 Show: TypeAlias = Callable[[PollResult], None]
 
 
-def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = False) -> None:
-    """Poll every so many seconds until the source is done, or once; the snapshot is saved whatever ends it."""
+def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = False) -> bool:
+    """Poll every so many seconds until the source is done or the user ends it, or once; the snapshot is saved.
+
+    Returns
+    -------
+    bool
+        Whether the source is done: False after Ctrl-C or SIGTERM, which is how following a file ends.
+    """
     try:
         while True:
             began = monotonic()
@@ -181,9 +198,14 @@ def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = Fal
             if once or watcher.source.is_done:
                 break
             sleep(max(0.0, every - (monotonic() - began)))
+    except KeyboardInterrupt:
+        if once:
+            raise
+        return False
     finally:
         watcher.source.close()
         watcher.save(at_once=True)
+    return True
 
 
 # -- what is shown --------------------------------------------------------------------------------------------
@@ -225,8 +247,8 @@ def _event_line(event: Event) -> str:
 def _message_lines(result: PollResult) -> list[str]:
     """What a person should know of a poll beside the grades: alarms, lines that could not be read, notices."""
     problems = [escape_text(f"skipped: {problem.where}: {problem.why}") for problem in result.problems[:3]]
-    if len(result.problems) > 3:
-        problems.append(f"skipped: {len(result.problems) - 3:,} more")
+    if result.newly_refused > 3:
+        problems.append(f"skipped: {result.newly_refused - 3:,} more")
     return [*map(escape_text, result.notices), *problems, *map(_event_line, result.events)]
 
 

@@ -1,4 +1,4 @@
-"""`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent items.
+"""`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent blocks of items.
 
 Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
 alpha is divided are in `monitor.drift.evidence`; `docs/guides/monitoring.md` has the proof.
@@ -7,7 +7,7 @@ alpha is divided are in `monitor.drift.evidence`; `docs/guides/monitoring.md` ha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from math import log
@@ -19,6 +19,7 @@ from scipy.special import gammaln
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, Alarm, Level
+from jurors.monitor.drift.blocks import BASE
 from jurors.monitor.drift.evidence import (
     SUBJECTS,
     ChangeTest,
@@ -29,7 +30,7 @@ from jurors.monitor.drift.evidence import (
     log_border_shares,
     log_ceiling,
 )
-from jurors.monitor.windows import Panes, keys_of
+from jurors.monitor.windows import Panes, check_block, keys_of
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
@@ -162,25 +163,25 @@ def alarm_for(change: DriftChange, subject: str, series: int) -> tuple[Alarm, fl
     labels: tuple[Label, ...] = ()
     if subject == "prevalence":
         labels = (change.labels[most],)
-        kind, level, message = "prevalence_drift", "warning", f"most jurors answer {labels[0]} on {both}"
+        kind, level, message = "prevalence_drift", "warning", f"the majority label is {labels[0]} on {both}"
     elif subject == "pair":
-        message = f"{jurors[0]} and {jurors[1]} agree where one of them differs from most others: {both}"
+        message = f"{jurors[0]} and {jurors[1]} share the label where one of them differs from the majority: {both}"
         kind, level = "pair_drift", "alarm"
     elif subject == "silence":
         kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
     elif subject == "panel":
         kind = "score_drift"
-        message = f"jurors agree with each other on {both}; no single juror explains it"
+        message = f"all jurors agree on {both}; no single juror explains the change"
     else:
         votes = Counter(key[series] for key in change.tuples.elements() if len(key) > series and key[series])
         if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
             labels = (change.labels[next(iter(votes)) - 1],)
             kind, level = "juror_constant", "alarm"
-            message = f"{jurors[0]} has answered only {labels[0]} since item {change.since:,}: {votes.total():,} votes"
+            message = f"{jurors[0]} gives {labels[0]} only, in {votes.total():,} votes since item {change.since:,}"
         else:
-            kind, message = "juror_drift", f"{jurors[0]} agrees with most others on {both}"
+            kind, message = "juror_drift", f"{jurors[0]} agrees with the majority on {both}"
             if abs(moved) < 0.02:
-                message += "; its answers to items of one majority label have changed"
+                message += "; its labels have changed on items of one majority label"
     return Alarm(kind, level, message, moved, jurors, labels, chance=change.chance), *shares
 
 
@@ -204,24 +205,27 @@ class RecoveryTest:
     culprit: int | None  #: the juror who takes no part in majorities meanwhile
     before: list[list[int]]  #: strata x categories, counted before the change
     after: list[list[int]]  #: counted from the change until the alarm was raised
+    size: float = 1.0  #: items that count as one
 
     def is_back(self, segments: Segments, now: Integers) -> Flags:
         """For each row of `now` (looks x cells: counts of the whole stream) whether the alarm is over."""
         part = segments.watched.parts[self.part]
         upto = part.of(segments.upto[np.searchsorted(segments.numbers, self.raised) :])[:, self.series]
-        urns = []
+        urns = list[Integers]()
         for counts in (self.before, self.after):  # of the labels that there were then, in the shape of those of now
             urn = np.zeros(upto.shape[1:], dtype=np.int64)
             urn[: len(counts), : len(counts[0])] = counts
             urns.append(urn)
         came = part.of(now)[:, None, self.series] - upto
-        better = _log_urn_chance(came, urns[0]) - _log_urn_chance(came, urns[1] + upto - upto[0])
+        after = urns[1] + upto - upto[0]
+        better = _log_urn_chance(came / self.size, urns[0] / self.size)
+        better -= _log_urn_chance(came / self.size, after / self.size)
         needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
         back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
         return back
 
 
-def _log_urn_chance(came: Integers, urn: Integers) -> Floats:
+def _log_urn_chance(came: Floats, urn: Floats) -> Floats:
     """ln of the chance of what came, drawn from an urn with half an item more of each category."""
     start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
     drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
@@ -231,8 +235,8 @@ def _log_urn_chance(came: Integers, urn: Integers) -> Floats:
 
 #: of an alarm, as its document has it
 _HISTORY = (
-    *("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "active"),
-    *("cleared", "cleared_time", "cleared_by"),
+    *("advice", "series", "since", "since_time", "raised", "raised_time", "before", "after", "block", "active"),
+    *("cleared", "cleared_time", "cleared_by", "history"),
 )
 
 
@@ -257,6 +261,8 @@ class StreamAlarm:
     cleared: int | None = None
     cleared_time: float | None = None
     cleared_by: int | None = None  #: the alarm that took its place, where one did
+    block: float = 1.0  #: how many items counted as one
+    history: list[dict[str, Any]] = field(default_factory=list)  #: what people did: event, item, time, by, note
     back: RecoveryTest | None = field(default=None, repr=False)  #: None: it notes a moment, and needs no clearing
 
     @property
@@ -278,6 +284,15 @@ class StreamAlarm:
     def active(self) -> bool:
         """Whether it was raised and not cleared yet."""
         return self.cleared is None
+
+    def is_pending(self, items: int, time: float | None) -> bool:
+        """Whether somebody should look at it, after so many items: active, not acknowledged, and not snoozed."""
+        if not self.active or not self.history:
+            return self.active
+        last = self.history[-1]
+        if last["event"] != "snoozed":
+            return False
+        return bool(items >= last["until"] if last["until_time"] is None else (time or 0.0) >= last["until_time"])
 
     @property
     def advice(self) -> str:
@@ -303,21 +318,25 @@ class StreamAlarm:
         level, message, value = (document[name] for name in ("level", "message", "value"))
         jurors, labels = tuple(document["jurors"]), tuple(document["labels"])
         alarm = Alarm(reason, level, message, value, jurors, labels, chance=document["chance"])
-        history = {name: document[name] for name in ("id", *_HISTORY) if name not in ("advice", "active")}
+        history = {name: document[name] for name in ("id", *_HISTORY) if name in document}
+        del history["advice"], history["active"]
         return cls(alarm=alarm, **history, back=RecoveryTest(**document["back"]) if document["back"] else None)
 
 
 # -- the detector -----------------------------------------------------------------------------------------------------
 
 _AT_ONCE = 4_000_000  # cells examined in one go
+_LARGER = 1.05  # a block that is larger by less is the same
 
 
 class Drift:
-    """Watch a stream for changes; for independent items, false alarms are controlled at `alpha`.
+    """Watch a stream for changes; for independent blocks of items, false alarms are controlled at `alpha`.
 
     If nothing changes, the chance that any alarm is ever raised is at most `alpha`, however often you check, for all
-    series together (see `monitor.drift.evidence`) and any number of jurors. This assumes that items are independent
-    draws from one distribution; the jurors' errors may be correlated, but the items may not.
+    series together (see `monitor.drift.evidence`) and any number of jurors. This assumes that the items, or, where
+    `block` is given, blocks of so many, are independent draws from one distribution; the jurors' errors may be
+    correlated. Without `block`, the dependence of items is measured before an alarm is raised: if blocks of items vary
+    D times as much as independent items, D items count as one. For independent items that only lowers the evidence.
 
     After an alarm, its series is watched anew from there on. A juror under an alarm takes no part in the majorities
     with which others are compared, so that its change does not raise alarms about them. An alarm is cleared when the
@@ -327,7 +346,11 @@ class Drift:
     Parameters
     ----------
     alpha
-        The total false-alarm rate, for independent items.
+        The total false-alarm rate, for independent blocks.
+    block
+        How many items, or how much time ("1h"), make a block that is independent of the next; "auto" measures it.
+    expect
+        What may change without an alarm: "prevalence", "silence".
     jurors, labels
         Those known at the start; others may come with `update`.
 
@@ -340,14 +363,32 @@ class Drift:
     >>> drift = Drift(jurors=list("abcde"), labels=["yes", "no"])
     >>> for alarm in drift.follow(np.where(wrong, 3 - truth[:, None], truth[:, None])):
     ...     print(alarm.alarm.message)
-    d agrees with most others on 64% of items since item 1,983, 89% before
+    d agrees with the majority on 61% of items since item 1,983, 89% before
     """
 
-    def __init__(self, alpha: float = 0.05, *, jurors: Sequence[str] = (), labels: Sequence[Label] = ()) -> None:
+    def __init__(
+        self,
+        alpha: float = 0.05,
+        *,
+        block: int | str = "auto",
+        expect: Collection[str] = (),
+        jurors: Sequence[str] = (),
+        labels: Sequence[Label] = (),
+    ) -> None:
         if not 0 < alpha < 1:
             message = f"alpha, the false-alarm rate, must lie between 0 and 1, got {alpha!r}"
             raise OptionError(message, code="out_of_range", name="alpha", value=alpha)
-        self.alpha = alpha
+        self.alpha, self.block, self.expect = alpha, str(block), sorted(expect)
+        window = check_block(block, expect)
+        self._span = window.size if window.by_time else 0.0  # seconds of a block
+        self._most = 1 if window.by_time else int(window.size)  # items of a block: of the largest, where it is a time
+        self._looked = 0  # items at the last look
+        self._provisional: set[tuple[str, int]] = set()  # series whose dependence cannot be measured yet
+        self._measured = 0  # blocks when that was last tried
+        self._began: float | None = None  # the time at which the block began
+        self.retired: set[str] = set()  #: jurors who are no longer watched
+        self._announced: set[str] = set()  # jurors who take the place of one
+        self.sizes: dict[tuple[str, int], float] = {}  #: series -> how many items count as one, where it is measured
         self.jurors, self.labels = list(jurors), list(labels)
         self.alarms: list[StreamAlarm] = []
         self.late = 0  #: corrections that came too late to be taken up
@@ -355,7 +396,7 @@ class Drift:
         self._new: set[int] = set()  # jurors who came since all majorities were last recomputed
         self._origins: dict[tuple[str, int], int] = {}  # (subject, series) -> border at which its watch began
         self._tracker = PaneTracker()
-        self._segments = Segments(WatchedSeries(len(self.jurors), len(self.labels)))
+        self._segments = Segments(self._watched())
         self._test: ChangeTest | None = None  # None where it must be prepared anew
 
     @property
@@ -368,6 +409,19 @@ class Drift:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
 
+    @property
+    def blocks(self) -> dict[str, float]:
+        """Series (`juror:ann`) -> how many items count as one, where it is more than one."""
+        named = {}
+        for (subject, series), size in self.sizes.items():
+            who = self._segments.watched.who(subject, series)
+            named[":".join([subject, *(self.jurors[juror] for juror in who)])] = max(size, self._most)
+        return named
+
+    def _watched(self) -> WatchedSeries:
+        aside = frozenset(self._culprits() | self._new)
+        return WatchedSeries(len(self.jurors), len(self.labels), aside, "prevalence" in self.expect)
+
     # -- items come in ----------------------------------------------------------------------------------------------
 
     def update(self, panes: Panes) -> list[StreamAlarm]:
@@ -377,6 +431,8 @@ class Drift:
         segments = self._segments
         for delta in self._tracker.deltas(panes):
             # New items are counted at the end of the stream, changed ones where they were counted before.
+            if self._is_block_over(delta.time):
+                self._look()
             if delta.changed:
                 self._test = None
                 self.late += not segments.move(delta.changed, delta.pane)
@@ -384,9 +440,25 @@ class Drift:
                 self._test = None
             elif delta.new:
                 segments.add(delta.new, delta.pane, delta.time)
-            self._update_alarms()
-            self._add_border_if_due()
+            if not self._span and self.items - self._looked >= self._most:
+                self._look()
         return self.alarms[known:]
+
+    def _is_block_over(self, time: float | None) -> bool:
+        """Whether blocks are of time, and one of them ends before this time."""
+        if not self._span or time is None:
+            return False
+        before, self._began = self._began, time // self._span
+        if before is None or self._began <= before:
+            return False
+        self._most = max(self._most, self.items - self._looked)
+        return True
+
+    def _look(self) -> None:
+        """Test, at the end of a block."""
+        self._looked = self.items
+        self._update_alarms()
+        self._add_border_if_due()
 
     def set_reference(self, reference: Counter[bytes]) -> None:
         """Take these counts of a good time for what came before the first item; items are numbered without them."""
@@ -412,7 +484,15 @@ class Drift:
         while start < len(keys):
             segments = self._segments
             cells = segments.watched.size * (len(segments.closed) + 1)
-            rows = keys[start : start + max(1, min(segments.room, _AT_ONCE // max(cells, 1)))]
+            if self._most > 1:  # look at the end of each block
+                rows = keys[start : start + min(max(1, self._most - self.items + self._looked), segments.history.room)]
+                segments.add(Counter(rows))
+                start += len(rows)
+                if self.items - self._looked >= self._most:
+                    self._look()
+                continue
+            most = min(segments.room, segments.history.room, _AT_ONCE // max(cells, 1))
+            rows = keys[start : start + max(1, most)]
             now = segments.now + segments.cells_of(rows).cumsum(axis=0)
             # The first row at which a change is detected or an alarm may be cleared.
             back = [np.flatnonzero(alarm.back.is_back(segments, now)) for alarm in self.active if alarm.back]
@@ -451,16 +531,52 @@ class Drift:
             starting = [("silence", juror) for juror in range(before, now)]
             if 2 * len(self._new) >= now:
                 self._new = set()
-                watched = WatchedSeries(now, len(self.labels))
+                watched = WatchedSeries(now, len(self.labels), by_label="prevalence" in self.expect)
                 starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
             self._origins |= dict.fromkeys(starting, self._segments.borders)
-            for name in jurors[before:]:
+            for name in (name for name in jurors[before:] if name not in self._announced):
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
                 self._add_note(
                     Alarm("new_label", "warning", f"label {label} appears for the first time", labels=(label,))
                 )
         self.jurors, self.labels = list(jurors), list(labels)
+        self._rebuild()
+
+    # -- what people do ---------------------------------------------------------------------------------------------
+
+    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
+        """Note in an alarm's history what somebody did about it; OptionError where there is no such alarm."""
+        alarm = next((alarm for alarm in self.alarms if alarm.id == number), None)
+        if alarm is None:
+            message = f"there is no alarm {number!r}; there are {len(self.alarms)}, numbered from 1"
+            raise OptionError(message, code="unknown_name", name="id", value=number)
+        alarm.history.append({"event": event, "item": self.items, "time": self._segments.open.time, **details})
+        return alarm
+
+    def accept(self, number: int, **details: Any) -> StreamAlarm:
+        """Clear an alarm, and watch every series anew from here on: the change is the new normal."""
+        alarm = self.handle(number, "accepted", **details)
+        if alarm.active:
+            alarm.clear(self.items, self._segments.open.time)
+            self._segments.close()
+            watched = self._segments.watched
+            every = ((subject, series) for subject in SUBJECTS for series in watched.series(subject))
+            self._origins |= dict.fromkeys(every, self._segments.borders)
+            self._rebuild()
+        return alarm
+
+    def retire(self, juror: str, replaced_by: str | None = None) -> None:
+        """Watch a juror no longer, and clear its alarms; one that takes its place is no surprise."""
+        if juror not in self.jurors:
+            message = f"there is no juror {juror!r}; there are {', '.join(self.jurors) or 'none yet'}"
+            raise OptionError(message, code="unknown_name", name="juror", value=juror)
+        self.retired.add(juror)
+        self._announced |= set() if replaced_by is None else {replaced_by}
+        for alarm in self.active:
+            if juror in alarm.jurors:
+                self.handle(alarm.id, "retired", juror=juror)
+                alarm.clear(self.items, self._segments.open.time)
         self._rebuild()
 
     # -- alarms -----------------------------------------------------------------------------------------------------
@@ -470,15 +586,26 @@ class Drift:
 
         Resting meanwhile: pairs of a juror who changed, both jurors of a pair, the panel where prevalence changed.
         """
-        if self._test is None:
+        if self._test is None or (self._provisional and self._segments.history.closed > self._measured):
             watched = self._segments.watched
             resting = {("pair", k) for k, pair in enumerate(watched.pairs) if self._culprits() & set(pair)}
+            if self._segments.history.closed > self._measured:
+                for series in self._provisional:
+                    self.sizes.pop(series, None)
+                self._provisional.clear()
+            self._measured = self._segments.history.closed
+            gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
+            resting |= {(subject, juror) for subject in ("juror", "silence") for juror in gone}
+            resting |= {("pair", k) for k, pair in enumerate(watched.pairs) if gone & set(pair)}
             for alarm in self.active:
                 if alarm.reason == "pair_drift":
                     resting |= {("juror", self.jurors.index(name)) for name in alarm.jurors}
                 elif alarm.reason == "prevalence_drift":
                     resting |= {("panel", series) for series in watched.series("panel")}
-            self._test = ChangeTest(self._segments, self.alpha, self._first, self._origins, resting)
+            self._test = ChangeTest(
+                self._segments, self.alpha, self._first, self._origins, resting, frozenset(self.expect), self._most,
+                self.sizes,
+            )  # fmt: skip
         return self._test
 
     def _update_alarms(self) -> None:
@@ -490,7 +617,21 @@ class Drift:
                 self._restart(alarm.series.split(":", 1)[0], alarm.back.series)
                 self._rebuild()
         while detected := next(self._current_test().detections(segments.now[None]), None):
-            self._raise(max(detected[1], key=lambda detection: detection.excess))
+            self._raise_or_measure(max(detected[1], key=lambda detection: detection.excess))
+
+    def _raise_or_measure(self, detection: Detection) -> None:
+        """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
+        if self.block == "auto":
+            border = self._segments.closed[detection.border].end
+            size = self._segments.history.dispersion(detection.part, detection.series, border)
+            if size is None:
+                size = BASE
+                self._provisional.add((detection.subject, detection.series))
+            if size > detection.size * _LARGER:
+                self.sizes[detection.subject, detection.series] = size
+                self._test = None
+                return
+        self._raise(detection)
 
     def _raise(self, detection: Detection) -> None:
         segments, subject, series = self._segments, detection.subject, detection.series
@@ -509,10 +650,12 @@ class Drift:
                 old.clear(self.items, segments.open.time, by=len(self.alarms) + 1)
         raised = self._append(alarm, name, border.end + 1, border.time)
         raised.before, raised.after = shares
+        raised.block = round(detection.size, 1)
         self._restart(subject, series)
-        counts = (detection.part.of(each)[series].tolist() for each in (before, after))
-        culprit = change.culprit(subject, series)
-        raised.back = RecoveryTest(detection.part.name, series, border.number, segments.borders, culprit, *counts)
+        counts = [detection.part.of(each)[series].tolist() for each in (before, after)]
+        culprit, number = change.culprit(subject, series), border.number
+        place = detection.part.name, series, number, segments.borders, culprit
+        raised.back = RecoveryTest(*place, counts[0], counts[1], detection.size)
         self._rebuild()
 
     def _add_note(self, alarm: Alarm) -> None:
@@ -532,15 +675,16 @@ class Drift:
         self._origins |= dict.fromkeys(((subject, each) for each in restarted), self._segments.borders)
 
     def _culprits(self) -> set[int]:
-        """Jurors under an alarm of their own."""
-        return {test.culprit for test in self._recovery_tests() if test.culprit is not None}
+        """Jurors under an alarm of their own, and retired ones."""
+        gone = {juror for juror, name in enumerate(self.jurors) if name in self.retired}
+        return gone | {test.culprit for test in self._recovery_tests() if test.culprit is not None}
 
     def _recovery_tests(self) -> list[RecoveryTest]:
         return [alarm.back for alarm in self.active if alarm.back]
 
     def _rebuild(self) -> None:
         """Count anew, jurors under an alarm of their own and new ones left out of the majorities."""
-        watched = WatchedSeries(len(self.jurors), len(self.labels), frozenset(self._culprits() | self._new))
+        watched = self._watched()
         if watched != self._segments.watched:
             self._segments.rebuild(watched)
         self._test = None
@@ -567,6 +711,12 @@ class Drift:
             "first": self._first,
             "new": sorted(self._new),
             "late": self.late,
+            "block": self.block,
+            "expect": self.expect,
+            "retired": sorted(self.retired),
+            "announced": sorted(self._announced),
+            "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
+            "sizes": [[subject, series, size] for (subject, series), size in self.sizes.items()],
             "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
             "seen": self._tracker.to_dict(),
             "alarms": [alarm.snapshot() for alarm in self.alarms],
@@ -576,11 +726,15 @@ class Drift:
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Drift:
         """The inverse of `to_dict`."""
-        drift = cls(document["alpha"], jurors=document["jurors"], labels=document["labels"])
+        names = {"jurors": document["jurors"], "labels": document["labels"]}
+        drift = cls(document["alpha"], block=document.get("block", "auto"), expect=document.get("expect", ()), **names)
+        drift.retired, drift._announced = set(document.get("retired", ())), set(document.get("announced", ()))
+        if blocks := document.get("blocks"):
+            drift._most, drift._looked, drift._began = blocks["most"], blocks["looked"], blocks["began"]
+        drift.sizes = {(subject, series): size for subject, series, size in document.get("sizes", ())}
         drift._first, drift.late, drift._new = document["first"], document["late"], set(document["new"])
         drift._origins = {(subject, series): border for subject, series, border in document["origins"]}
         drift._tracker.restore(document["seen"])
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]
-        drift._segments.restore(document)
-        drift._rebuild()
+        drift._segments.restore(document, drift._watched())
         return drift

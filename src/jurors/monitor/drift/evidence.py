@@ -34,6 +34,8 @@ In each p_c, ln M is convex and falls (each draw adds ln(a·p + i) - ln p), so f
 least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is what is returned: it needs no solver to be
 valid, and a few steps of p_c ∝ -p_c g'_c make it sharp. `docs/guides/monitoring.md` has the proof.
 
+**Blocks.** Where items depend on each other, several count as one (`monitor.drift.blocks`).
+
 **Alpha** is divided over what is watched, over jurors who may still come, and over borders. All shares add up to 1 at
 most, whoever comes and however long the stream lasts, so the chance that an alarm is ever raised on a stream of
 independent items that does not change is at most alpha (Ville's inequality for each series and border, added up).
@@ -52,6 +54,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, logsumexp, xlogy, zeta
 
 from jurors._numeric import Flags, Floats, Integers
+from jurors.monitor.drift.blocks import BASE, BlockHistory, log_block_evidence
 from jurors.monitor.windows import codes_of
 
 # -- what is watched ---------------------------------------------------------------------------------------------------
@@ -86,6 +89,7 @@ class WatchedSeries:
     jurors: int
     labels: int
     aside: frozenset[int] = frozenset()
+    by_label: bool = False  #: each label of the majority is a stratum of every series: prevalence may change
 
     @cached_property
     def parts(self) -> dict[str, SeriesPart]:
@@ -95,15 +99,19 @@ class WatchedSeries:
             "prevalence": (1, 1, self.labels),
             "agrees": (self.jurors, 1, 2),
             "says": (self.jurors, strata, strata),
-            "together": (len(self.pairs), 1, 2),
+            "together": (len(self.pairs), self._strata, 2),
             "voted": (self.jurors, 1, 2),
-            "apart": (self.jurors, 1, _APART),
+            "apart": (self.jurors, self._strata, _APART),
         }
         parts, start = {}, 0
         for name, shape in shapes.items():
             parts[name] = SeriesPart(name, start, shape)
             start = parts[name].end
         return parts
+
+    @property
+    def _strata(self) -> int:
+        return max(self.labels, 1) if self.by_label and self.labels <= MOST_STRATA else 1
 
     @cached_property
     def size(self) -> int:
@@ -119,7 +127,8 @@ class WatchedSeries:
     @cached_property
     def parts_of(self) -> dict[str, tuple[SeriesPart, ...]]:
         """The kinds of cells of each subject."""
-        every = {"prevalence": ["prevalence"], "juror": ["agrees", "says"], "pair": ["together"]}
+        juror = ["says"] if self.by_label and self.labels <= MOST_STRATA else ["agrees", "says"]
+        every = {"prevalence": ["prevalence"], "juror": juror, "pair": ["together"]}
         every |= {"silence": ["voted"], "panel": ["apart"]}
         return {
             subject: tuple(self.parts[name] for name in names if self.parts[name].shape[1])
@@ -138,7 +147,8 @@ class WatchedSeries:
 
     def carried(self, jurors: int, labels: int, cells: list[int]) -> Integers:
         """Counts by cell of fewer jurors and labels, in the cells of those of now."""
-        before, carried = WatchedSeries(jurors, labels), np.zeros(self.size, dtype=np.int64)
+        before = WatchedSeries(jurors, labels, by_label=self.by_label)
+        carried = np.zeros(self.size, dtype=np.int64)
         for name, part in self.parts.items():
             counts = before.parts[name].of(np.array(cells, dtype=np.int64))
             series, strata, categories = counts.shape
@@ -171,9 +181,10 @@ class WatchedSeries:
         others = tally[:, None] - votes
         row, juror = np.indices(codes.shape)
         self.parts["voted"].of(rows)[row, juror, 0, (codes > 0).astype(int)] = 1
-        apart = others.sum(axis=-1) - others.max(axis=-1, initial=0)
-        self.parts["apart"].of(rows)[row, juror, 0, np.minimum(apart, _APART - 1)] = 1
         top = _majority(others)
+        apart = np.minimum(others.sum(axis=-1) - others.max(axis=-1, initial=0), _APART - 1)
+        placed = np.nonzero(top) if self._strata > 1 else np.nonzero(top >= 0)
+        self.parts["apart"].of(rows)[(*placed, self._stratum(top[placed]), apart[placed])] = 1
         compared = np.nonzero((top > 0) & (codes > 0))
         of, label = top[compared], codes[compared]
         self.parts["agrees"].of(rows)[(*compared, 0, (of == label).astype(int))] = 1
@@ -186,8 +197,12 @@ class WatchedSeries:
             a, b = codes[:, first], codes[:, second]
             item, pair = np.nonzero((top > 0) & (a > 0) & (b > 0) & ((a != top) | (b != top)))
             same = a[item, pair] == b[item, pair]
-            self.parts["together"].of(rows)[item, pair, 0, same.astype(int)] = 1
+            self.parts["together"].of(rows)[item, pair, self._stratum(top[item, pair]), same.astype(int)] = 1
         return rows
+
+    def _stratum(self, majority: Integers) -> Integers:
+        """The stratum of each label of a majority."""
+        return majority - 1 if self._strata > 1 else np.zeros_like(majority)
 
 
 def _majority(tally: Integers) -> Integers:
@@ -255,6 +270,7 @@ class Segments:
         self.closed: list[Segment] = []
         self.open = Segment()
         self.borders = 0  #: made so far, those thinned out among them
+        self.history = BlockHistory()
         self.rebuild(watched)
 
     @property
@@ -277,6 +293,8 @@ class Segments:
 
     def rebuild(self, watched: WatchedSeries) -> None:
         """Count all segments by the cells of `watched`."""
+        if watched != self.watched:
+            self.history.clear()
         self.watched = watched
         self._known: dict[bytes, Integers] = {}
         each = [self._cells(segment) for segment in self.closed]
@@ -314,6 +332,9 @@ class Segments:
 
     def add(self, tuples: Counter[bytes], pane: int = 0, time: float | None = None) -> None:
         """Count these at the end of the stream."""
+        if self.history.is_full:
+            self.history.close(self._count(self.history.open), self.items)
+        self.history.open.update(tuples)
         first = self.open.panes[0] if self.open.tuples else pane
         self.open.panes = (min(first, pane), max(first, pane, self.open.panes[1]))
         self.open.tuples.update(tuples)
@@ -325,6 +346,7 @@ class Segments:
         """Count these before the first item, in a segment that nothing is moved into."""
         self.add(tuples, _BEFORE)
         self.open.panes = (_BEFORE, _BEFORE)
+        self.history.open.clear()
         self.close()
         self.closed[-1].end = self.open.end = 0
 
@@ -345,6 +367,7 @@ class Segments:
         segments[at].tuples = +segments[at].tuples
         for later in segments[at:]:
             later.end += sum(tuples.values())
+        self.history.move(tuples)
         more = self._count(tuples)
         self.upto[at:] += more
         self.now = self.now + more
@@ -398,13 +421,16 @@ class Segments:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
-        return {"borders": self.borders, "stretches": [each.to_dict() for each in [*self.closed, self.open]]}
+        stretches = [each.to_dict() for each in [*self.closed, self.open]]
+        return {"borders": self.borders, "stretches": stretches, "history": self.history.to_dict()}
 
-    def restore(self, document: dict[str, Any]) -> None:
-        """The inverse of `to_dict`."""
+    def restore(self, document: dict[str, Any], watched: WatchedSeries) -> None:
+        """The inverse of `to_dict`, with what was watched then."""
         self.borders = document["borders"]
         *self.closed, self.open = map(Segment.from_dict, document["stretches"])
-        self.rebuild(self.watched)
+        self.rebuild(watched)
+        if "history" in document:
+            self.history.restore(document["history"], watched.size)
 
 
 # -- evidence of a change ----------------------------------------------------------------------------------------------
@@ -556,6 +582,7 @@ class Detection:
     needed: float  #: ln(1 / (alpha x the share of this series))
     part: SeriesPart  #: the cells with most evidence
     border: int  #: position of the border at which the change most likely began
+    size: float  #: items that count as one
 
     @property
     def excess(self) -> float:
@@ -568,14 +595,23 @@ class ChangeTest:
     """Borders, origins and thresholds, prepared once for all tests until one of them changes."""
 
     segments: Segments  #: the counts
-    alpha: float  #: the total false-alarm rate, for independent items
+    alpha: float  #: the total false-alarm rate, for independent blocks
     first: int  #: how many jurors there were at the first border
     origins: dict[tuple[str, int], int]  #: series -> the border at which its watch began; else the stream's start
     resting: set[tuple[str, int]]  #: series (subject, number) that are not watched for now
+    expected: frozenset[str] = frozenset()  #: subjects that may change
+    block: float = 1.0  #: items of a block
+    sizes: dict[tuple[str, int], float] = field(default_factory=dict)  #: of series whose blocks are larger
 
     @cached_property
     def _subjects(self) -> list[_Subject]:
-        return [_Subject(self, subject) for subject in SUBJECTS if self.segments.watched.series(subject)]
+        watched = [subject for subject in SUBJECTS if subject not in self.expected]
+        return [_Subject(self, subject) for subject in watched if self.segments.watched.series(subject)]
+
+    def size(self, subject: str, series: int) -> float:
+        """How many items of a series count as one."""
+        least = max(self.block, BASE) if subject == "silence" else self.block
+        return max(least, self.sizes.get((subject, series), 1.0))
 
     def detections(self, now: Integers) -> Iterator[tuple[int, list[Detection]]]:
         """The rows of `now` (looks x cells: counts of the whole stream) at which a change is detected, and which."""
@@ -602,7 +638,9 @@ class _Subject:
         series = len(segments.watched.series(subject))
         members = {"juror": test.first, "silence": test.first, "pair": test.first * (test.first - 1) // 2}
         share = shares(series, members[subject]) if subject in members else np.ones(series)
-        self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] * share)
+        whole = sum(part for name, part in SUBJECTS.items() if name not in test.expected)
+        self.needed: Floats = -np.log(test.alpha * SUBJECTS[subject] / whole * share)
+        self._size = np.array([test.size(subject, each) for each in range(series)])
         begin = np.array([test.origins.get((subject, each), 0) for each in range(series)])
         self._counts = segments.numbers[:, None] > begin  # borders x series
         self._log_share = log_border_shares(segments.numbers.astype(float))
@@ -629,7 +667,7 @@ class _Subject:
             counts = part.of(now)
             whole = best_log_chance(counts - self._start[k]).sum(axis=-1)
             after = np.moveaxis(best_log_chance(counts[:, None] - self._upto[k]), -1, 0)
-            self._ceilings.append(sum(after, start=self._chance[k] - whole[:, None]))
+            self._ceilings.append(sum(after, start=self._chance[k] - whole[:, None]) / self._size)
         many = np.log(len(self._log_share))  # a sum over borders is at most so many times its largest
         best = np.max([(each + self._log_share[:, None]).max(axis=1) for each in self._ceilings], axis=0)
         enough: Flags = (best + many >= self.needed) & self.watched
@@ -660,7 +698,9 @@ class _Subject:
             is_close = ceilings[k] + self._log_share >= self.needed[series] - _NEGLIGIBLE
             at = np.flatnonzero(is_close & self._counts[:, series])
             before, after = self._before[k][at, series], counts.of(now)[series] - self._upto[k][at, series]
-            each[k, at] = log_evidence(before, after).sum(axis=-1) + self._log_share[at]
+            size = float(self._size[series])
+            found = log_evidence(before, after) if size == 1 else log_block_evidence(before, after, size)
+            each[k, at] = found.sum(axis=-1) + self._log_share[at]
         evidence = float(logsumexp(each) - np.log(len(each)))
         if evidence < needed:
             self._lacking[series] = needed - evidence, ceilings
@@ -672,4 +712,5 @@ class _Subject:
             if binary_share(after, 1) <= binary_share(before, 1):
                 self._lacking[series] = _LESS, ceilings
                 return None
-        return Detection(self.subject, series, evidence, needed, self.parts[part], int(border))
+        size = float(self._size[series])
+        return Detection(self.subject, series, evidence, needed, self.parts[part], int(border), size)
