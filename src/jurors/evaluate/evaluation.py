@@ -39,6 +39,7 @@ from jurors.evaluate.consistency import (
     levels_beside,
     self_agreement,
 )
+from jurors.evaluate.family import DeclaredFamilies
 from jurors.evaluate.leaders import JurorRanking, PairDependence, PanelDependence, panel_dependence, rank_jurors
 from jurors.evaluate.partition import (
     DEFAULT_RULE,
@@ -232,6 +233,8 @@ class Evaluation(Drawable):
     sketch: Sketch | None = None  #: what was graded
     calibration: Calibrates | None = field(default=None, repr=False)
     exam: bool = False  #: labels mean nothing across items: only the scores do
+    family: DeclaredFamilies | None = field(default=None, repr=False)  #: what the user declared about related jurors
+    without_family: Evaluation | None = field(default=None, repr=False)  #: the same votes without that assumption
 
     _kind = "grade"
 
@@ -423,6 +426,7 @@ class Evaluation(Drawable):
             "effective_jurors": self.effective_jurors,
             "dependence": self.dependence,
             "interval": interval,
+            **({} if self.without_family is None else self._family_document(self.without_family)),
             "target": self.target,
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
@@ -437,6 +441,12 @@ class Evaluation(Drawable):
         if self.repeats is not None:
             document["repeats"] = self.repeats.to_dict()
         return document
+
+    def _family_document(self, other: Evaluation) -> dict[str, Any]:
+        """The declared families, and the grades without them."""
+        names = ("score", "prevalence", "wrong_labels", "best", "leaders", "interval")
+        document = other._document()
+        return {"family": self.family, "without_family": {name: document[name] for name in names}}
 
     def _columns(self) -> Columns:
         """One row per juror: score with its interval, votes, accuracy by label."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -80,10 +81,8 @@ class Calibration:
                 source="given" if is_given else source,
             )
             named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-            model = evaluation.independent
-            is_possible = model.solution is not None and model.solution.is_in_range
-            independent = model.interval if gold is None and is_possible else None
-            ends: Any = partial(_named_ends, sketch, shares, level, independent)
+            reach: Any = (None, None) if gold is not None else (_highest(evaluation), _fewest_wrong(evaluation))
+            ends: Any = partial(_named_ends, sketch, shares, level, *reach)
             half_widths = partial(
                 forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
             )
@@ -136,6 +135,8 @@ class Calibration:
         with single_threaded():
             basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
             jury = jury_votes(graded, basis, evaluation.voices)
+            if evaluation.family is not None:
+                posterior = evaluation.family.fit.posterior_of(sketch)
             posterior = _filled(posterior, sketch, evaluation.voices)
             distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
             return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
@@ -146,7 +147,7 @@ class Calibration:
         """The votes to calibrate, the gold items, and with gold the rival posteriors."""
         jury = jury_votes(sketch, posterior, evaluation.voices)
         gold = None if self.gold is None else self.gold.astype(np.float64)
-        rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
+        rivals = [] if gold is None or evaluation.family is not None else rivals_of(jury, sketch, evaluation.voices)
         return drop_unanswered(evaluation, jury), gold, rivals
 
     @property
@@ -275,6 +276,8 @@ def calibration_basis(
         Computes how far the statistics move when items are drawn again.
     """
     partition = blind.independent.partition
+    if evaluation.family is not None:
+        return "family", evaluation.family.fit.posterior, partial(_family_noise, evaluation)
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
         # the panel model, which stays in range and is steady where items are few
         model = evaluation.independent
@@ -308,6 +311,12 @@ def _trio_noise(panel: PanelFit) -> FitNoise:
     """The noise of three jurors' fit by the latent-class model."""
     ends = panel_intervals(panel)
     return FitNoise() if ends is None else FitNoise(*(_variances(ends["errors"][name]) for name in STATISTICS))
+
+
+def _family_noise(evaluation: Evaluation) -> FitNoise:
+    """The noise of the fit with declared families; the independent-errors fit's where there are too many tuples."""
+    errors = None if evaluation.family is None else evaluation.family.errors
+    return _noise(evaluation) if errors is None else FitNoise(*(_variances(errors[name]) for name in STATISTICS))
 
 
 def _noise(evaluation: Evaluation) -> FitNoise:
@@ -353,14 +362,33 @@ def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMa
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
+def _highest(evaluation: Evaluation) -> Floats | None:
+    """The upper ends of scores if errors are independent, or those of declared families shared as the model has it."""
+    model, family = evaluation.independent, evaluation.family
+    if family is not None and family.errors is not None:
+        reach = NormalDist().inv_cdf((1 + evaluation.level) / 2)
+        return np.asarray(family.scores + reach * family.errors["score"])
+    if model.solution is None or not model.solution.is_in_range or model.interval is None:
+        return None
+    return np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval["score"].values()], dtype=float)
+
+
+def _fewest_wrong(evaluation: Evaluation) -> float | None:
+    """The lower end of the share of wrong labels if jurors share errors within declared families alone."""
+    if evaluation.family is None:
+        return None
+    wrong, reach = evaluation.family.wrong_labels, NormalDist().inv_cdf((1 + evaluation.level) / 2)
+    return max(wrong - reach * float(np.sqrt(wrong * (1 - wrong) / evaluation.items)), 0.0)
+
+
 def _named_ends(
-    sketch: Sketch, shares: CalibratedShares, level: float, independent: NamedMapping | None
+    sketch: Sketch, shares: CalibratedShares, level: float, highest: Floats | None, fewest: float | None
 ) -> NamedMapping:
     ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
-    if independent is not None:  # a jury whose errors are independent after all must not lie above its own interval
-        widest = np.array([(pair or (np.nan, np.nan))[1] for pair in independent["score"].values()], dtype=float)
-        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(widest, 1.0))
+    low = low if fewest is None else min(low, fewest)
+    if highest is not None:  # a jury whose errors are independent after all must not lie above its own interval
+        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(highest, 1.0))
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
     return NamedMapping(**by_name, wrong_labels=(low, high))
 

@@ -393,6 +393,11 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         if ends is None:
             reason = _why_unknown(evaluation, target)
     outcome = judge(ends, limit, at_least=kind.at_least)
+    if isinstance(evaluation, Evaluation) and evaluation.without_family is not None:
+        other = _test_limit(evaluation.without_family, kind, target, limit)
+        if other.outcome != outcome:  # the two readings disagree, and nothing here decides between them
+            figures = other.figures.partition(", limit")[0]
+            reason, outcome = f"without the declared family {other.outcome} at {figures}", "not known"
     if outcome == "not known" and kind.statistic == "score" and value is not None:
         advice = _deciding_gold(cast(Evaluation, evaluation), str(target.juror), abs(value - limit))
     return Gate(
@@ -500,6 +505,8 @@ class Baseline:
                 options["method"] = evaluation.method
             if isinstance(calibration, Calibration):
                 options |= {"errors": calibration.errors, "reference": calibration.reference}
+            if evaluation.family is not None:
+                options["family"] = evaluation.family.families
             graded, votes = grade(source, **options), None if isinstance(source, Sketch) else source
         known = graded.calibrated
         score, ends = ({}, {}) if known is None else (known.score, known.interval["score"])
