@@ -35,7 +35,8 @@ def test_a_declared_family_mends_the_grades_and_labels_that_its_shared_errors_sp
     without = with_family.without_family
     assert without is not None
     assert without.score == jurors.grade(votes).score
-    assert max(with_family.score, key=with_family.score.get) == "claude" != max(without.score, key=without.score.get)
+    assert max(with_family.score.items(), key=lambda pair: pair[1])[0] == "claude"
+    assert max(without.score.items(), key=lambda pair: pair[1])[0] == "gpt-a"
     labelled = jurors.label(votes, family=["gpt=gpt-a,gpt-b"])
     wrong = np.mean(labelled.label != truth)
     assert wrong < 0.1 < np.mean(labelled.to_frame()["label_without_family"] != truth)
@@ -46,7 +47,7 @@ def test_a_declared_family_mends_the_grades_and_labels_that_its_shared_errors_sp
 
 
 def test_both_readings_stand_side_by_side_in_card_json_and_csv() -> None:
-    graded = jurors.grade(planted()[0], jurors=NAMES, family=FAMILY)
+    graded: Any = jurors.grade(planted()[0], jurors=NAMES, family=FAMILY)
     document = json.loads(graded.to_json())
     assert document["family"]["gpt"]["jurors"] == ["gpt-a", "gpt-b"]
     assert document["without_family"]["score"]["claude"] == pytest.approx(graded.without_family.score["claude"])
@@ -58,7 +59,7 @@ def test_both_readings_stand_side_by_side_in_card_json_and_csv() -> None:
 
 
 def test_a_limit_that_one_reading_meets_and_the_other_does_not_is_not_known() -> None:
-    graded = jurors.grade(planted()[0], jurors=NAMES, family=FAMILY)
+    graded: Any = jurors.grade(planted()[0], jurors=NAMES, family=FAMILY)
     limit = (graded.interval_of("score", "gpt-a")[0] + graded.without_family.interval_of("score", "gpt-a")[0]) / 2
     (gate,) = jurors.check(graded, min_score={"gpt-a": limit}).gates
     assert gate.outcome == "not known"
@@ -114,6 +115,7 @@ def test_what_is_refused_is_refused_in_one_line(family: Any, more: dict[str, Any
 def test_levels_and_numbers_have_no_families() -> None:
     rng = np.random.default_rng(0)
     levels = rng.integers(1, 6, (100, 5))
-    for scale, message in (("ordinal", "these votes are ordered levels"), ("interval", "does not apply to numbers")):
+    kinds: Any = (("ordinal", "these votes are ordered levels"), ("interval", "does not apply to numbers"))
+    for scale, message in kinds:
         with pytest.raises(OptionError, match=message):
             jurors.grade(levels, jurors=NAMES, scale=scale, family=FAMILY)

@@ -93,12 +93,10 @@ def test_a_limit_that_too_few_jurors_leave_open_is_not_met() -> None:
     assert {alarm.reason for alarm in found} == {"correlation_limit", "effective_limit"}
 
 
-def test_of_a_large_panel_only_the_effective_number_is_unknown() -> None:
+def test_of_a_large_panel_the_effective_number_is_known_too() -> None:
     result = jurors.grade(simulate(300, 21, seed=3).votes, method="majority")
-    (alarm,) = gate(result, min_effective=1, max_correlation=0.99)
-    assert alarm.message == (
-        "the effective number of jurors is unknown: it is estimated only for panels of up to 20 jurors"
-    )
+    low, high = result.interval_of("effective_jurors")
+    assert 1 < low < (result.effective_jurors or 0) < high <= 21
 
 
 def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:

@@ -229,7 +229,9 @@ def answer_lines(e: Evaluation) -> list[str]:
         about = f" ({ends}%)" if ends else ""
         lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
-        lines.append(f"These {len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones.")
+        low, high = e.interval_of("effective_jurors")
+        worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
+        lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
     if not e.exam and len(e.labels) <= _MOST_PREVALENCES:
         shares = []
         for a in e.labels:
@@ -517,10 +519,15 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         blocks += [prevalence_table(e), accuracy_table(e)]
     if e.dependence:
         rows = tuple(
-            (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in e.dependence[:_MOST_PAIRS]
+            (
+                *(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}"),
+                " – ".join(f"{end:+z.2f}" for end in pair.interval),
+            )
+            for pair in e.dependence[:_MOST_PAIRS]
         )
         title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
-        blocks.append(Table(("first", "second", "kappa", "correlation"), rows, title=title, right=(2, 3)))
+        heads = ("first", "second", "kappa", "correlation", f"{e.level * 100:g}%")
+        blocks.append(Table(heads, rows, title=title, right=(2, 3, 4)))
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
     if e.is_calibrated and e.independent.solution is not None:
         blocks.append(independent_table(e))

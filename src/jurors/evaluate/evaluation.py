@@ -290,6 +290,8 @@ class Evaluation(Drawable):
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
+        if statistic == "effective_jurors":
+            return (np.nan, np.nan) if self._panel is None else self._panel.interval
         return _ends(self.interval, statistic, *names)
 
     @property
@@ -323,7 +325,7 @@ class Evaluation(Drawable):
     def _panel(self) -> PanelDependence | None:
         if self.sketch is None or self.exam or not self.is_calibrated:
             return None
-        return panel_dependence(self.sketch)
+        return panel_dependence(self.sketch, self.level)
 
     @property
     def dependence(self) -> tuple[PairDependence, ...]:
@@ -403,6 +405,8 @@ class Evaluation(Drawable):
         """The report card as JSON."""
         has_ends = self.interval is not None
         interval: Any = {"level": self.level, **(self.interval or {})} if has_ends else None
+        if interval is not None and self._panel is not None:
+            interval["effective_jurors"] = self._panel.interval
         by_label: dict[str, Any] = {"accuracy": self.accuracy or None, "prevalence": self.prevalence or None}
         majority = None if self.majority is None else self.majority._document()
         if self.exam:  # labels mean nothing across items

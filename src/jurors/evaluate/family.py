@@ -150,7 +150,7 @@ class FamilyFit:
         -------
         ndarray, (T, R)
         """
-        return _Problem(sketch, self.groups).improve(self.parameters)[1][0].T
+        return np.asarray(_Problem(sketch, self.groups).improve(self.parameters)[1][0].T)
 
 
 def fit_families(
@@ -216,7 +216,7 @@ class DeclaredFamilies:
     def scores(self) -> Floats:
         """(N,) the share of each juror's votes that is right by the model."""
         weights = self.sketch.counts.astype(np.float64)[None]
-        return _statistics(self.sketch, self.fit.posterior.T[None] * weights[:, None, :])["score"][0]
+        return np.asarray(_statistics(self.sketch, self.fit.posterior.T[None] * weights[:, None, :])["score"][0])
 
     @property
     def wrong_labels(self) -> float:

@@ -457,8 +457,6 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
         )
         alarms.append(Alarm("correlation_limit", "alarm", message, mean))
     if min_effective is not None and (worth is None or worth < min_effective):
-        if mean is not None:
-            unknown = "it is estimated only for panels of up to 20 jurors"
         message = (
             f"the effective number of jurors is unknown: {unknown}"
             if worth is None

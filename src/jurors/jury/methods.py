@@ -302,20 +302,18 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
             result = replace(result, independent=independent)
-    alarms_later, notes_later, dependence_later = (
-        partial(_checked, checks, path) for path in ("alarms", "notes", "independent.dependence")
-    )
+    alarms_later, dependence_later = (partial(_checked, checks, path) for path in ("alarms", "independent.dependence"))
     independent = replace_unread(result.independent, dependence=dependence_later)
-    return replace_unread(result, alarms=alarms_later, notes=notes_later, independent=independent)
+    return replace_unread(result, alarms=alarms_later, independent=independent)
 
 
 @dataclass(frozen=True, eq=False)
 class _PanelChecks:
-    """The alarms, notes and error correlations of a panel, computed when one of them is first read."""
+    """The alarms and error correlations of a panel, computed when one of them is first read."""
 
     sketch: Sketch
     panel: PanelFit
-    graded: Evaluation  #: with the alarms and notes of the fit itself
+    graded: Evaluation  #: with the alarms of the fit itself
 
     def of_jurors(self) -> list[Alarm]:
         """The alarms of the fit, of jurors, and of correlated errors."""
@@ -324,10 +322,9 @@ class _PanelChecks:
         if panel.fit.posterior is not None:
             alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
         alarms += estimate_alarms(sketch)
-        alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
+        alarms += residual_alarms(panel.deduplicated, panel.test)
         if len(sketch.labels) > 2:
-            test = agreement_test(panel.pairs, *panel.classes)
-            alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
+            alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
         return alarms
 
     @cached_property
@@ -342,7 +339,7 @@ class _PanelChecks:
 
     @cached_property
     def checked(self) -> Evaluation:
-        """The grades with all alarms, notes and error correlations."""
+        """The grades with all alarms and error correlations."""
         with single_threaded():
             alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
             if self.graded.independent.partition is not None:
@@ -350,37 +347,18 @@ class _PanelChecks:
             result = replace(self.graded, alarms=sort_by_severity(alarms))
             if self.spread is None:
                 return result
-            return _with_dependence(result, self.spread.result(result.level), self.panel.repeats)
+            return _with_dependence(result, self.spread.result(result.level))
 
 
 def _checked(checks: _PanelChecks, path: str) -> Any:
     return attrgetter(path)(checks.checked)
 
 
-def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
-    """Add the error correlations, a note of what the jurors are worth, and an alarm of groups not yet reported."""
-    size, alarms = len(dependence.jurors), result.alarms
-    is_reported = any(alarm.reason == "correlated_errors" for alarm in alarms)
-    if size == FEWEST_JURORS and is_reported:
-        # Which of four jurors share an error cannot be determined, so the residual correlations mean nothing.
-        note = "Residuals of 4 jurors do not show which of them share errors."
-        return replace(result, notes=(*result.notes, note))
-    ends = dependence.interval["effective_jurors"] if dependence.interval else None
-    interval = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
-    worth = f"{dependence.effective_jurors:.1f}{interval}"
-    note = f"By the residuals of the independent-errors model, these {size} jurors are worth at most {worth}."
-    if ends is None and not dependence.is_noticed:
-        note = f"The residuals of the independent-errors model show no mean error correlation of these {size} jurors."
-    known = [{result.jurors[k] for k in group} for group in repeats]
-    groups = [group for group in dependence.groups if not any(members.issuperset(group) for members in known)]
-    if groups and not is_reported:
-        who = "; ".join(" + ".join(group) for group in groups)
-        message = f"errors are slightly correlated within groups of jurors: {who}"
-        names = tuple(name for group in groups for name in group)
-        alarm = Alarm("correlated_errors", "note", message, dependence.mean_correlation, names)
-        alarms = sort_by_severity([*alarms, alarm])
-    independent = replace(result.independent, dependence=dependence)
-    return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
+def _with_dependence(result: Evaluation, dependence: Dependence) -> Evaluation:
+    """Add the error correlations by residuals, below the independent-errors model."""
+    if len(dependence.jurors) == FEWEST_JURORS and any(alarm.reason == "correlated_errors" for alarm in result.alarms):
+        return result  # which of four jurors share an error cannot be determined, so they mean nothing
+    return replace(result, independent=replace(result.independent, dependence=dependence))
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------
