@@ -87,7 +87,7 @@ def graded_panel(votes: Any, key: Any) -> dict[str, Any] | None:
             return None
         sketch = counted.sketch
         _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
-        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
+        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
         by_label = counted.by_tuple(truth).astype(float)
     except JurorsError:
         return None

@@ -73,7 +73,7 @@ def _goodness() -> Any:
 def _search() -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    from jurors.lab.independence import find_independent_jury
+    from reproduce.independence import find_independent_jury
 
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 300)

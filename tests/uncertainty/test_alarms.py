@@ -239,7 +239,7 @@ def with_alarms(*alarms: tuple[str, str, str]) -> Any:
         ([("inverted_juror", "warning", "a")], {"clearly_weak_juror": ("b", "c", "d")}),
         ([("constant_juror", "warning", "c")], {"labels_swapped": ("a",), "clearly_weak_juror": ("b", "d")}),
         ([("uninformative_juror", "warning", "b")], {"labels_swapped": ("a",), "clearly_weak_juror": ("c", "d")}),
-        ([("too_few_voices", "alarm", "h")], {}),
+        ([("too_few_distinct", "alarm", "h")], {}),
         ([("correlated_errors", "warning", "h")], {}),
     ],
     ids=["none", "inverted", "constant", "noise", "alarm", "in doubt"],
@@ -303,8 +303,8 @@ def test_jurors_who_disagree_too_often_are_not_said_to_share_errors() -> None:
 def test_grades_of_most_items_need_no_alarm_of_a_small_group() -> None:
     votes = np.full((1_600, 7), -1)
     votes[:1_000, :5], votes[1_000:, 5:] = dependent_panel(5, 0.0, items=1_000), dependent_panel(2, 1.0, items=600)
-    assert {a.level for a in jurors.grade(votes).alarms if a.reason == "too_few_voices"} == {"warning"}
-    assert {a.level for a in jurors.grade(votes[600:]).alarms if a.reason == "too_few_voices"} == {"alarm"}
+    assert {a.level for a in jurors.grade(votes).alarms if a.reason == "too_few_distinct"} == {"warning"}
+    assert {a.level for a in jurors.grade(votes[600:]).alarms if a.reason == "too_few_distinct"} == {"alarm"}
 
 
 SKETCH = Sketch.from_counts({"AAABB": 30, "AAAAA": 70}, jurors="ijklm", labels="AB")

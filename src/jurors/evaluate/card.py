@@ -261,7 +261,9 @@ def _family_questions(e: Evaluation) -> list[str]:
     """Ask about jurors whose names begin alike."""
     if e.family is not None or not e.is_calibrated or e.method != "latent" or e.ordered is not None or e.islands:
         return []
-    distinct = [j for j, representative in zip(e.jurors, e.voices, strict=True) if e.jurors[representative] == j]
+    distinct = [
+        j for j, representative in zip(e.jurors, e.representatives, strict=True) if e.jurors[representative] == j
+    ]
     return [
         f"If {_list_names(who, ' and ')} share a family, add --family {quote(family + '=' + ','.join(who))}."
         for family, who in suggest_families(distinct).items()

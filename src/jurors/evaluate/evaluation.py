@@ -221,10 +221,10 @@ class Evaluation(Drawable):
     level: float = 0.95  #: how sure the intervals are
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences to print next to the grades
-    voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
+    representatives: tuple[int, ...] = ()  #: by juror, the position of the one that it repeats, or its own
     gold: GoldTest | None = None  #: how the gold items test the grades
     weakest_pair: WeakestPair | None = None  #: of a trio
-    smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
+    smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts; no bound from below
     islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
     model: str | None = None  #: the panel model that was selected
     iterations: int | None = None
@@ -239,8 +239,8 @@ class Evaluation(Drawable):
     _kind = "grade"
 
     def __post_init__(self) -> None:
-        if not self.voices:  # every juror is its own representative
-            object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
+        if not self.representatives:  # every juror is its own representative
+            object.__setattr__(self, "representatives", tuple(range(len(self.jurors))))
 
     # -- the numbers --------------------------------------------------------------------------------------
 

@@ -134,20 +134,22 @@ class Calibration:
             return posterior
         with single_threaded():
             basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
-            jury = jury_votes(graded, basis, evaluation.voices)
+            jury = jury_votes(graded, basis, evaluation.representatives)
             if evaluation.family is not None:
                 posterior = evaluation.family.fit.posterior_of(sketch)
-            posterior = _filled(posterior, sketch, evaluation.voices)
-            distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
+            posterior = _filled(posterior, sketch, evaluation.representatives)
+            distinct = jury_votes(sketch, posterior, evaluation.representatives).distinct
             return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
 
     def _votes_and_gold(
         self, evaluation: Evaluation, sketch: Sketch, posterior: Floats
     ) -> tuple[JuryVotes, Floats | None, list[Floats]]:
         """The votes to calibrate, the gold items, and with gold the rival posteriors."""
-        jury = jury_votes(sketch, posterior, evaluation.voices)
+        jury = jury_votes(sketch, posterior, evaluation.representatives)
         gold = None if self.gold is None else self.gold.astype(np.float64)
-        rivals = [] if gold is None or evaluation.family is not None else rivals_of(jury, sketch, evaluation.voices)
+        rivals = (
+            [] if gold is None or evaluation.family is not None else rivals_of(jury, sketch, evaluation.representatives)
+        )
         return drop_unanswered(evaluation, jury), gold, rivals
 
     @property
@@ -190,7 +192,7 @@ def _too_few_alarms(evaluation: Evaluation) -> list[Alarm]:
     partition = evaluation.independent.partition
     if partition is not None and partition.by_majority is None:
         return []
-    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_voices"]
+    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_distinct"]
 
 
 def _ungraded_jurors(few: list[Alarm]) -> frozenset[str]:
@@ -236,7 +238,7 @@ def jury_votes(sketch: Sketch, posterior: Floats, representatives: tuple[int, ..
     posterior
         (T, R)
     representatives
-        (N,) the juror that each one repeats (`Evaluation.voices`); empty where none repeats another.
+        (N,) the juror that each one repeats (`Evaluation.representatives`); empty where none repeats another.
 
     Returns
     -------
@@ -285,8 +287,8 @@ def calibration_basis(
         return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
     is_majority = evaluation.method == "majority" or partition is None or partition.is_sure_of_itself
     if is_majority or partition is None or (evaluation.method == "algebraic" and not _is_inside(blind)):
-        return "majority", _majority(sketch, evaluation.voices), FitNoise
-    return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
+        return "majority", _majority(sketch, evaluation.representatives), FitNoise
+    return evaluation.method, _posterior(partition, sketch, evaluation.representatives), partial(_noise, evaluation)
 
 
 def _is_inside(evaluation: Evaluation) -> bool:
@@ -412,8 +414,8 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     partition = model.partition
     if partition is None or model.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
-    posterior = _posterior(partition, sketch, evaluation.voices)
-    jury = jury_votes(sketch, posterior, evaluation.voices)
+    posterior = _posterior(partition, sketch, evaluation.representatives)
+    jury = jury_votes(sketch, posterior, evaluation.representatives)
     shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(

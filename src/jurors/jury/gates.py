@@ -412,7 +412,7 @@ def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
     reasons = {alarm.reason for alarm in evaluation.alarms}
     if "single_label" in reasons:
         return f"every vote is {evaluation.labels[0]!r}"
-    if "too_few_voices" in reasons:
+    if "too_few_distinct" in reasons:
         return "fewer than three jurors are distinct"
     if evaluation.calibrated is None:
         return "no solution explains the votes"
@@ -643,7 +643,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     for k, (e, run) in enumerate(zip((evaluation, earlier.evaluation), counted, strict=True)):
         _, posterior, noise_of = calibration_basis(e, e, run.sketch)
         noise = np.broadcast_to(np.asarray(noise_of().score, dtype=np.float64), (len(e.jurors),))
-        jury = jury_votes(run.sketch, posterior, e.voices)
+        jury = jury_votes(run.sketch, posterior, e.representatives)
         # posteriors and votes by the labels of both runs, jurors in the order of `jurors`
         label_of, juror_of = [labels.index(label) for label in e.labels], [e.jurors.index(name) for name in jurors]
         joint = np.zeros((len(jury.weights), len(labels)))

@@ -263,9 +263,9 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
         result = METHODS[name](sketch, request)
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
-    representatives = merge_representatives(result.voices, groups)
+    representatives = merge_representatives(result.representatives, groups)
     result = replace_unread(
-        result, voices=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
+        result, representatives=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
         exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
     )  # fmt: skip
     if gold is not None and result.independent.partition is not None:
@@ -299,8 +299,8 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
     blind = calibration.blind or result
     knows = grading.trust is not None or grading.common is not None
     family = DeclaredFamilies(
-        families, cast("Sketch", result.sketch), blind.independent.partition or partition, result.voices, knows,
-        grading.target, grading.seed,
+        families, cast("Sketch", result.sketch), blind.independent.partition or partition, result.representatives,
+        knows, grading.target, grading.seed,
     )  # fmt: skip
     return replace_unread(result, family=family, without_family=result)
 
@@ -311,7 +311,10 @@ def _check_gold(
     """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
     partition = blind.independent.partition or result.independent.partition
     plain = replace_unread(
-        blind, voices=result.voices, sketch=result.sketch, calibration=Calibration(grading.errors, grading.reference)
+        blind,
+        representatives=result.representatives,
+        sketch=result.sketch,
+        calibration=Calibration(grading.errors, grading.reference),
     )
     calibrated = plain.calibrated
     if calibrated is None or calibrated.is_independent or partition is None:

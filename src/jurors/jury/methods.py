@@ -180,9 +180,9 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         _of_group(alarm, card.items, sketch.items)
         for card in cards
         for alarm in card.alarms
-        if alarm.reason != "too_few_voices"
+        if alarm.reason != "too_few_distinct"
     ]
-    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_voices"]
+    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_distinct"]
     if few:  # about their own groups, and all jurors of them
         who = tuple(juror for card, _ in few for juror in card.jurors)
         shown = format_first_names(map(repr, who), _MOST_NAMED)
@@ -200,7 +200,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     confusions, scores = zip(*(grades[juror] for juror in sketch.jurors), strict=True)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalence.tolist()), confusions, scores)
     place = {juror: k for k, juror in enumerate(sketch.jurors)}
-    original = {j: card.jurors[k] for card in cards for j, k in zip(card.jurors, card.voices, strict=True)}
+    original = {j: card.jurors[k] for card in cards for j, k in zip(card.jurors, card.representatives, strict=True)}
     # Each group's items as the group labels them: by majority vote where its distinct jurors are too few.
     posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
     by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
@@ -217,7 +217,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
             solution=solution, solutions=(solution,), rule=cards[0].independent.rule, partition=partition
         ),
         islands=tuple(Island(card.jurors, card.items, card.independent.prevalence, card.model) for card in cards),
-        voices=tuple(place[original[juror]] for juror in sketch.jurors),
+        representatives=tuple(place[original[juror]] for juror in sketch.jurors),
         notes=(), model=None, iterations=None, converged=None, measured={},
     )  # fmt: skip
     if all(card.independent.standard_error is None for card in cards):
@@ -283,7 +283,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     representatives, notes = tuple(panel.hearing.tolist()), (*panel.fit.notes, *untried(sketch))
-    result = orient_solution("latent", sketch, panel.fit, request, voices=representatives, notes=notes)
+    result = orient_solution("latent", sketch, panel.fit, request, representatives=representatives, notes=notes)
     checks = _PanelChecks(sketch, panel, result)
     if few := too_few_juror_alarms(sketch):
         others = [alarm for alarm in checks.of_jurors() if alarm.reason != "twin_jurors"]  # which `few` reports
@@ -404,7 +404,7 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
     if not exact.is_real:
         return result(independent=independent())
     floats = exact.to_float()
-    if any(alarm.reason == "too_few_voices" for alarm in alarms):
+    if any(alarm.reason == "too_few_distinct" for alarm in alarms):
         return result(independent=independent(solution=floats, partition=majority_partition(sketch)))
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return result(
@@ -418,13 +418,13 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
 
 
 def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
-    """Contradictions without a value get ε*: how correlated the errors must be, at the least."""
+    """Contradictions without a value get the smallest error correlation found that explains the counts."""
     kinds = {"complex", *CONTRADICTIONS}
     return tuple(replace(a, value=least) if a.reason in kinds and a.value is None else a for a in alarms)
 
 
 def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
-    """Two numbers about a trio's grades: its weakest pair, and the least correlation that explains the counts."""
+    """Two numbers about a trio's grades: its weakest pair, and the smallest correlation found that explains it."""
     z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
     first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
@@ -432,7 +432,7 @@ def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     notes = (
         f"Weakest pair: {first} and {second}, z = {z[weakest]:.2f} "
         f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
-        f"Smallest error correlation that explains the counts: {least:.2g}.",
+        f"Error correlations of up to {least:.2g} explain the counts: the smallest that a search found.",
     )
     pair = WeakestPair((first, second), float(z[weakest]))
     return {"weakest_pair": pair, "smallest_correlation": least, "notes": notes}
