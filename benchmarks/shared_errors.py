@@ -2,13 +2,14 @@
 
 Four tables, each family of sets counting once:
 
-- `pairs`: panels of 5, 7 and 10 jurors drawn from the reference juries. How often the pair with the highest Cohen's
+- `pairs`: panels of 4 to 40 jurors drawn from the reference juries. How often the pair with the highest Cohen's
   kappa (`Evaluation.dependence`), and the most correlated pair by the residuals of the independent-errors model, is the
-  pair whose errors are truly the most correlated; how far the effective number of jurors is off.
-- `best`: the same panels and trios. How often `Evaluation.best` names a juror, and whether it is the best by the key.
+  pair whose errors are truly the most correlated; how far the effective number of jurors is off; and how often its
+  95% interval, made without the family of the set, holds it.
+- `best`: panels of 3, 5, 7 and 10. How often `Evaluation.best` names a juror, and whether it is the best by the key.
 - `planted`: five simulated judges, two of one family that err together on a common part of the items, with and without
   `family=`, and without it but with gold labels.
-- `declared`: the panels of `pairs`, where the truly most correlated pair, and a random pair, is declared as a family.
+- `declared`: panels of 5, 7 and 10, where the truly most correlated pair, and a random pair, is declared as a family.
 
 Run: python benchmarks/shared_errors.py [pairs] [best] [planted] [declared] [--draws 2] [--runs 40]
 """
@@ -16,50 +17,74 @@ Run: python benchmarks/shared_errors.py [pairs] [best] [planted] [declared] [--d
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from reference_sets import data_folder, family_of, folders
-from small_panels import draw_panels
+from small_panels import SIZES, draw_panels
 
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.dependence import dependence_with_key
+from jurors.evaluate.leaders import panel_dependence
 from jurors.results import Table
+
+MOST_GRADED = 10  # jurors: residuals of larger panels take long
 
 
 def outcome(votes: Any, key: Any) -> dict[str, float] | None:
     """What one panel shows; None where it, or the key, determines no correlations."""
     try:
-        graded, truth = jurors.grade(votes), dependence_with_key(jurors.score(votes, key))
+        truth = dependence_with_key(jurors.score(votes, key))
+        found, true_pairs = panel_dependence(jurors.Sketch.from_votes(votes)), truth.pairs()
+        if found is None or not true_pairs:
+            return None
+        top = set(max(true_pairs, key=lambda pair: pair[2])[:2])
+        result = {
+            "by kappa": float(set(found.pairs[0].jurors) == top),
+            "effective, by kappa": abs(found.effective_jurors - truth.effective_jurors),
+            "estimate": found.mean_correlation,
+            "error": truth.mean_correlation - found.mean_correlation,
+            "jurors": float(len(votes.jurors)),
+            "effective": truth.effective_jurors,
+        }
+        residual = jurors.grade(votes).independent.dependence if len(votes.jurors) <= MOST_GRADED else None
     except JurorsError:
         return None
-    true_pairs = truth.pairs()
-    if not graded.dependence or graded.effective_jurors is None or not true_pairs:
-        return None
-    top = set(max(true_pairs, key=lambda pair: pair[2])[:2])
-    result = {
-        "by kappa": float(set(graded.dependence[0].jurors) == top),
-        "effective, by kappa": abs(graded.effective_jurors - truth.effective_jurors),
-    }
-    residual = graded.independent.dependence
     if residual is not None and residual.pairs():
         result["by residuals"] = float(set(max(residual.pairs(), key=lambda pair: pair[2])[:2]) == top)
         result["effective, by residuals"] = abs(residual.effective_jurors - truth.effective_jurors)
     return result
 
 
-def drawn_panels(draws: int) -> Iterator[tuple[str, int, Any, Any]]:
+def add_coverage(rows: list[tuple[str, dict[str, float]]]) -> None:
+    """Whether the effective number lies inside the 95% interval that the other families of sets give."""
+    sizes = Counter(family for family, _ in rows)
+    for family in sizes:
+        others = [(one, 1 / sizes[name]) for name, one in rows if name != family]
+        # below the estimate, errors of panels of more than seven jurors fall with their number
+        errors = np.array([e / min(1.0, 7 / one["jurors"]) if (e := one["error"]) < 0 else e for one, _ in others])
+        order, weights = np.argsort(errors), np.array([weight for _, weight in others])
+        share = np.cumsum(weights[order]) / weights.sum()
+        low, high = (errors[order][np.searchsorted(share, q)] for q in (0.025, 0.975))
+        for one in (one for name, one in rows if name == family):
+            n, mean = one["jurors"], one["estimate"]
+            most, fewest = mean + low * min(1.0, 7 / n), mean + high
+            ends = [n / (1 + (n - 1) * min(max(x, 0.0), 1.0)) for x in (fewest, most)]
+            one["inside 95%"] = float(ends[0] - 1e-9 <= one["effective"] <= ends[1] + 1e-9)
+
+
+def drawn_panels(draws: int, sizes: tuple[int, ...] = SIZES) -> Iterator[tuple[str, int, Any, Any]]:
     """Panels of the reference juries: family of the set, size, votes, key."""
     base = data_folder()
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
         return
     for folder in folders(Path(base)):
-        for size, votes, key in draw_panels(folder, draws, seed=3):
+        for size, votes, key in draw_panels(folder, draws, 3, sizes):
             yield family_of(folder.name), size, votes, key
 
 
@@ -88,12 +113,13 @@ def show(title: str, rows: dict[Any, list[tuple[str, dict[str, float]]]], column
 def pairs_table(draws: int) -> None:
     """Who shares errors, by kappa and by residuals."""
     found: dict[Any, list[tuple[str, dict[str, float]]]] = defaultdict(list)
-    for family, size, votes, key in drawn_panels(draws):
-        one = outcome(votes, key) if size > 3 else None
+    for family, size, votes, key in drawn_panels(draws, (4, 5, 7, 10, 20, 40)):
+        one = outcome(votes, key)
         if one is not None:
             found[size].append((family, one))
+    add_coverage([row for rows in found.values() for row in rows])
     columns = {"by kappa": ".0%", "by residuals": ".0%", "effective, by kappa": ".2f", "effective, by residuals": ".2f"}
-    show("the most correlated pair is right; error of the effective number", found, columns)
+    show("the most correlated pair is right; error of the effective number", found, columns | {"inside 95%": ".0%"})
 
 
 def best_table(draws: int) -> None:

@@ -44,7 +44,7 @@ FIRST = {
 MOST_ITEMS = 4_000
 
 
-def draw_panels(folder: Path, draws: int, seed: int) -> list[tuple[int, Any, Any]]:
+def draw_panels(folder: Path, draws: int, seed: int, sizes: tuple[int, ...] = SIZES) -> list[tuple[int, Any, Any]]:
     """Panels of each size, as (size, votes, key); jurors that answered at least half of the items."""
     votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal")
     key = jurors.read_key(folder / "truth.csv.gz")
@@ -63,7 +63,7 @@ def draw_panels(folder: Path, draws: int, seed: int) -> list[tuple[int, Any, Any
     often = np.flatnonzero((codes >= 0).mean(axis=0) >= 0.5)
     names = votes.item_names()[rows]
     panels = []
-    for size in SIZES:
+    for size in sizes:
         if len(often) <= size:
             continue
         for _ in range(draws):
