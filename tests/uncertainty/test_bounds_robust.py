@@ -314,7 +314,7 @@ def test_pairs_of_contradictory_sign() -> None:
     bounds = robust_bounds(sketch_of(table), 0.001)
     assert outcomes(bounds) == ["sign_contradiction"]
     assert not bounds.is_possible
-    assert "Assume about" in bounds.alarms[0].message
+    assert "Assume up to" in bounds.alarms[0].message
     assert "No answer key agrees" in str(bounds)
 
 
