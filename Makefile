@@ -31,7 +31,7 @@ SKLEARN := independence.py
 # Under a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
 quick: $(READY)
 	$(BIN)/ruff check .
-	$(PYTEST) --dist worksteal --ignore-glob='*/__init__.py' $(SKLEARN:%=--ignore=src/jurors/lab/%) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick $(COVERAGE)
+	$(PYTEST) --dist worksteal --ignore-glob='*/__init__.py' $(SKLEARN:%=--ignore=reproduce/%) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick $(COVERAGE)
 
 # `make test COVERAGE=--cov` also says how much of the code the tests run. A file's tests run on one worker, which starts
 # its engine or browser once; in their order, so that the many small examples of src are left for the end.

@@ -195,7 +195,9 @@ def print_shared_error(s: OrderedSet) -> float:
         key = np.zeros((counted.sketch.tuples.rows, len(s.values)))
         np.add.at(key, (counted.tuple_of_row[known], np.searchsorted(s.values, s.truth[known])), 1.0)
         _, posterior, _ = calibration_basis(graded, graded, counted.sketch)
-        found.append(max(measure_jury(jury_votes(counted.sketch, posterior, graded.voices), key).rho, LEAST_SHARED))
+        found.append(
+            max(measure_jury(jury_votes(counted.sketch, posterior, graded.representatives), key).rho, LEAST_SHARED)
+        )
     print(f"| {s.name} | {found[0]:.2f} | {found[1]:.2f} | {found[1] / found[0]:.2f} |", flush=True)
     return float(np.log(found[1] / found[0]))
 

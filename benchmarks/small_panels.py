@@ -44,7 +44,7 @@ FIRST = {
 MOST_ITEMS = 4_000
 
 
-def draw_panels(folder: Path, draws: int, seed: int) -> list[tuple[int, Any, Any]]:
+def draw_panels(folder: Path, draws: int, seed: int, sizes: tuple[int, ...] = SIZES) -> list[tuple[int, Any, Any]]:
     """Panels of each size, as (size, votes, key); jurors that answered at least half of the items."""
     votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal")
     key = jurors.read_key(folder / "truth.csv.gz")
@@ -63,7 +63,7 @@ def draw_panels(folder: Path, draws: int, seed: int) -> list[tuple[int, Any, Any
     often = np.flatnonzero((codes >= 0).mean(axis=0) >= 0.5)
     names = votes.item_names()[rows]
     panels = []
-    for size in SIZES:
+    for size in sizes:
         if len(often) <= size:
             continue
         for _ in range(draws):
@@ -87,7 +87,7 @@ def graded_panel(votes: Any, key: Any) -> dict[str, Any] | None:
             return None
         sketch = counted.sketch
         _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
-        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
+        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
         by_label = counted.by_tuple(truth).astype(float)
     except JurorsError:
         return None

@@ -28,7 +28,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import jurors
 from jurors.jury.compare import score_labels
-from jurors.lab.independence import IndependenceSearch, find_independent_jury
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the clone, which holds `reproduce`
+from reproduce.independence import DisjointJury, IndependenceSearch, find_independent_jury
 
 EXTRACT = Path("acs") / "folktables2018_mobility_16features.parquet"
 FEATURES = ("SCHL", "MAR", "RELP", "DIS", "ESP", "CIT", "MIG", "MIL", "ANC", "NATIVITY", "DEAR", "DEYE", "DREM")
@@ -71,7 +73,7 @@ def classifiers(kind: str, jurors: int) -> list[Any]:
     return [kinds[k % len(kinds)] for k in range(jurors)]
 
 
-def show_jury(name: str, jury: jurors.theory.DisjointJury, X: pd.DataFrame, y: Any) -> None:
+def show_jury(name: str, jury: DisjointJury, X: pd.DataFrame, y: Any) -> None:
     """Grade a jury on records that nobody has seen, without the key; the truth stands beside."""
     votes = jury.votes(X)
     graded, true = jurors.grade(votes, errors="independent"), score_labels(votes, y.tolist())
@@ -99,10 +101,10 @@ def show_jury(name: str, jury: jurors.theory.DisjointJury, X: pd.DataFrame, y: A
     print(f"labels: {wrong:.1%} wrong, {by_majority:.1%} by majority vote, {least:.1%} at best")
 
 
-def fit_again(found: IndependenceSearch, features: Any, X: pd.DataFrame, y: Any) -> jurors.theory.DisjointJury:
+def fit_again(found: IndependenceSearch, features: Any, X: pd.DataFrame, y: Any) -> DisjointJury:
     """Another sharing out of the features, trained on the same records as the jury that was found."""
     train = np.setdiff1d(np.arange(len(y)), found.held_out)
-    jury = jurors.theory.DisjointJury(found.jury.estimators, features, found.jury.seed, balanced=True)
+    jury = DisjointJury(found.jury.estimators, features, found.jury.seed, balanced=True)
     return jury.fit(X.iloc[train], y[train])
 
 

@@ -35,7 +35,7 @@ gc.disable()  # until all tests are collected
 LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""
 
-_SLOW_EXAMPLES = {"jurors.lab.independence.find_independent_jury", "jurors.plot"} | {
+_SLOW_EXAMPLES = {"reproduce.independence.find_independent_jury", "jurors.plot"} | {
     f"jurors.reporting.page.{name}" for name in ("report_html", "write_report")
 }
 _ALL_SLOW = re.compile(r"^pytestmark = (\[\s+)?pytest\.mark\.(engine|browser|notebook|slow)\b", re.MULTILINE)

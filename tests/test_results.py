@@ -70,17 +70,6 @@ def _goodness() -> Any:
     return jurors.theory.goodness_of_fit(jurors.Sketch.from_votes(jurors.Votes.from_matrix(drawn.votes)))
 
 
-def _search() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    from jurors.lab.independence import find_independent_jury
-
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 300)
-    features = rng.normal(size=(300, 6)) + truth[:, None]
-    return find_independent_jury(features, truth, LogisticRegression(), jurors=3, features_each=2, tries=3)
-
-
 @cache
 def _answers() -> Any:
     sheet = jurors.audit.plan(_votes(), 30, seed=0)
@@ -139,7 +128,6 @@ MAKERS: dict[str, Callable[[], Any]] = {
     ),
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
-    "IndependenceSearch": _search,
     "History": _history,
     "KeyList": _keys,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),

@@ -376,7 +376,7 @@ def _train(census: Census, records: int, seed: int, progress: Progress | None) -
     try:
         from sklearn.exceptions import ConvergenceWarning
 
-        from jurors.lab.independence import DisjointJury
+        from reproduce.independence import DisjointJury
     except ImportError:
         raise VotesError("training the jury needs scikit-learn: pip install 'jurors[lab]'") from None
 

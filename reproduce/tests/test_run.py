@@ -138,7 +138,7 @@ def test_a_run_that_fails_at_the_start_leaves_no_folder(
 ) -> None:
     inside = tmp_path / "new" / "inside"
     _refused(inside, "--data", census, "--train", "20000")
-    monkeypatch.setitem(sys.modules, "jurors.lab.independence", None)
+    monkeypatch.setitem(sys.modules, "reproduce.independence", None)
     assert "needs scikit-learn" in _refused(inside, "--data", census, *FLAGS)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()

@@ -345,6 +345,10 @@ class GradingOptions(TypedDict, total=False):
     trust: Annotated[str | None, Option("A juror that you know is right more often than wrong.", "JUROR")]
     common: Annotated[Label | None, Option("The label that you know is the most common.", "LABEL")]
     gold: Annotated[Any, Option("A few items with their true labels (item,label).", "FILE")]
+    family: Annotated[
+        Mapping[str, Sequence[str]] | Sequence[str],
+        Option("Jurors that may share errors: gpt=gpt-4o,gpt-4.1; repeatable.", "NAME=JURORS", "repeated"),
+    ]
     target: Annotated[
         Target, Option("What intervals describe: these items (test) or the population that they come from.")
     ]
@@ -373,6 +377,7 @@ class Grading:
     trust: str | None = None
     common: Label | None = None
     gold: Any = None
+    family: Mapping[str, Sequence[str]] | Sequence[str] = ()
     target: Target = "test"
     level: float = 0.95
     errors: float | str = "real"
@@ -397,6 +402,28 @@ class Grading:
         is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
         _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number from 0 on")
         _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
+        if not self.families:  # parsed here, before anything is read
+            return
+        for name, plain in (("method", ("auto", "latent")), ("errors", ("real",))):
+            value = getattr(self, name)
+            if value not in plain and not isinstance(value, (int, float)):
+                message = f"family= (--family) has a model of its own, and {name}={value!r} another; leave one out"
+                raise OptionError(message, code="does_not_apply", name="family")
+
+    @property
+    def families(self) -> dict[str, tuple[str, ...]]:
+        """Each declared family and its jurors."""
+        if isinstance(self.family, Mapping):
+            return {str(name): text_columns(members) for name, members in self.family.items()}
+        families: dict[str, tuple[str, ...]] = {}
+        for text in text_columns(self.family):
+            name, equals, members = text.partition("=")
+            _in_range(
+                bool(name and equals and members), "family", text, "is written NAME=JUROR,JUROR (gpt=gpt-a,gpt-b)"
+            )
+            _in_range(name not in families, "family", text, f"names {name!r} twice; give all its jurors at once")
+            families[name] = tuple(member.strip() for member in members.split(","))
+        return families
 
 
 @dataclass(frozen=True, kw_only=True)

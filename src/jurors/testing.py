@@ -347,8 +347,8 @@ def check_copy_of_a_juror(grader: Grader) -> None:
     if result is None:
         return
     alarms = [a for a in result.alarms if {first, "zed"} <= {*a.jurors} and len(a.jurors) <= len(answers.jurors)]
-    voices: tuple[int, ...] = getattr(result, "voices", ())
-    count_as_one = bool(voices) and voices[0] == voices[-1]
+    representatives: tuple[int, ...] = getattr(result, "representatives", ())
+    count_as_one = bool(representatives) and representatives[0] == representatives[-1]
     _require(alarms or count_as_one, "nothing names the juror and its copy")
 
 

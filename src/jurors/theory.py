@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from jurors.exact.surd import Surd
     from jurors.jury.grade import METHODS
     from jurors.jury.reference import fit_reference
-    from jurors.lab.independence import DisjointJury
     from jurors.sketch.moments import moments
     from jurors.uncertainty.bounds_logical import highest_floor
     from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
@@ -53,7 +52,6 @@ _HOMES = {
     "jurors.exact.surd": "Surd",
     "jurors.jury.grade": "METHODS",
     "jurors.jury.reference": "fit_reference",
-    "jurors.lab.independence": "DisjointJury",
     "jurors.sketch.moments": "moments",
     "jurors.uncertainty.bounds_logical": "highest_floor",
     "jurors.uncertainty.bounds_robust": "correlation_curve sensitivities",
@@ -65,7 +63,6 @@ _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names
 __all__ = [
     "METHODS",
     "Dependence",
-    "DisjointJury",
     "ReferenceJuries",
     "Solution",
     "Surd",

@@ -25,9 +25,7 @@ from jurors.evaluate.dependence import (
     dependence_of,
     dependence_with_key,
     effective_number,
-    find_dependent_groups,
     fit_factor,
-    has_room_for_groups,
     linked_jurors,
     mean_correlation,
     residual_errors,
@@ -57,30 +55,16 @@ def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(), (2, 2), (3,), (3, 3), (2, 2, 2, 2, 2)])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
+def test_the_effective_number_by_residuals_is_within_a_fifth(sizes: tuple[int, ...], seed: int) -> None:
     votes, truth = with_groups(seed, *sizes)
     dependence = jurors.grade(votes).independent.dependence
     true = dependence_with_key(score_labels(votes, truth))
     assert dependence is not None
     assert dependence.interval is not None
-    assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
+    assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.2)
     assert [len(group) for group in dependence.groups] == list(sizes)
     low, high = dependence.interval["effective_jurors"]
     assert low < dependence.effective_jurors <= high <= 10
-
-
-@pytest.mark.slow
-def test_dependent_groups_have_a_joint_model_and_outvote_nobody() -> None:
-    votes, truth = with_groups(3, 3, 3)
-    result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
-    assert result.details["joint_groups"] == [["1", "2", "3"], ["4", "5", "6"]]
-    keyed = score_labels(votes, truth)
-    assert result.partition is not None
-    assert plain.partition is not None
-    assert keyed.errors_of(result.partition.chosen) < keyed.errors_of(plain.partition.chosen)
-    real = np.array([float(x) for x in keyed.score.values()])
-    error, plain_error = (np.abs(np.array(list(r.independent.score.values())) - real).mean() for r in (result, plain))
-    assert error < plain_error / 2
 
 
 def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
@@ -244,27 +228,9 @@ def test_a_copying_pair_is_named_and_explains_everything() -> None:
     assert test is not None
     assert test.is_significant
     assert test.striking_pairs()[0][:2] == (2, 5)
-    assert find_dependent_groups(Pairs(sketch), test) == [(2, 5)]
     rest = residual_test(Pairs(sketch), [(2, 5)])
     assert rest is not None
     assert not rest.is_significant
-
-
-def test_four_jurors_have_no_room_for_a_group() -> None:
-    """So that nobody looks for one: two of four are no minority."""
-    four = Pairs(sketch_from(codes_of(3, copies=((0, 1),))[:, :4]))
-    test = residual_test(four)
-    assert test is not None
-    assert test.is_significant
-    assert find_dependent_groups(four, test) == []
-    assert [has_room_for_groups(width) for width in (4, 5)] == [False, True]
-
-
-def test_two_groups_are_told_apart_in_the_jurors_order() -> None:
-    sketch = sketch_from(codes_of(4, items=6000, copies=((6, 1), (0, 3))))
-    test = residual_test(Pairs(sketch))
-    assert test is not None
-    assert find_dependent_groups(Pairs(sketch), test) == [(0, 3), (1, 6)]
 
 
 def test_three_jurors_and_three_labels_are_not_tested() -> None:
@@ -298,14 +264,6 @@ def test_the_mean_weighs_pairs_by_their_items() -> None:
     assert three().effective_jurors == pytest.approx(3 / (1 + 2 * mean))
     assert mean_correlation(np.full((2, 3, 3), NAN), matrix(1, 2, 3)).tolist() == [0, 0]
     assert three().z[0, 1:].tolist() == pytest.approx([3, 0.5])
-
-
-def test_a_mean_is_noticed_beyond_two_standard_errors() -> None:
-    # the mean's standard error is √(10² + 5²) / 125 = .0894: twice that is .179
-    assert three(0.3, -0.16).is_noticed  # .208
-    assert not three(0.3, -0.4).is_noticed  # .160
-    assert three(-0.3, 0.1).is_noticed  # -.22
-    assert not three(0.0, 0.0).is_noticed
 
 
 def test_pairs_are_known_by_their_error_and_stand_by_their_correlation() -> None:
@@ -377,11 +335,9 @@ def test_the_test_of_what_is_left_over() -> None:
     assert test.is_significant
     assert test.rests_on_enough
     assert test.striking_pairs()[0] == pytest.approx((0, 1, 5))
-    assert test.groups() == [(0, 1)]
     assert test.share == pytest.approx(np.sqrt((0.05**2 + 0.02**2 - 6 * 0.01**2) / (6 * 0.09**2)))
     assert replace(test, factor=replace(factor, residual=0 * residuals)).share == 0
     assert replace(test, factor=replace(factor, loading=np.zeros(4))).share == np.inf
-    assert replace(test, factor=replace(factor, residual=-residuals)).groups() == []
 
 
 def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None:

@@ -134,7 +134,7 @@ def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
     said = np.full((250, 8), None, dtype=object)
     said[:200, :5], said[200:, 5:] = votes, copies
     result = jurors.grade(Votes.from_matrix(said))
-    assert "too_few_voices" in [alarm.reason for alarm in result.alarms]
+    assert "too_few_distinct" in [alarm.reason for alarm in result.alarms]
     low, high = calibrated(result).interval["score"]["1"]
     assert 0 < high - low < 0.6
     labels = jurors.label(Votes.from_matrix(said))

@@ -99,18 +99,18 @@ def islands(*parts: Votes) -> Votes:
         islands(PANELS["two voices"], PANELS["two voices"]),
     ],
 )
-def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes) -> None:
+def test_too_few_distinct_show_in_the_labels_before_any_alarm_is_read(votes: Votes) -> None:
     """Why nothing is calibrated then may be asked of the partition: it must say what the alarms say."""
     result = grade_rows(votes, intervals=False)[0]
     kinds = [alarm.reason for alarm in result.alarms]
     assert result.independent.partition is not None
-    assert ("too_few_voices" in kinds) == (result.independent.partition.by_majority is not None)
-    unheard = {name for alarm in result.alarms if alarm.reason == "too_few_voices" for name in alarm.jurors}
-    heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_voices" not in kinds
+    assert ("too_few_distinct" in kinds) == (result.independent.partition.by_majority is not None)
+    unheard = {name for alarm in result.alarms if alarm.reason == "too_few_distinct" for name in alarm.jurors}
+    heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_distinct" not in kinds
     assert has_too_few_jurors(result) is not heard
 
 
-def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -> None:
+def test_an_island_of_too_few_distinct_weighs_nothing_though_no_alarm_was_read() -> None:
     votes = islands(PANELS["a coin"], PANELS["two voices"])
     result = grade_rows(votes, intervals=False)[0]
     partition = result.partition

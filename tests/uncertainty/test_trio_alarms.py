@@ -39,7 +39,7 @@ def test_an_exactly_independent_trio_never_rings_an_alarm(truth: Solution) -> No
     sketch = encode(truth)
     found = trio_alarms(sketch, evaluate_trio(sketch)[0])
     loud = {alarm.reason for alarm in found if alarm.level == "alarm"}
-    assert loud <= {"too_few_voices"}  # perfect jurors look like copies
+    assert loud <= {"too_few_distinct"}  # perfect jurors look like copies
     assert {"exactly_independent", "rational_non_integral"} & {alarm.reason for alarm in found}
 
 
@@ -86,7 +86,7 @@ def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
 def test_a_copy_of_a_juror_is_noticed() -> None:
     counts = {"AAA": 140, "AAB": 10, "BBA": 12, "BBB": 138}
     result = grade(Sketch.from_counts(counts, jurors=("ann", "ann's copy", "bob")))
-    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_voices")
+    few = next(alarm for alarm in result.alarms if alarm.reason == "too_few_distinct")
     assert (few.level, few.value) == ("alarm", 2)
     assert few.jurors == ("ann", "ann's copy")
     assert "never disagrees with 'ann'" in few.message
@@ -264,7 +264,7 @@ def test_what_cannot_be_tested_is_refused() -> None:
 @pytest.mark.parametrize(("items", "level"), [(10, "warning"), (100, "alarm")])
 def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ(items: int, level: str) -> None:
     counts = {"AAA": 2 * items, "AAB": items, "BBA": items, "BBB": 2 * items}
-    few = next(a for a in grade(Sketch.from_counts(counts, jurors="ijk")).alarms if a.reason == "too_few_voices")
+    few = next(a for a in grade(Sketch.from_counts(counts, jurors="ijk")).alarms if a.reason == "too_few_distinct")
     assert few.level == level
     assert few.chance == pytest.approx(chance_of_copies([6 * items], jurors=3))
     assert ("Chance can explain this" in few.message) == (level == "warning")
@@ -297,6 +297,6 @@ def test_three_voices_are_enough_and_two_jurors_need_no_chance_to_be_too_few() -
 @pytest.mark.parametrize(("voices", "level"), [((0, 0, 1, 2), "warning"), ((0, 0, 1, 1), "alarm")])
 def test_one_judge_asked_twice_is_an_alarm_below_three_voices(voices: tuple[int, ...], level: str) -> None:
     (alarm,) = repeated_juror_alarms(("ann", "ann 2", "bob", "cy"), [(0, 1)], voices)
-    assert (alarm.reason, alarm.level, alarm.value, alarm.jurors) == ("same_voice", level, 2, ("ann", "ann 2"))
+    assert (alarm.reason, alarm.level, alarm.value, alarm.jurors) == ("same_judge", level, 2, ("ann", "ann 2"))
     assert "one judge that answered 2 times" in alarm.message
     assert ("Fewer than 3 distinct jurors are left" in alarm.message) == (level == "alarm")

@@ -180,7 +180,7 @@ class AuditedVotes:
         counted, evaluation = self.graded_blind
         with single_threaded():
             _, posterior, _ = calibration_basis(evaluation, evaluation, counted.sketch)
-            jury = jury_votes(counted.sketch, posterior, evaluation.voices)
+            jury = jury_votes(counted.sketch, posterior, evaluation.representatives)
         at = counted.tuple_of_row[self.first_rows]
         return predictors(posterior[at], by_votes, jury.distinct[at].astype(np.float64), sizes)
 

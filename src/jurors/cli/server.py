@@ -246,6 +246,8 @@ def watch(
 
     if grading["gold"] is not None:
         raise OptionError("--gold does not apply to watch, which stores counts instead of items; use `jurors grade`")
+    if grading["family"]:
+        raise OptionError("--family does not apply to watch; use `jurors grade`", code="does_not_apply", name="family")
     receivers: dict[str, Any] = {}
     if program is not None:
         receivers["exec"] = NotifyProgram.of(program)

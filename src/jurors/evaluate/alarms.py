@@ -83,12 +83,12 @@ _KINDS = (
     AlarmKind(
         "too_few_jurors", _LOUD,
         "fewer than three jurors are distinct: copies and perfect jurors look the same, so no grade is "
-        "reliable", "Add jurors that judge on their own", ("too_few_voices",),
+        "reliable", "Add jurors that judge on their own", ("too_few_distinct",),
     ),
     AlarmKind(
         "repeated_juror", _ANY,
         "jurors are, or may be, one judge that answered several times: by name, by how they vote, or as you declared",
-        "Use `--join` if {who} are one judge", ("same_voice", "possible_repeats", "repeats"),
+        "Use `--join` if {who} are one judge", ("same_judge", "possible_repeats", "repeats"),
         "one judge, several answers",
     ),
     AlarmKind(

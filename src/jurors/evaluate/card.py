@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
+from jurors.evaluate.family import suggest_families
 from jurors.evaluate.leaders import enough_votes
 from jurors.options import Label
 from jurors.results import Block, Columns, Notes, Table, columns_of
@@ -174,7 +176,7 @@ def card_blocks(e: Evaluation, options: CardOptions = SHORT) -> list[Block]:
     """
     shown, left = shown_jurors(e, options) if e.has_grades else ([], 0)
     answers = answer_lines(e)
-    last = selection_lines(e, shown, left, options) + ([] if options.full else next_steps(e))
+    last = [*selection_lines(e, shown, left, options), *_family_questions(e)] + ([] if options.full else next_steps(e))
     folded = sum(len(wrap(line, WIDTH)) for line in (*answers, *last))
     room = _LINES - folded - len(shown) - 6  # the heading, the head of the table, and four blank lines
     alarms = short_alarm_lines(e.alarms, min(max(room, 1), _MOST_ALARM_LINES), shorten_names(e.jurors, LONGEST_NAME))
@@ -221,20 +223,51 @@ def answer_lines(e: Evaluation) -> list[str]:
             else "No grades: the votes contradict each other."
         ]
     digits = _decimals(e)
-    lines = [leader_sentence(e, digits)]
+    lines = [*_family_lines(e), leader_sentence(e, digits)]
     if e.wrong_labels is not None and not e.exam:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
         lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
-        lines.append(f"These {len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones.")
+        low, high = e.interval_of("effective_jurors")
+        worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
+        lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
     if not e.exam and len(e.labels) <= _MOST_PREVALENCES:
         shares = []
         for a in e.labels:
             ends = percent_range(e.interval_of("prevalence", a), digits)
             shares.append(f"{_label_text(a)} {percent(e.prevalence.get(a), digits)}" + (f" ({ends})" if ends else ""))
         lines.append(f"Prevalence: {', '.join(shares)}.")
+    if e.without_family is not None:
+        other, text = e.without_family, leader_sentence(e.without_family, digits)
+        wrong = f"; about {percent(other.wrong_labels, digits)} of the labels are wrong" if not e.exam else ""
+        lines.append(f"Without the declared family: {text[0].lower()}{text[1:-1]}{wrong}.")
     return lines
+
+
+def _family_lines(e: Evaluation) -> list[str]:
+    """What the user declared, and how often each family gives one answer."""
+    if e.family is None:
+        return []
+    names = card_names(e)
+    families = [
+        f"{' and '.join(names[j] for j in jurors)} ({family}, one common answer on {percent(common, 0)} of the items)"
+        for (family, jurors), common in zip(e.family.families.items(), e.family.common.values(), strict=True)
+    ]
+    return [f"You declared as related: {'; '.join(families)}."]
+
+
+def _family_questions(e: Evaluation) -> list[str]:
+    """Ask about jurors whose names begin alike."""
+    if e.family is not None or not e.is_calibrated or e.method != "latent" or e.ordered is not None or e.islands:
+        return []
+    distinct = [
+        j for j, representative in zip(e.jurors, e.representatives, strict=True) if e.jurors[representative] == j
+    ]
+    return [
+        f"If {_list_names(who, ' and ')} share a family, add --family {quote(family + '=' + ','.join(who))}."
+        for family, who in suggest_families(distinct).items()
+    ]
 
 
 def leader_sentence(e: Evaluation, digits: int = 0) -> str:
@@ -285,8 +318,8 @@ def selection_lines(e: Evaluation, shown: Sequence[str], left: int, options: Car
     return [*lines, f"Not ranked: {'; '.join(reasons)}."] if reasons and ranking.ranked else lines
 
 
-def _list_names(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= _FEW_NAMES else f"{len(names)} jurors"
+def _list_names(names: Sequence[str], between: str = ", ") -> str:
+    return between.join(names) if len(names) <= _FEW_NAMES else f"{len(names)} jurors"
 
 
 def card_names(e: Evaluation) -> dict[str, str]:
@@ -366,6 +399,10 @@ def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], 
     digits = _decimals(e)
     ends = {j: e.interval_of("score", j) for j in jurors}
     columns = [*_level_columns(e, jurors), *_score_columns(e.score, ends, e.level, e.votes, jurors, digits)]
+    if (other := e.without_family) is not None:
+        ends = {j: other.interval_of("score", j) for j in jurors}
+        cells = [f"{percent(other.score.get(j), digits)} ({percent_range(ends[j], digits)})" for j in jurors]
+        columns.insert(-1, ("without family", cells))
     return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
 
 
@@ -484,10 +521,15 @@ def _full_blocks(e: Evaluation) -> list[Block]:
         blocks += [prevalence_table(e), accuracy_table(e)]
     if e.dependence:
         rows = tuple(
-            (*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}") for pair in e.dependence[:_MOST_PAIRS]
+            (
+                *(*pair.jurors, f"{pair.kappa:+z.2f}", f"{pair.correlation:+z.2f}"),
+                " – ".join(f"{end:+z.2f}" for end in pair.interval),
+            )
+            for pair in e.dependence[:_MOST_PAIRS]
         )
         title = "most dependent pairs: kappa, and the error correlation of real pairs with that kappa"
-        blocks.append(Table(("first", "second", "kappa", "correlation"), rows, title=title, right=(2, 3)))
+        heads = ("first", "second", "kappa", "correlation", f"{e.level * 100:g}%")
+        blocks.append(Table(heads, rows, title=title, right=(2, 3, 4)))
     blocks += [*abstention_tables(e), *repeat_tables(e.repeats)]
     if e.is_calibrated and e.independent.solution is not None:
         blocks.append(independent_table(e))
@@ -694,6 +736,7 @@ def card_columns(e: Evaluation) -> Columns:
     """
     labels = () if e.exam else e.labels
     names = ["juror", "score", "low", "high", "votes"]
+    names += [f"{name}_without_family" for name in ("score", "low", "high") if e.without_family is not None]
     names += [f"accuracy_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")]
     names += [f"abstention_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")] * (
         e.abstentions is not None
@@ -703,6 +746,8 @@ def card_columns(e: Evaluation) -> Columns:
     rows: list[tuple[Any, ...]] = []
     for j in e.jurors if e.has_grades else ():
         row: list[Any] = [j, e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
+        if e.without_family is not None:
+            row += [e.without_family.score.get(j), *e.without_family.interval_of("score", j)]
         for a in labels:
             row += [e.accuracy[j].get(a), *e.interval_of("accuracy", j, a)]
         if e.abstentions is not None:

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
 
@@ -40,7 +39,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.results import Columns, Drawable, Notes, Table, columns_of
-from jurors.sketch.connectivity import MIN_JURORS, connected_groups
+from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.sketch import Sketch
@@ -82,9 +81,6 @@ _MANY = 60  # jurors from which single eigenvectors, and sparse tables, are wort
 _FULL = 0.1  # of the pairs: a product with a sparse table of more takes longer
 _SHOWN = 20
 _ROUNDING = 1e-9
-_RESIDUAL_ROUNDS = 4
-_MINORITY = 0.4  # of the panel
-_LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
 
 
 def naming_bar(pairs: int) -> float:
@@ -125,12 +121,6 @@ class AgreementTest:
         """The root mean square of the excess beyond chance, as a share of items."""
         noise = np.where(self.z != 0, (self.excess / np.where(self.z != 0, self.z, 1.0)) ** 2, 0.0)
         return float(np.sqrt(max(float(np.mean(self.excess**2 - noise)), 0.0)))
-
-    def striking_pairs(self) -> list[tuple[int, int, float]]:
-        """(i, j, z) of the outlying pairs, the farthest first; the threshold rises with the number of pairs."""
-        bar = naming_bar(len(self.z))
-        pairs = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
-        return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
 
 def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest | None:
@@ -352,13 +342,6 @@ class Dependence(Drawable):
     def effective_jurors(self) -> float:
         """How many independent jurors the panel is worth, as far as errors are correlated."""
         return effective_number(len(self.jurors), self.mean_correlation)
-
-    @property
-    def is_noticed(self) -> bool:
-        """Whether the mean correlation is more than two standard errors from none."""
-        known = np.isfinite(self.correlation)
-        noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair is there twice
-        return abs(self.mean_correlation) * float(self.items[known].sum()) > 2 * noise
 
     def with_copies(self, representative: Integers) -> Dependence:
         """The same with copies counted in: each has the errors of its representative."""
@@ -615,11 +598,6 @@ class ResidualTest:
         prevalence = np.array([factor.prevalence, 1 - factor.prevalence])
         return residual_correlations(factor.pairs.covariance, factor.pairs.items > 1, prevalence, factor.accuracy)
 
-    def groups(self) -> list[tuple[int, ...]]:
-        """Jurors who err together: those linked by pairs that agree too often, directly or through others."""
-        pairs = [(i, j) for i, j, z in self.striking_pairs() if z > 0]
-        return connected_groups(pairs, len(self.factor.loading))
-
 
 def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
     """The test for a binary panel.
@@ -649,52 +627,6 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
         return None
     p_value = _p_value(factor, counted, degrees, kurtosis)
     return ResidualTest(factor, counted, _statistic(factor, counted), degrees, p_value)
-
-
-def has_room_for_groups(width: int) -> bool:
-    """Whether a panel of so many jurors has room for a group that is clearly a minority.
-
-    Returns
-    -------
-    bool
-    """
-    return _largest_group(width) > 1
-
-
-def _largest_group(width: int) -> int:
-    return min(_LARGEST_GROUP, int(_MINORITY * width))
-
-
-def find_dependent_groups(
-    pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()
-) -> list[tuple[int, ...]]:
-    """Groups that explain all error correlation: without their inner pairs, chance explains what is left over.
-
-    A half of the panel that shares one idea cannot be distinguished from one that sees the truth (either explains the
-    other as a group), so a group must be clearly a minority; and small enough for a joint table. The `known` groups,
-    whose inner pairs took no part in the test, are among them.
-
-    Returns
-    -------
-    list of tuples
-        Positions of jurors; empty where no few groups explain it.
-    """
-    width = len(pairs.sketch.jurors)
-    largest = _largest_group(width)
-    groups = list(known)
-    remaining: ResidualTest | None = test
-    for _ in range(_RESIDUAL_ROUNDS):
-        more = remaining.groups() if remaining is not None else []
-        chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
-        groups = connected_groups(chains, width)
-        grouped = sum(len(members) for members in groups)
-        distinct = width - grouped + len(groups)
-        if not more or distinct < MIN_JURORS or max(map(len, groups)) > largest:
-            return []
-        remaining = residual_test(pairs, groups)
-        if remaining is not None and not remaining.is_significant:
-            return groups
-    return []
 
 
 def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats) -> float:

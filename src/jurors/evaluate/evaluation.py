@@ -39,6 +39,7 @@ from jurors.evaluate.consistency import (
     levels_beside,
     self_agreement,
 )
+from jurors.evaluate.family import DeclaredFamilies
 from jurors.evaluate.leaders import JurorRanking, PairDependence, PanelDependence, panel_dependence, rank_jurors
 from jurors.evaluate.partition import (
     DEFAULT_RULE,
@@ -220,10 +221,10 @@ class Evaluation(Drawable):
     level: float = 0.95  #: how sure the intervals are
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences to print next to the grades
-    voices: tuple[int, ...] = ()  #: by juror, the position of its representative among jurors that are one judge
+    representatives: tuple[int, ...] = ()  #: by juror, the position of the one that it repeats, or its own
     gold: GoldTest | None = None  #: how the gold items test the grades
     weakest_pair: WeakestPair | None = None  #: of a trio
-    smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
+    smallest_correlation: float | None = None  #: the smallest found that explains a trio's counts; no bound from below
     islands: tuple[Island, ...] = ()  #: groups of jurors that share no item, graded separately
     model: str | None = None  #: the panel model that was selected
     iterations: int | None = None
@@ -232,12 +233,14 @@ class Evaluation(Drawable):
     sketch: Sketch | None = None  #: what was graded
     calibration: Calibrates | None = field(default=None, repr=False)
     exam: bool = False  #: labels mean nothing across items: only the scores do
+    family: DeclaredFamilies | None = field(default=None, repr=False)  #: what the user declared about related jurors
+    without_family: Evaluation | None = field(default=None, repr=False)  #: the same votes without that assumption
 
     _kind = "grade"
 
     def __post_init__(self) -> None:
-        if not self.voices:  # every juror is its own representative
-            object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
+        if not self.representatives:  # every juror is its own representative
+            object.__setattr__(self, "representatives", tuple(range(len(self.jurors))))
 
     # -- the numbers --------------------------------------------------------------------------------------
 
@@ -287,6 +290,8 @@ class Evaluation(Drawable):
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
+        if statistic == "effective_jurors":
+            return (np.nan, np.nan) if self._panel is None else self._panel.interval
         return _ends(self.interval, statistic, *names)
 
     @property
@@ -320,7 +325,7 @@ class Evaluation(Drawable):
     def _panel(self) -> PanelDependence | None:
         if self.sketch is None or self.exam or not self.is_calibrated:
             return None
-        return panel_dependence(self.sketch)
+        return panel_dependence(self.sketch, self.level)
 
     @property
     def dependence(self) -> tuple[PairDependence, ...]:
@@ -400,6 +405,8 @@ class Evaluation(Drawable):
         """The report card as JSON."""
         has_ends = self.interval is not None
         interval: Any = {"level": self.level, **(self.interval or {})} if has_ends else None
+        if interval is not None and self._panel is not None:
+            interval["effective_jurors"] = self._panel.interval
         by_label: dict[str, Any] = {"accuracy": self.accuracy or None, "prevalence": self.prevalence or None}
         majority = None if self.majority is None else self.majority._document()
         if self.exam:  # labels mean nothing across items
@@ -423,6 +430,7 @@ class Evaluation(Drawable):
             "effective_jurors": self.effective_jurors,
             "dependence": self.dependence,
             "interval": interval,
+            **({} if self.without_family is None else self._family_document(self.without_family)),
             "target": self.target,
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
@@ -437,6 +445,12 @@ class Evaluation(Drawable):
         if self.repeats is not None:
             document["repeats"] = self.repeats.to_dict()
         return document
+
+    def _family_document(self, other: Evaluation) -> dict[str, Any]:
+        """The declared families, and the grades without them."""
+        names = ("score", "prevalence", "wrong_labels", "best", "leaders", "interval")
+        document = other._document()
+        return {"family": self.family, "without_family": {name: document[name] for name in names}}
 
     def _columns(self) -> Columns:
         """One row per juror: score with its interval, votes, accuracy by label."""

@@ -11,13 +11,17 @@ interval reaches the highest lower end of all; where only one does, it is the be
 one whose errors are truly the most correlated in 69, 68 and 62% of the panels; the residuals of the independent-errors
 model find it in 22, 40 and 37% (`benchmarks/shared_errors.py`). A pair's error correlation is taken to be
 .01 + .64 kappa, and the mean over a panel .75 times its mean kappa. N jurors are worth N / (1 + (N - 1) mean)
-independent ones, which is off by .3, .5 and .7 jurors there.
+independent ones, which is off by .3, .4, .5 and .7 jurors in panels of 4, 5, 7 and 10, and by .8 and 1.1 in panels of
+20 and 40. Intervals hold what was left over in panels of 4 to 40 jurors, 27 families of sets, each counting once:
+truly independent jurors lie far below the estimate, so they reach further down than up. Leaving the family of a set
+out, 95% intervals of the effective number hold 90, 92, 96, 97, 96 and 100% in panels of 4, 5, 7, 10, 20 and 40.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +38,11 @@ ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the
 _INFORMATIVE = 0.2  # kappa or J above which agreement with the truth is more than slight (Landis and Koch)
 FEW_COMMON = 10  #: common items below which a pair's kappa is noise
 _MOST_WORK = 20_000_000  # votes x jurors x labels: above, pairs would take longer than the grades
-_MOST_MEASURED = 20  # jurors: the relation was measured on panels of 4 to 10
 _MOST_PAIRS = 200  # pairs that a result lists
 _OFFSET, _SLOPE, _MEAN_SLOPE = 0.01, 0.64, 0.75  # error correlation by kappa: of a pair, and on average
+_BELOW, _ABOVE = 0.146, 0.128  # how far a pair's correlation lies below and above: a 1.96th of the 95% band,
+_MEAN_BELOW, _MEAN_ABOVE = 0.158, 0.058  # and the mean: below, of panels up to
+_SMALL = 7  # jurors; it falls with their number beyond
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ class PairDependence:
     jurors: tuple[str, str]
     kappa: float
     correlation: float
+    interval: tuple[float, float]  #: of the correlation
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +61,17 @@ class PanelDependence:
 
     pairs: tuple[PairDependence, ...]
     mean_correlation: float
-    effective_jurors: float | None  #: None for a panel larger than those that were measured
+    effective_jurors: float
+    interval: tuple[float, float]  #: of the effective number
 
 
-def panel_dependence(sketch: Sketch) -> PanelDependence | None:
+def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | None:
     """Estimate which jurors share errors from how far they agree beyond chance.
+
+    Parameters
+    ----------
+    level
+        Of the intervals.
 
     Returns
     -------
@@ -76,16 +89,19 @@ def panel_dependence(sketch: Sketch) -> PanelDependence | None:
         return None
     first, second, kappa = first[is_known], second[is_known], kappa[is_known]
     order = np.argsort(-kappa, kind="stable")[:_MOST_PAIRS].tolist()
-    listed = tuple(
-        PairDependence(
-            (sketch.jurors[first[k]], sketch.jurors[second[k]]), float(kappa[k]), _OFFSET + _SLOPE * float(kappa[k])
+    z, listed = NormalDist().inv_cdf((1 + level) / 2), []
+    for k in order:
+        center = _OFFSET + _SLOPE * float(kappa[k])
+        ends = max(center - z * _BELOW, -1.0), min(center + z * _ABOVE, 1.0)
+        listed.append(
+            PairDependence((sketch.jurors[first[k]], sketch.jurors[second[k]]), float(kappa[k]), center, ends)
         )
-        for k in order
-    )
     mean = _MEAN_SLOPE * float(kappa.mean())
-    is_measured = width <= _MOST_MEASURED
-    effective = width / (1 + (width - 1) * max(mean, 0.0)) if is_measured else None  # none is worth more than itself
-    return PanelDependence(listed, mean, effective)
+    fewest, effective, most = (
+        width / (1 + (width - 1) * min(max(x, 0.0), 1.0))  # none is worth more than itself
+        for x in (mean + z * _MEAN_ABOVE, mean, mean - z * _MEAN_BELOW * min(1.0, _SMALL / width))
+    )
+    return PanelDependence(tuple(listed), mean, effective, (fewest, most))
 
 
 @dataclass(frozen=True)

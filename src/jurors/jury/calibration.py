@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -80,10 +81,8 @@ class Calibration:
                 source="given" if is_given else source,
             )
             named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-            model = evaluation.independent
-            is_possible = model.solution is not None and model.solution.is_in_range
-            independent = model.interval if gold is None and is_possible else None
-            ends: Any = partial(_named_ends, sketch, shares, level, independent)
+            reach: Any = (None, None) if gold is not None else (_highest(evaluation), _fewest_wrong(evaluation))
+            ends: Any = partial(_named_ends, sketch, shares, level, *reach)
             half_widths = partial(
                 forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
             )
@@ -135,18 +134,22 @@ class Calibration:
             return posterior
         with single_threaded():
             basis = calibration_basis(evaluation, self.blind or evaluation, graded)[1]
-            jury = jury_votes(graded, basis, evaluation.voices)
-            posterior = _filled(posterior, sketch, evaluation.voices)
-            distinct = jury_votes(sketch, posterior, evaluation.voices).distinct
+            jury = jury_votes(graded, basis, evaluation.representatives)
+            if evaluation.family is not None:
+                posterior = evaluation.family.fit.posterior_of(sketch)
+            posterior = _filled(posterior, sketch, evaluation.representatives)
+            distinct = jury_votes(sketch, posterior, evaluation.representatives).distinct
             return temper_new_tuples(jury, self.population_of(evaluation), posterior, distinct, rho=self._rho)
 
     def _votes_and_gold(
         self, evaluation: Evaluation, sketch: Sketch, posterior: Floats
     ) -> tuple[JuryVotes, Floats | None, list[Floats]]:
         """The votes to calibrate, the gold items, and with gold the rival posteriors."""
-        jury = jury_votes(sketch, posterior, evaluation.voices)
+        jury = jury_votes(sketch, posterior, evaluation.representatives)
         gold = None if self.gold is None else self.gold.astype(np.float64)
-        rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
+        rivals = (
+            [] if gold is None or evaluation.family is not None else rivals_of(jury, sketch, evaluation.representatives)
+        )
         return drop_unanswered(evaluation, jury), gold, rivals
 
     @property
@@ -189,7 +192,7 @@ def _too_few_alarms(evaluation: Evaluation) -> list[Alarm]:
     partition = evaluation.independent.partition
     if partition is not None and partition.by_majority is None:
         return []
-    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_voices"]
+    return [alarm for alarm in evaluation.alarms if alarm.reason == "too_few_distinct"]
 
 
 def _ungraded_jurors(few: list[Alarm]) -> frozenset[str]:
@@ -235,7 +238,7 @@ def jury_votes(sketch: Sketch, posterior: Floats, representatives: tuple[int, ..
     posterior
         (T, R)
     representatives
-        (N,) the juror that each one repeats (`Evaluation.voices`); empty where none repeats another.
+        (N,) the juror that each one repeats (`Evaluation.representatives`); empty where none repeats another.
 
     Returns
     -------
@@ -275,6 +278,8 @@ def calibration_basis(
         Computes how far the statistics move when items are drawn again.
     """
     partition = blind.independent.partition
+    if evaluation.family is not None:
+        return "family", evaluation.family.fit.posterior, partial(_family_noise, evaluation)
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
         # the panel model, which stays in range and is steady where items are few
         model = evaluation.independent
@@ -282,8 +287,8 @@ def calibration_basis(
         return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
     is_majority = evaluation.method == "majority" or partition is None or partition.is_sure_of_itself
     if is_majority or partition is None or (evaluation.method == "algebraic" and not _is_inside(blind)):
-        return "majority", _majority(sketch, evaluation.voices), FitNoise
-    return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
+        return "majority", _majority(sketch, evaluation.representatives), FitNoise
+    return evaluation.method, _posterior(partition, sketch, evaluation.representatives), partial(_noise, evaluation)
 
 
 def _is_inside(evaluation: Evaluation) -> bool:
@@ -308,6 +313,12 @@ def _trio_noise(panel: PanelFit) -> FitNoise:
     """The noise of three jurors' fit by the latent-class model."""
     ends = panel_intervals(panel)
     return FitNoise() if ends is None else FitNoise(*(_variances(ends["errors"][name]) for name in STATISTICS))
+
+
+def _family_noise(evaluation: Evaluation) -> FitNoise:
+    """The noise of the fit with declared families; the independent-errors fit's where there are too many tuples."""
+    errors = None if evaluation.family is None else evaluation.family.errors
+    return _noise(evaluation) if errors is None else FitNoise(*(_variances(errors[name]) for name in STATISTICS))
 
 
 def _noise(evaluation: Evaluation) -> FitNoise:
@@ -353,14 +364,33 @@ def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMa
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
+def _highest(evaluation: Evaluation) -> Floats | None:
+    """The upper ends of scores if errors are independent, or those of declared families shared as the model has it."""
+    model, family = evaluation.independent, evaluation.family
+    if family is not None and family.errors is not None:
+        reach = NormalDist().inv_cdf((1 + evaluation.level) / 2)
+        return np.asarray(family.scores + reach * family.errors["score"])
+    if model.solution is None or not model.solution.is_in_range or model.interval is None:
+        return None
+    return np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval["score"].values()], dtype=float)
+
+
+def _fewest_wrong(evaluation: Evaluation) -> float | None:
+    """The lower end of the share of wrong labels if jurors share errors within declared families alone."""
+    if evaluation.family is None:
+        return None
+    wrong, reach = evaluation.family.wrong_labels, NormalDist().inv_cdf((1 + evaluation.level) / 2)
+    return max(wrong - reach * float(np.sqrt(wrong * (1 - wrong) / evaluation.items)), 0.0)
+
+
 def _named_ends(
-    sketch: Sketch, shares: CalibratedShares, level: float, independent: NamedMapping | None
+    sketch: Sketch, shares: CalibratedShares, level: float, highest: Floats | None, fewest: float | None
 ) -> NamedMapping:
     ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
-    if independent is not None:  # a jury whose errors are independent after all must not lie above its own interval
-        widest = np.array([(pair or (np.nan, np.nan))[1] for pair in independent["score"].values()], dtype=float)
-        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(widest, 1.0))
+    low = low if fewest is None else min(low, fewest)
+    if highest is not None:  # a jury whose errors are independent after all must not lie above its own interval
+        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(highest, 1.0))
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
     return NamedMapping(**by_name, wrong_labels=(low, high))
 
@@ -384,8 +414,8 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     partition = model.partition
     if partition is None or model.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
-    posterior = _posterior(partition, sketch, evaluation.voices)
-    jury = jury_votes(sketch, posterior, evaluation.voices)
+    posterior = _posterior(partition, sketch, evaluation.representatives)
+    jury = jury_votes(sketch, posterior, evaluation.representatives)
     shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(

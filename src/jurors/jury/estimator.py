@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -58,6 +58,7 @@ class Jury:
         labels: tuple[Label, ...] | None = None,
         jurors: tuple[str, ...] | None = None,
         gold: Mapping[int, Label] | None = None,
+        family: Mapping[str, Sequence[str]] | Sequence[str] = (),
         errors: str | float = "real",
         seed: int = 0,
     ) -> None:
@@ -67,6 +68,7 @@ class Jury:
         self.labels = labels
         self.jurors = jurors
         self.gold = gold
+        self.family = family
         self.errors = errors
         self.seed = seed
 
@@ -189,7 +191,7 @@ class Jury:
     def _learn(self, sketch: Sketch, votes: Votes | None = None) -> Jury:
         self.evaluation_ = grade(
             sketch if votes is None or self.gold is None else votes, method=self.method, trust=self.trust,
-            common=self.common, gold=self.gold, errors=self.errors, seed=self.seed,
+            common=self.common, gold=self.gold, family=self.family, errors=self.errors, seed=self.seed,
         )  # fmt: skip
         self.sketch_ = sketch
         self.classes_ = np.array(sketch.labels)
@@ -233,7 +235,7 @@ class Jury:
         )
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", "real", 0))
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", "real", 0, ()))
         return f"Jury({shown})"
 
     def _repr_html_(self) -> str:

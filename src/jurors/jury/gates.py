@@ -397,6 +397,11 @@ def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target:
         if ends is None:
             reason = _why_unknown(evaluation, target)
     outcome = judge(ends, limit, at_least=kind.at_least)
+    if isinstance(evaluation, Evaluation) and evaluation.without_family is not None:
+        other = _test_limit(evaluation.without_family, kind, target, limit)
+        if other.outcome != outcome:  # the two readings disagree, and nothing here decides between them
+            figures = other.figures.partition(", limit")[0]
+            reason, outcome = f"without the declared family {other.outcome} at {figures}", "not known"
     if outcome == "not known" and kind.statistic == "score" and value is not None:
         advice = _deciding_gold(cast(Evaluation, evaluation), str(target.juror), abs(value - limit))
     return Gate(
@@ -411,7 +416,7 @@ def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
     reasons = {alarm.reason for alarm in evaluation.alarms}
     if "single_label" in reasons:
         return f"every vote is {evaluation.labels[0]!r}"
-    if "too_few_voices" in reasons:
+    if "too_few_distinct" in reasons:
         return "fewer than three jurors are distinct"
     if evaluation.calibrated is None:
         return "no solution explains the votes"
@@ -456,8 +461,6 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, limits: Limits, gates: I
         )
         alarms.append(Alarm("correlation_limit", "alarm", message, mean))
     if min_effective is not None and (worth is None or worth < min_effective):
-        if mean is not None:
-            unknown = "it is estimated only for panels of up to 20 jurors"
         message = (
             f"the effective number of jurors is unknown: {unknown}"
             if worth is None
@@ -504,6 +507,8 @@ class Baseline:
                 options["method"] = evaluation.method
             if isinstance(calibration, Calibration):
                 options |= {"errors": calibration.errors, "reference": calibration.reference}
+            if evaluation.family is not None:
+                options["family"] = evaluation.family.families
             graded, votes = grade(source, **options), None if isinstance(source, Sketch) else source
         known = graded.calibrated
         score, ends = ({}, {}) if known is None else (known.score, known.interval["score"])
@@ -642,7 +647,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Baseline) -> d
     for k, (e, run) in enumerate(zip((evaluation, earlier.evaluation), counted, strict=True)):
         _, posterior, noise_of = calibration_basis(e, e, run.sketch)
         noise = np.broadcast_to(np.asarray(noise_of().score, dtype=np.float64), (len(e.jurors),))
-        jury = jury_votes(run.sketch, posterior, e.voices)
+        jury = jury_votes(run.sketch, posterior, e.representatives)
         # posteriors and votes by the labels of both runs, jurors in the order of `jurors`
         label_of, juror_of = [labels.index(label) for label in e.labels], [e.jurors.index(name) for name in jurors]
         joint = np.zeros((len(jury.weights), len(labels)))

@@ -18,12 +18,13 @@ import numpy as np
 
 from jurors._lazy import is_computed, replace_unread
 from jurors._numeric import Integers, single_threaded
-from jurors.errors import SketchError, VotesError, check_choice
+from jurors.errors import OptionError, SketchError, VotesError, check_choice
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
+from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
 from jurors.evaluate.solution import Fit, GoldTest, float_solution
@@ -155,6 +156,9 @@ def grade(source: Any, *, by: Any = None, **options: Unpack[GradeOptions]) -> Ev
     trust, common, gold
         What you know that decides which solution is the truth: a juror right more often than wrong, the more common
         label, or a few items with their true labels (mapping, frame or file). At most one.
+    family
+        Jurors that may share errors, by family: `{"gpt": ["gpt-4o", "gpt-4.1"]}`. It is an assumption of yours;
+        `without_family` has the grades without it. For labels of four jurors or more.
     target, level
         What the intervals are about ("test": these items; "population": where they came from), and their level.
     errors, reference
@@ -243,6 +247,11 @@ def grade_counted(
     -------
     Evaluation
     """
+    result = _grade_counted(counted, known, grading, intervals)
+    return _with_families(result, grading) if grading.family else result
+
+
+def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Grading, intervals: bool) -> Evaluation:
     sketch = counted.sketch
     gold = None if known is None else counted.by_tuple(known)
     name = default_method(sketch) if grading.method == "auto" else grading.method
@@ -254,9 +263,9 @@ def grade_counted(
         result = METHODS[name](sketch, request)
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
-    representatives = merge_representatives(result.voices, groups)
+    representatives = merge_representatives(result.representatives, groups)
     result = replace_unread(
-        result, voices=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
+        result, representatives=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
         exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
     )  # fmt: skip
     if gold is not None and result.independent.partition is not None:
@@ -277,13 +286,35 @@ def grade_counted(
     return noted
 
 
+def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
+    """The same votes read with the declared families, beside the reading without."""
+    families = resolve_families(grading.families, result.jurors)
+    if result.sketch is not None and result.sketch.tuples.scale == "ordinal":
+        message = "family= (--family) is for labels, and these votes are ordered levels; take them as labels (scale=)"
+        raise OptionError(message, code="does_not_apply", name="family")
+    if result.islands:
+        message = "family= (--family) needs jurors that share items, and these fall into groups that share none"
+        raise OptionError(message, code="does_not_apply", name="family")
+    calibration, partition = cast("Calibration", result.calibration), result.independent.partition
+    blind = calibration.blind or result
+    knows = grading.trust is not None or grading.common is not None
+    family = DeclaredFamilies(
+        families, cast("Sketch", result.sketch), blind.independent.partition or partition, result.representatives,
+        knows, grading.target, grading.seed,
+    )  # fmt: skip
+    return replace_unread(result, family=family, without_family=result)
+
+
 def _check_gold(
     blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
 ) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
     partition = blind.independent.partition or result.independent.partition
     plain = replace_unread(
-        blind, voices=result.voices, sketch=result.sketch, calibration=Calibration(grading.errors, grading.reference)
+        blind,
+        representatives=result.representatives,
+        sketch=result.sketch,
+        calibration=Calibration(grading.errors, grading.reference),
     )
     calibrated = plain.calibrated
     if calibrated is None or calibrated.is_independent or partition is None:

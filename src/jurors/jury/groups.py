@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, SketchError, VotesError, format_first_names, match_name
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
@@ -421,6 +421,9 @@ GroupGrader: TypeAlias = Callable[[Votes, NDArray[np.int64]], Any]
 
 def _label_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
     """Grades by labels, with the gold items that are in the group."""
+    if grading.get("family"):
+        message = "family= (--family) does not apply with by= (--by); grade each group's votes by themselves"
+        raise OptionError(message, code="does_not_apply", name="family")
     known = _gold(votes, grading)
 
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._lazy import lazy_fields
-from jurors._numeric import Codes
+from jurors._numeric import Codes, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.consistency import ItemLevels, item_levels
@@ -106,6 +106,7 @@ class Labelling(Drawable):
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
     expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
+    without_family: Labelling | None = None  #: the labels without the families that the user declared
     parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
 
     _is_bare = True
@@ -193,6 +194,8 @@ class Labelling(Drawable):
         named = {"item": self.items} if self.parts is None else self.parts
         columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
         columns |= {"label": self.label[at], "probability": self.probability[at]}
+        if (other := self.without_family) is not None:
+            columns |= {"label_without_family": other.label[at], "probability_without_family": other.probability[at]}
         if self.levels is not None:
             levels = self.levels.take(at)
             is_known = bool((levels.median >= 0).all())
@@ -360,15 +363,22 @@ def label(
     later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+    if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
+        without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
+        labelled = replace(labelled, without_family=without if known is None else _settle(without, known))
     if reading.get("item") is not None:
         labelled = _with_parts(labelled, source, reading["item"])
     if known is None:
         return labelled
-    is_gold = known >= 0  # these have their true label, with certainty
+    return replace(_settle(labelled, known), expected=evaluation.wrong_labels)
+
+
+def _settle(labelled: Labelling, known: Integers) -> Labelling:
+    """Give gold items (-1: none) their true label, with certainty."""
+    is_gold = known >= 0
     return replace(
         labelled,
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(is_gold, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(is_gold, 1.0, labelled.probability),
-        expected=evaluation.wrong_labels,
     )

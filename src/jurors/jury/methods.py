@@ -180,9 +180,9 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         _of_group(alarm, card.items, sketch.items)
         for card in cards
         for alarm in card.alarms
-        if alarm.reason != "too_few_voices"
+        if alarm.reason != "too_few_distinct"
     ]
-    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_voices"]
+    few = [(card, alarm) for card in cards for alarm in card.alarms if alarm.reason == "too_few_distinct"]
     if few:  # about their own groups, and all jurors of them
         who = tuple(juror for card, _ in few for juror in card.jurors)
         shown = format_first_names(map(repr, who), _MOST_NAMED)
@@ -200,7 +200,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
     confusions, scores = zip(*(grades[juror] for juror in sketch.jurors), strict=True)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalence.tolist()), confusions, scores)
     place = {juror: k for k, juror in enumerate(sketch.jurors)}
-    original = {j: card.jurors[k] for card in cards for j, k in zip(card.jurors, card.voices, strict=True)}
+    original = {j: card.jurors[k] for card in cards for j, k in zip(card.jurors, card.representatives, strict=True)}
     # Each group's items as the group labels them: by majority vote where its distinct jurors are too few.
     posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # of items without a vote
     by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
@@ -217,7 +217,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
             solution=solution, solutions=(solution,), rule=cards[0].independent.rule, partition=partition
         ),
         islands=tuple(Island(card.jurors, card.items, card.independent.prevalence, card.model) for card in cards),
-        voices=tuple(place[original[juror]] for juror in sketch.jurors),
+        representatives=tuple(place[original[juror]] for juror in sketch.jurors),
         notes=(), model=None, iterations=None, converged=None, measured={},
     )  # fmt: skip
     if all(card.independent.standard_error is None for card in cards):
@@ -283,7 +283,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     representatives, notes = tuple(panel.hearing.tolist()), (*panel.fit.notes, *untried(sketch))
-    result = orient_solution("latent", sketch, panel.fit, request, voices=representatives, notes=notes)
+    result = orient_solution("latent", sketch, panel.fit, request, representatives=representatives, notes=notes)
     checks = _PanelChecks(sketch, panel, result)
     if few := too_few_juror_alarms(sketch):
         others = [alarm for alarm in checks.of_jurors() if alarm.reason != "twin_jurors"]  # which `few` reports
@@ -302,20 +302,18 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
             result = replace(result, independent=independent)
-    alarms_later, notes_later, dependence_later = (
-        partial(_checked, checks, path) for path in ("alarms", "notes", "independent.dependence")
-    )
+    alarms_later, dependence_later = (partial(_checked, checks, path) for path in ("alarms", "independent.dependence"))
     independent = replace_unread(result.independent, dependence=dependence_later)
-    return replace_unread(result, alarms=alarms_later, notes=notes_later, independent=independent)
+    return replace_unread(result, alarms=alarms_later, independent=independent)
 
 
 @dataclass(frozen=True, eq=False)
 class _PanelChecks:
-    """The alarms, notes and error correlations of a panel, computed when one of them is first read."""
+    """The alarms and error correlations of a panel, computed when one of them is first read."""
 
     sketch: Sketch
     panel: PanelFit
-    graded: Evaluation  #: with the alarms and notes of the fit itself
+    graded: Evaluation  #: with the alarms of the fit itself
 
     def of_jurors(self) -> list[Alarm]:
         """The alarms of the fit, of jurors, and of correlated errors."""
@@ -324,10 +322,9 @@ class _PanelChecks:
         if panel.fit.posterior is not None:
             alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
         alarms += estimate_alarms(sketch)
-        alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
+        alarms += residual_alarms(panel.deduplicated, panel.test)
         if len(sketch.labels) > 2:
-            test = agreement_test(panel.pairs, *panel.classes)
-            alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
+            alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
         return alarms
 
     @cached_property
@@ -342,7 +339,7 @@ class _PanelChecks:
 
     @cached_property
     def checked(self) -> Evaluation:
-        """The grades with all alarms, notes and error correlations."""
+        """The grades with all alarms and error correlations."""
         with single_threaded():
             alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
             if self.graded.independent.partition is not None:
@@ -350,37 +347,18 @@ class _PanelChecks:
             result = replace(self.graded, alarms=sort_by_severity(alarms))
             if self.spread is None:
                 return result
-            return _with_dependence(result, self.spread.result(result.level), self.panel.repeats)
+            return _with_dependence(result, self.spread.result(result.level))
 
 
 def _checked(checks: _PanelChecks, path: str) -> Any:
     return attrgetter(path)(checks.checked)
 
 
-def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
-    """Add the error correlations, a note of what the jurors are worth, and an alarm of groups not yet reported."""
-    size, alarms = len(dependence.jurors), result.alarms
-    is_reported = any(alarm.reason == "correlated_errors" for alarm in alarms)
-    if size == FEWEST_JURORS and is_reported:
-        # Which of four jurors share an error cannot be determined, so the residual correlations mean nothing.
-        note = "Residuals of 4 jurors do not show which of them share errors."
-        return replace(result, notes=(*result.notes, note))
-    ends = dependence.interval["effective_jurors"] if dependence.interval else None
-    interval = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
-    worth = f"{dependence.effective_jurors:.1f}{interval}"
-    note = f"By the residuals of the independent-errors model, these {size} jurors are worth at most {worth}."
-    if ends is None and not dependence.is_noticed:
-        note = f"The residuals of the independent-errors model show no mean error correlation of these {size} jurors."
-    known = [{result.jurors[k] for k in group} for group in repeats]
-    groups = [group for group in dependence.groups if not any(members.issuperset(group) for members in known)]
-    if groups and not is_reported:
-        who = "; ".join(" + ".join(group) for group in groups)
-        message = f"errors are slightly correlated within groups of jurors: {who}"
-        names = tuple(name for group in groups for name in group)
-        alarm = Alarm("correlated_errors", "note", message, dependence.mean_correlation, names)
-        alarms = sort_by_severity([*alarms, alarm])
-    independent = replace(result.independent, dependence=dependence)
-    return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
+def _with_dependence(result: Evaluation, dependence: Dependence) -> Evaluation:
+    """Add the error correlations by residuals, below the independent-errors model."""
+    if len(dependence.jurors) == FEWEST_JURORS and any(alarm.reason == "correlated_errors" for alarm in result.alarms):
+        return result  # which of four jurors share an error cannot be determined, so they mean nothing
+    return replace(result, independent=replace(result.independent, dependence=dependence))
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------
@@ -426,7 +404,7 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
     if not exact.is_real:
         return result(independent=independent())
     floats = exact.to_float()
-    if any(alarm.reason == "too_few_voices" for alarm in alarms):
+    if any(alarm.reason == "too_few_distinct" for alarm in alarms):
         return result(independent=independent(solution=floats, partition=majority_partition(sketch)))
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return result(
@@ -440,13 +418,13 @@ def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
 
 
 def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
-    """Contradictions without a value get ε*: how correlated the errors must be, at the least."""
+    """Contradictions without a value get the smallest error correlation found that explains the counts."""
     kinds = {"complex", *CONTRADICTIONS}
     return tuple(replace(a, value=least) if a.reason in kinds and a.value is None else a for a in alarms)
 
 
 def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
-    """Two numbers about a trio's grades: its weakest pair, and the least correlation that explains the counts."""
+    """Two numbers about a trio's grades: its weakest pair, and the smallest correlation found that explains it."""
     z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
     first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
@@ -454,7 +432,7 @@ def _diagnostics(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     notes = (
         f"Weakest pair: {first} and {second}, z = {z[weakest]:.2f} "
         f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
-        f"Smallest error correlation that explains the counts: {least:.2g}.",
+        f"Error correlations of up to {least:.2g} explain the counts: the smallest that a search found.",
     )
     pair = WeakestPair((first, second), float(z[weakest]))
     return {"weakest_pair": pair, "smallest_correlation": least, "notes": notes}

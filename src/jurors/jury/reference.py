@@ -132,7 +132,7 @@ def fit_reference(
     graded = grade_blind(votes, key, intervals=False, **reading)
     with single_threaded():
         _, posterior, _ = calibration_basis(graded.evaluation, graded.evaluation, graded.sketch)
-        jury = jury_votes(graded.sketch, posterior, graded.evaluation.voices)
+        jury = jury_votes(graded.sketch, posterior, graded.evaluation.representatives)
         jury = drop_unanswered(graded.evaluation, jury)
         return measure_jury(jury, graded.key.astype(float), name=name, kind=kind, source=source)
 

@@ -1,19 +1,14 @@
-"""Juries to experiment with: examples of real ones, simulated ones, plans, and classifiers made independent."""
+"""Juries to experiment with: examples of real ones, simulated ones, and plans."""
 
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
 
 from jurors.errors import check_choice
 from jurors.lab.plan import Plan, plan
 from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
 from jurors.votes.key import Key, read_votes_with_key
 from jurors.votes.table import Votes
-
-if TYPE_CHECKING:
-    from jurors.lab.independence import DisjointJury
-
 
 #: Real juries that come with the package, as counts by decision tuple and true label.
 EXAMPLES = {
@@ -42,7 +37,6 @@ def load_example(name: str) -> tuple[Votes, Key]:
 
 __all__ = [
     "EXAMPLES",
-    "DisjointJury",
     "JuryModel",
     "Plan",
     "Simulation",
@@ -51,11 +45,3 @@ __all__ = [
     "plan",
     "simulate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "DisjointJury":  # whose module needs scikit-learn
-        raise AttributeError(f"module 'jurors.lab' has no attribute {name!r}")
-    from jurors.lab.independence import DisjointJury
-
-    return DisjointJury

@@ -186,12 +186,10 @@ def _dependence(findings: ReportFindings) -> ChartSection:
     mean = _needs(e.mean_correlation, "dependence")
     chart = charts.dependence(e)
     first = e.dependence[0]
-    finding = f"The mean error correlation is about {mean:.2f}."
-    if e.effective_jurors is not None:
-        finding = (
-            f"{len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
-            f"correlation is about {mean:.2f}."
-        )
+    finding = (
+        f"{len(e.jurors):,} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
+        f"correlation is about {mean:.2f}."
+    )
     if len(e.jurors) <= MOST_JURORS:  # of a crowd, the highest kappa is that of a pair with few common items
         finding += (
             f" {' and '.join(first.jurors)} agree most beyond chance: kappa {first.kappa:.2f}, which goes with an "

@@ -25,8 +25,7 @@ reported jurors are expected to be better than that. Its lift must also be near 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -34,7 +33,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import format_first_names
-from jurors.evaluate.alarms import Alarm, AlarmPair, Level
+from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.dependence import (
     ENOUGH_BY_LABEL,
     FEWEST_JURORS,
@@ -50,6 +49,7 @@ from jurors.evaluate.dependence import (
     ResidualTest,
 )
 from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
+from jurors.evaluate.leaders import panel_dependence
 from jurors.evaluate.partition import Partition, joint_counts, vote_counts
 from jurors.evaluate.solution import GoldTest, Solution, is_number
 from jurors.sketch.pairs import is_best_dense, parts_of, votes_by_juror, votes_cast
@@ -432,22 +432,12 @@ def _is_constant(joint: Floats) -> Flags:
 
 # -- correlated errors: once it is more than chance, the level by the size of the effect -------------------------------
 
-_MOST_PAIRS = 5  # in an alarm
-_MOST_IN_MESSAGE = 2
+_MOST_COMPARED = 20  # jurors: of a crowd, the highest kappa is that of a pair with few common items
 _STRENGTH = {"note": "errors are slightly", "warning": "errors are", "alarm": "errors are strongly"}
 
 
-def residual_alarms(
-    jurors: tuple[str, ...], test: ResidualTest | None, groups: Sequence[tuple[int, ...]] = ()
-) -> list[Alarm]:
-    """Report correlated errors of a binary panel.
-
-    Parameters
-    ----------
-    jurors, test
-        The names, and the test of what the fit leaves unexplained.
-    groups
-        Groups that the fit treats as one juror each, where these explain the whole excess.
+def residual_alarms(sketch: Sketch, test: ResidualTest | None) -> list[Alarm]:
+    """Report correlated errors of a binary panel, by the test of what the fit leaves unexplained.
 
     Returns
     -------
@@ -456,26 +446,21 @@ def residual_alarms(
     """
     if test is None or not test.is_significant:
         return []
+    correlation, is_four = test.correlation, len(sketch.jurors) == FEWEST_JURORS
     striking = test.striking_pairs()
-    correlation, is_four = test.correlation, len(jurors) == FEWEST_JURORS
     strongest = max((float(correlation[i, j]) for i, j, z in striking if z > 0), default=0.0)
     level: Level = "note"
     if test.share > (LARGE_OF_FOUR if is_four else LARGE_SHARE):
         level = "alarm" if test.rests_on_enough else "warning"
-    elif test.share > NOTABLE_SHARE or (strongest >= STRONG_PAIR and len(jurors) <= SMALL_PANEL):
+    elif test.share > NOTABLE_SHARE or (strongest >= STRONG_PAIR and len(sketch.jurors) <= SMALL_PANEL):
         level = "warning"
-    pairs, concerned, message = _describe_pairs(jurors, striking, level)
-    if strongest > 0:
-        message += f" (error correlation up to {min(strongest, 1.0):.2f})"
-    if is_four:  # two pairs of two: either may be the one that shares an error
-        message += ". The votes of four jurors do not show which two share errors"
-        message += "" if level == "note" else ", so the scores may be reversed"
-    if groups:
-        message += ". They count as one juror" if len(groups) == 1 else ". Each such group counts as one juror"
-    return [Alarm("correlated_errors", level, message, test.share, concerned, pairs=pairs)]
+    alarm = _correlated_errors(sketch, level, test.share, not striking or any(z > 0 for *_, z in striking))
+    if is_four and level != "note":  # two pairs of two: either may be the one that shares an error
+        alarm = replace(alarm, message=f"{alarm.message}. The scores of four jurors may then be reversed")
+    return [alarm]
 
 
-def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None, items_by_label: float) -> list[Alarm]:
+def agreement_alarms(sketch: Sketch, test: AgreementTest | None) -> list[Alarm]:
     """Report correlated errors for any number of labels, from pairs that agree more (or less) than the model predicts.
 
     More than a note needs some items per label: the fit's pseudo-votes (about two per label) lower the agreement that
@@ -489,28 +474,21 @@ def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None, items_
     if test is None or test.p_value >= SIGNIFICANT:
         return []
     level: Level = "note"
-    if items_by_label >= ENOUGH_BY_LABEL and test.size > NOTABLE_EXCESS:
+    if sketch.items / len(sketch.labels) >= ENOUGH_BY_LABEL and test.size > NOTABLE_EXCESS:
         level = "alarm" if test.size > LARGE_EXCESS else "warning"
-    pairs, concerned, message = _describe_pairs(jurors, test.striking_pairs(), level)
-    if test.size > 0:
-        message += f" (typical difference {test.size:.1%} of the items)"
-    return [Alarm("correlated_errors", level, message, test.size, concerned, pairs=pairs)]
+    return [_correlated_errors(sketch, level, test.size, bool(test.z.max() >= -test.z.min()))]
 
 
-def _describe_pairs(
-    jurors: tuple[str, ...], pairs: list[tuple[int, int, float]], level: Level
-) -> tuple[tuple[AlarmPair, ...], tuple[str, ...], str]:
-    """The most striking pairs, the jurors in them, and a sentence about them."""
-    named = tuple(AlarmPair(jurors[i], jurors[j], z) for i, j, z in pairs[:_MOST_PAIRS])
-    concerned = tuple(dict.fromkeys(name for pair in named for name in (pair.first, pair.second)))
-    together = [pair for pair in named if pair.value > 0]
-    shown = "; ".join(f"{pair.first} and {pair.second}" for pair in (together or named)[:_MOST_IN_MESSAGE])
-    if not named:
-        what = "jurors agree more, or less, often than the estimated truth explains, and no single pair stands out"
-    else:
-        what = f"{shown} {'agree' if together else 'disagree'} more often than the estimated truth explains"
-    correlated = "negatively correlated" if named and not together else "correlated"
-    return named, concerned, f"{_STRENGTH[level]} {correlated}: {what}"
+def _correlated_errors(sketch: Sketch, level: Level, size: float, is_together: bool) -> Alarm:
+    """The alarm; it names the pair with the highest kappa, as residuals find the right one half as often."""
+    correlated, agree = ("correlated", "agree") if is_together else ("negatively correlated", "disagree")
+    message = f"{_STRENGTH[level]} {correlated}: jurors {agree} more often than the estimated truth explains"
+    dependence = panel_dependence(sketch) if is_together and len(sketch.jurors) <= _MOST_COMPARED else None
+    if dependence is None:
+        return Alarm("correlated_errors", level, message, size)
+    first = dependence.pairs[0]
+    message += f". {' and '.join(first.jurors)} agree most beyond chance (kappa {first.kappa:.2f})"
+    return Alarm("correlated_errors", level, message, size, first.jurors)
 
 
 # -- outliers: jurors clearly below most of the others, jurors who seem to have swapped the labels ---------------------

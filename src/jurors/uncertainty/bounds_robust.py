@@ -427,7 +427,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         if len(place) == 3 and advise:
             table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
             least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
-            more = f"about {least:.2g} or more" if least > work.epsilon else "more"
+            more = f"up to {least:.2g}, which explains them" if least > work.epsilon else "more"
             advice = f"Assume {more}, or evaluate other jurors"
         end = f": some errors are more correlated than that. {advice}"
         if kind == "sign_contradiction":

@@ -306,10 +306,11 @@ _ROUNDS = 36
 
 
 def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None, seed: int = 0) -> float:
-    """ε* of a complete binary trio: exactly 0 where the independent solution is in range.
+    """The smallest error correlation found that explains a complete binary trio: an upper bound of ε*.
 
-    Elsewhere by a seeded search that contracts around the best point; the result is attained by a real point, so it is
-    never below ε*, and at most a little above it.
+    It is exactly 0 where the independent solution is in range. Elsewhere a seeded search contracts around the best
+    point. A real point attains the result, so it is never below ε*; in 8 of 1,344 tables it was visibly above, once
+    0.00031 for 0.00016.
 
     Returns
     -------

@@ -208,7 +208,7 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     Returns
     -------
     list of Alarm
-        One `too_few_voices`, or none.
+        One `too_few_distinct`, or none.
     """
     few = too_few_jurors(sketch)
     if few is None:
@@ -241,7 +241,7 @@ def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
         )
     concerned = sorted({k for pair in (*few.same, *few.opposite) for k in pair} | set(few.constant))
     who = tuple(names[k] for k in concerned)
-    return [Alarm("too_few_voices", level, message, float(few.count), who, chance=chance)]
+    return [Alarm("too_few_distinct", level, message, float(few.count), who, chance=chance)]
 
 
 def repeated_juror_alarms(
@@ -259,7 +259,7 @@ def repeated_juror_alarms(
     Returns
     -------
     list of Alarm
-        A `same_voice` for each group.
+        A `same_judge` for each group.
     """
     few = len(set(representatives)) < MIN_JURORS
     level: Level = "alarm" if few else "warning"
@@ -274,7 +274,7 @@ def repeated_juror_alarms(
             message += ". Fewer than 3 distinct jurors are left: repeated answers show consistency, not accuracy"
         if name := common_stem(who):
             message += f". To combine the votes, use --join {shell_quoted(name)}"
-        alarms.append(Alarm("same_voice", level, message, float(len(who)), who))
+        alarms.append(Alarm("same_judge", level, message, float(len(who)), who))
     return alarms
 
 

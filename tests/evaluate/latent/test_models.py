@@ -302,8 +302,8 @@ def test_votes_must_confirm_the_names() -> None:
 def test_one_judge_asked_three_times_counts_once() -> None:
     votes, _ = repeats(1000, 0.1, seed=3)
     result = jurors.grade(votes, jurors=NAMES)
-    assert result.voices == (0, 0, 0, 3, 4, 5, 6)
-    alarm = next(a for a in result.alarms if a.reason == "same_voice")
+    assert result.representatives == (0, 0, 0, 3, 4, 5, 6)
+    alarm = next(a for a in result.alarms if a.reason == "same_judge")
     assert (alarm.level, alarm.value, alarm.jurors) == ("warning", 3, NAMES[:3])
     assert result.details["joint_groups"] == [list(NAMES[:3])]
     assert "correlated_errors" not in {a.reason for a in result.alarms}  # that is how repeats are
@@ -312,8 +312,8 @@ def test_one_judge_asked_three_times_counts_once() -> None:
 def test_two_judges_are_too_few_however_often_they_answer() -> None:
     votes, _ = repeats(500, 0.1, seed=4)
     result = jurors.grade(votes[:, [0, 1, 3]], jurors=("gpt#1", "gpt#2", "ann"))
-    assert (result.alarms[0].reason, result.alarms[0].level) == ("same_voice", "alarm")
-    assert result.voices == (0, 0, 2)
+    assert (result.alarms[0].reason, result.alarms[0].level) == ("same_judge", "alarm")
+    assert result.representatives == (0, 0, 2)
 
 
 def test_a_judge_does_not_win_by_being_asked_often() -> None:

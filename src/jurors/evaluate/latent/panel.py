@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers, retain_freed_memory
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.dependence import ResidualTest, find_dependent_groups, has_room_for_groups, residual_test
+from jurors.evaluate.dependence import ResidualTest, residual_test
 from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters
 from jurors.evaluate.latent.models import (
     Coupling,
@@ -59,7 +59,7 @@ class PanelFit:
     data: Incidence  #: what was fitted: copies once, gold items in rows of their own, abstaining as the last label
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror the position of its representative, whose column of `data` has its votes
-    coupling: Coupling | None  #: the groups with a joint table, where they explain all error correlation
+    coupling: Coupling | None  #: the joint tables of repeats
     pairs: Pairs  #: of jurors, without the votes of copies
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge several times and have a joint table
     strength: float = STRENGTH
@@ -67,7 +67,7 @@ class PanelFit:
 
     @cached_property
     def test(self) -> ResidualTest | None:
-        """Whether errors are correlated (copies left out); known from the fit where groups could explain it."""
+        """Whether errors are correlated (copies left out)."""
         return residual_test(self.pairs, self.repeats)
 
     @property
@@ -79,12 +79,6 @@ class PanelFit:
     def spoken(self) -> Incidence:
         """`data` without abstentions, which is what grades are about."""
         return self.data if self.data.labels == len(self.deduplicated.labels) else drop_abstentions(self.data)
-
-    @property
-    def explaining(self) -> list[tuple[int, ...]]:
-        """The groups that have a joint table because they explain error correlation (not repeats by name)."""
-        groups = [] if self.coupling is None else self.coupling.groups
-        return [group for group in groups if group not in self.repeats]
 
     @property
     def is_unordered(self) -> bool:
@@ -146,16 +140,11 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     groups = [tuple(k for k in group if k not in copies) for group in find_repeated_jurors(sketch)]
     repeats = tuple(g for g in groups if len(g) > 1 and len(sketch.labels) ** len(g) <= _MOST_JOINT)
     pairs = Pairs(Sketch(merge_copies(sketch.tuples, copies))) if copies else pairs
-    may_explain = has_room_for_groups(len(sketch.jurors))
-    test = residual_test(pairs, repeats) if may_explain else None
     coupling, fitted = None, choice.fit
-    # Of an ordered model, dependent groups are left to the calibration. A difficulty that all jurors share leaves its
-    # trace on every pair and is the strata's business.
-    if (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
-        dependent = find_dependent_groups(pairs, test, repeats) if test is not None and test.is_significant else []
-        if dependent or repeats:
-            coupling = couple_groups(deduplicated, dependent or list(repeats))
-            fitted = fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+    # Other jurors that share errors have no joint table: which they are cannot be seen from the votes.
+    if repeats and (ordered is None or ordered.trait is None) and "confusion" in choice.fits:
+        coupling = couple_groups(deduplicated, list(repeats))
+        fitted = fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
     shown = restrict_to_answered(answered, fit_given_answered(answered, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     names = sketch.jurors
@@ -163,7 +152,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     notes = [] if ordered is None else [ordered.note]
     if coupling is not None:
         coupled = ", ".join(" + ".join(members) for members in _joint_groups(sketch, coupling))
-        notes.append(f"Model: a confusion matrix per juror, and a joint one where errors are correlated: {coupled}.")
+        notes.append(f"Model: a confusion matrix per juror, and a joint one for one judge's answers: {coupled}.")
     elif ordered is None or ordered.trait is None:
         weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
         notes.append(f"Model: {_PLAIN[choice.chosen]} (selected on held-out votes; weights {weights}).")
@@ -186,10 +175,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         ),
     )
     shown_choice = replace(choice, fit=shown)
-    panel = PanelFit(fit, shown_choice, data, key, representative, coupling, pairs, repeats, ordered=ordered)
-    if may_explain:
-        object.__setattr__(panel, "test", test)
-    return panel
+    return PanelFit(fit, shown_choice, data, key, representative, coupling, pairs, repeats, ordered=ordered)
 
 
 def _models(sketch: Sketch, choice: ModelChoice, answered: Incidence, representative: Integers) -> dict[str, Any]:

@@ -143,11 +143,7 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     kappa[items < FEW_COMMON] = np.nan
     reach = max(0.2, float(np.nanmax(np.abs(kappa))))
     scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
-    about = [
-        f"The mean error correlation is about {e.mean_correlation:.2f}"
-        if e.effective_jurors is None
-        else f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"
-    ]
+    about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
     about += shown_of(shown, e.jurors, "The most dependent")
     legend = {"title": "kappa", "format": "+.2f", "values": [-reach, 0, reach]}
     chart = _heat(shown, _seriated(kappa), kappa, items, [], scale, legend, "+.2f", size)

@@ -24,14 +24,14 @@ from strategies import examples
 import jurors
 from jurors.errors import JurorsError, SketchError
 from jurors.jury.compare import score_labels
-from jurors.lab.independence import (
+from reproduce.independence import (
+    DisjointJury,
     _all_partitions,
     _partitions,
     count_partitions,
     disjoint_parts,
     find_independent_jury,
 )
-from jurors.theory import DisjointJury
 
 pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
 

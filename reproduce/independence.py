@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
@@ -42,17 +43,7 @@ from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.local_files import INTERRUPTED_FIT, is_interrupt
 from jurors.votes.table import Votes
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin, clone
-except ImportError:  # `help(jurors)` shows the class all the same; making one says what is missing
-    BaseEstimator, ClassifierMixin, clone = object, type("ClassifierMixin", (), {}), None
-
 Feature: TypeAlias = str | int
-
-
-def _check_sklearn() -> None:
-    if clone is None:
-        raise ImportError("this part of the lab needs scikit-learn: pip install 'jurors[lab]'")
 
 
 class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -102,7 +93,6 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         balanced: bool = False,
         method: str = "auto",
     ) -> None:
-        _check_sklearn()
         self.estimators = estimators
         self.features = features
         self.seed = seed
@@ -433,7 +423,6 @@ def find_independent_jury(
     >>> len(search.jury.predict(X[:500]))
     500
     """
-    _check_sklearn()
     records = _Records(collect_frame(X).to_native() if is_frame(X) else X)
     names = records.columns
     values = np.asarray(y)
