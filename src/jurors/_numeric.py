@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
@@ -231,6 +230,8 @@ def jackknife_ends(
         if not np.isfinite(centre):
             return np.full(2, value)
         error = np.sqrt((items - 1) / items * ((estimates - estimates.mean()) ** 2).sum())
+        from scipy.special import stdtrit
+
         t = float(stdtrit(items - 1, (1 + level) / 2))
         return np.asarray(back(np.array([centre - t * error, centre + t * error])))
 
@@ -261,3 +262,52 @@ def squarem_step(start: Floats, once: Floats, twice: Floats, longest: float = ma
     result *= a
     result += start
     return np.asarray(result)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tails of distributions: to import SciPy for one p-value takes as long as everything else that a small jury needs
+# ---------------------------------------------------------------------------------------------------------------------
+
+_TINY = 1e-16
+_MOST_DEGREES = 1000.0  # of freedom, for which these converge to all digits
+
+
+def chi_square_tail(degrees: float, value: float) -> float:
+    """The probability that chi-square with so many degrees of freedom exceeds a value (Abramowitz and Stegun, 26.4).
+
+    Returns
+    -------
+    float
+        NaN without degrees of freedom.
+
+    Examples
+    --------
+    >>> round(chi_square_tail(2, 5.991), 4), round(chi_square_tail(7.5, 3.0), 4)
+    (0.05, 0.9126)
+    """
+    if not (0 < degrees <= _MOST_DEGREES and 0 < value < math.inf):
+        from scipy.special import chdtrc
+
+        return float(chdtrc(degrees, value))
+    a, x = degrees / 2, value / 2
+    scale = math.exp(a * math.log(x) - x - math.lgamma(a))
+    if x < a + 1:  # the series of the lower tail
+        term = total = 1 / a
+        step = a
+        while term > total * _TINY:
+            step += 1
+            term *= x / step
+            total += term
+        return 1 - scale * total
+    b = x + 1 - a  # the continued fraction of the upper one, by Lentz's method
+    c, d = math.inf, 1 / b
+    fraction = d
+    for k in range(1, 10_000):
+        b += 2
+        numerator = k * (a - k)
+        d = 1 / (numerator * d + b)
+        c = b + numerator / c
+        fraction *= c * d
+        if abs(c * d - 1) < _TINY:
+            break
+    return scale * fraction

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack
 
@@ -159,7 +160,8 @@ class ServerError(JurorsError):
 
 def name_positions(known: Sequence[Any], names: Sequence[Any], what: str) -> list[int]:
     """The position of each name among the known ones; VotesError suggests the nearest for one that is unknown."""
-    if repeated := [name for name in dict.fromkeys(names) if list(names).count(name) > 1]:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
         raise VotesError(f"{what} {repeated[0]!r} is named twice", name=repeated[0], what=what)
     place = {name: k for k, name in enumerate(known)}
     return [place[name] if name in place else place[match_name(name, known, what)] for name in names]

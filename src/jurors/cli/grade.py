@@ -41,14 +41,14 @@ def grade(
     source: Source, grading: dict[str, Any], exam: bool, by: str | None, sides: dict[str, Any], output: Output
 ) -> None:
     """Grade the jurors of FILE without an answer key."""
-    from jurors.jury.groups import grade_by
-
     source, grading = source.split_pairs(sides), {**grading, "exam": exam}
     with output.working("grading") as bar:
         if by is None or source.kind is PREFERENCES:
             kind, data, options = source.load(grading, bar, by_item=bool(grading["gold"]), by=by)
             graded = kind.grade(data, **options)
         else:
+            from jurors.jury.groups import grade_by
+
             votes, groups = source.read_with_groups(by, bar)
             graded = grade_by(votes, groups, column=by, **applicable(kind_of(votes), grading))
     output.show(graded)
@@ -116,8 +116,6 @@ def label(
 
     Where votes are numbers (--scale interval), print one value per item, with its interval.
     """
-    from jurors.jury.groups import label_by
-
     if review is None and (items or text):
         raise OptionError("--items and --text show the items of a review; add --review N")
     texts = None
@@ -128,6 +126,8 @@ def label(
             kind, data, options = source.load(grading, bar, by_item=True, review=review, by=by)
             shown = kind.label(data, **options)
         else:
+            from jurors.jury.groups import label_by
+
             data, groups = source.read_with_groups(by, bar)
             options = applicable(kind_of(data), grading, review=review, by=by)
             labelling, by_item, _ = label_by(data, groups, column=by, **options)
@@ -176,13 +176,12 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 
     Numbers are compared with true values.
     """
-    import jurors
-    from jurors.jury.groups import score_by
-
     if reference is not None:
         _add_reference(source, key, Path(reference), output)
     with output.working("scoring") as bar:
         if by is not None:
+            from jurors.jury.groups import score_by
+
             is_column = not Path(str(key.path)).exists()
             first, second = source.duplicate()
             votes, truth = first.without(by).read_with_key(key, bar)

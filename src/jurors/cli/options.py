@@ -7,7 +7,6 @@ returns the command, which receives the values as one argument (`source`, `gradi
 from __future__ import annotations
 
 import functools
-import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -43,7 +42,7 @@ _IN_TABLE = ", which this table holds"
 class Source:
     """FILE... and the options that say how to read it."""
 
-    files: tuple[Any, ...]  #: names, or streams that stand for standard input once its content is stored
+    files: tuple[Any, ...]  #: names, or what stands for standard input once its content is stored
     options: dict[str, Any]
 
     def _read(self, reader: Callable[..., Any], bar: ProgressBar | None, *arguments: Any, **more: Any) -> Any:
@@ -122,18 +121,16 @@ class Source:
         return second, texts
 
     def duplicate(self) -> tuple[Source, Source]:
-        """Make two sources that read the same: standard input gives its content only once."""
-        streams = [file for file in self.files if isinstance(file, io.BytesIO)]
-        if not streams and ("-" not in self.files or sys.stdin is None):
+        """Make two sources that read the same: standard input gives its content only once, and may be large."""
+        from jurors._files import temp_directory
+        from jurors.votes.io.sources import StoredInput, store_stream
+
+        if self.files.count("-") != 1 or sys.stdin is None:  # twice is refused
             return self, self
-        content = streams[0].getvalue() if streams else sys.stdin.buffer.read()
-
-        def stored(file: Any) -> Any:
-            stream = io.BytesIO(content)
-            stream.name = "standard input"  # what messages call it
-            return stream if file == "-" or file in streams else file
-
-        return replace(self, files=tuple(map(stored, self.files))), replace(self, files=tuple(map(stored, self.files)))
+        folder = click.get_current_context().with_resource(temp_directory())
+        stored = StoredInput(str(store_stream(sys.stdin.buffer, folder / "input")))
+        source = replace(self, files=tuple(stored if file == "-" else file for file in self.files))
+        return source, source
 
     @property
     def kind(self) -> Kind:
@@ -189,12 +186,12 @@ class Source:
         options : dict
             Those of grading that apply to it.
         """
-        from jurors.numeric.data import numbers_of
-
         if self.kind is PREFERENCES:
             options = applicable(PREFERENCES, grading, **label_only)
             return PREFERENCES, self.read_pairs(bar), options
         if self.kind is NUMBERS:  # read as nominal: a cell that is no number is then reported with its place
+            from jurors.numeric.data import numbers_of
+
             data = numbers_of(replace(self, options={**self.options, "scale": "nominal"}).read(bar))
         elif by_item:
             data = self.read(bar)

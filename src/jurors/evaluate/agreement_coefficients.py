@@ -61,7 +61,6 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
 
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.partition import vote_counts
@@ -70,6 +69,7 @@ from jurors.sketch.sketch import Sketch
 _NOTHING = 1e-12  # rounding, where no item has influence
 _MOST_WORK = 2_000_000_000  # votes x values of ratios, which have no shortcut
 _BLOCK_CELLS = 1 << 22
+_DENSE_CELLS = 1 << 17  # of all votes, that need no sparse matrix
 _TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
 _PAIR_KAPPAS_MOST_WORK = 4_000_000_000  # multiplications for an item's influence on the mean
 # Disagreement of each tuple and of all by chance, and the derivatives of both by a vote more for each value.
@@ -126,6 +126,8 @@ def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) ->
     low, high : arrays
         NaN where there is no error.
     """
+    from scipy import special
+
     free = np.where(items > 1, items - 1, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = special.stdtrit(free, (1 + level) / 2) * error / (1 - value)
@@ -397,6 +399,8 @@ def _ratio(pairable: PairableVotes) -> _Disagreement | None:
         return None
     sums = np.add.outer(values, values)
     distance = np.divide(np.subtract.outer(values, values), sums, out=np.zeros_like(sums), where=sums > 0) ** 2
+    from scipy import sparse
+
     within = np.empty(len(row))  # of each vote, the distances to all votes of the same tuple, added up
     step = max(_BLOCK_CELLS // max(size, 1), 1)
     for block in (slice(start, start + step) for start in range(0, len(row), step)):
@@ -493,6 +497,8 @@ def _ratios(names: tuple[str, str], items: int, squares: _Squares, level: float)
     if not e or not b:
         yield from (Coefficient(name, None, x, items) for name, x in zip(names, (single, average), strict=True))
         return
+    from scipy import special
+
     tail = (1 + level) / 2
     least = b / e / special.fdtri(squares.free_between, squares.free_rest, tail)
     most = b / e * special.fdtri(squares.free_rest, squares.free_between, tail)
@@ -518,6 +524,8 @@ def _absolute(
         return
     a, c = k * single / (n * (1 - single)), 1 + k * single * (n - 1) / (n * (1 - single))
     free = (a * of_jurors + c * e) ** 2 / ((a * of_jurors) ** 2 / (k - 1) + (c * e) ** 2 / squares.free_rest)
+    from scipy import special
+
     tail = (1 + level) / 2
     up, down = special.fdtri(n - 1, free, tail), special.fdtri(free, n - 1, tail)
     rest = k * of_jurors + (k * n - k - n) * e
@@ -586,9 +594,9 @@ class PairKappa:
 
 
 def pair_kappas(
-    sketch: Sketch, first: Integers, second: Integers, weights: Sequence[Weights], level: float
+    sketch: Sketch, first: Integers, second: Integers, weights: Sequence[Weights], level: float | None
 ) -> list[PairKappa]:
-    """These kappas of these pairs (positions of jurors, sorted).
+    """These kappas of these pairs (positions of jurors, sorted); without a level, their mean has no interval.
 
     Returns
     -------
@@ -597,12 +605,19 @@ def pair_kappas(
     """
     size, width = len(sketch.labels), len(sketch.jurors)
     row, juror, code = sketch.tuples.triples()
-    shape = (sketch.tuples.rows, width * size)
-    one_hot = sparse.csr_array((np.ones(len(row)), (row, juror.astype(np.int64) * size + code)), shape=shape)
+    shape, cell = (sketch.tuples.rows, width * size), juror.astype(np.int64) * size + code
+    one_hot: Any
+    if is_dense := shape[0] * shape[1] <= _DENSE_CELLS:
+        one_hot = np.zeros(shape)
+        one_hot[row, cell] = 1
+    else:
+        from scipy import sparse
+
+        one_hot = sparse.csr_array((np.ones(len(row)), (row, cell)), shape=shape)
     counts = sketch.counts.astype(np.float64)
     similar = [label_weights(kind, size) for kind in weights]
     kappa, error = np.full((2, len(weights), len(first)), np.nan)
-    is_mean = len(row) * width * size <= _PAIR_KAPPAS_MOST_WORK
+    is_mean = level is not None and len(row) * width * size <= _PAIR_KAPPAS_MOST_WORK
     influence = np.zeros((len(weights), len(counts)))
     step, most_rows = max(_TABLE_CELLS // (width * size**2), 1), max(_BLOCK_CELLS // shape[1], 1)
     for start in range(0, width, step):  # some jurors at a time, and the pairs whose first juror is among them
@@ -611,7 +626,11 @@ def pair_kappas(
             continue
         jurors, pairs = range(start, min(start + step, width)), slice(int(begin), int(end))
         some = one_hot[:, jurors.start * size : jurors.stop * size]
-        whole = ((sparse.diags_array(counts) @ some).T @ one_hot).toarray().reshape(len(jurors), size, -1, size)
+        if is_dense:
+            whole = (some * counts[:, None]).T @ one_hot
+        else:
+            whole = ((sparse.diags_array(counts) @ some).T @ one_hot).toarray()
+        whole = whole.reshape(len(jurors), size, -1, size)
         place = first[pairs] - start, slice(None), second[pairs], slice(None)
         tables = np.asarray(whole[place])  # pairs x labels x labels: items by the votes of the two
         items = tables.sum(axis=(1, 2))
@@ -624,7 +643,10 @@ def pair_kappas(
                 by_cell = spread.reshape(len(jurors) * size, width * size)
                 for block in (slice(begin, begin + most_rows) for begin in range(0, len(counts), most_rows)):
                     # each tuple's sum over its pairs, by (juror, label) of the first and of the second
-                    influence[k, block] += one_hot[block].multiply(some[block] @ by_cell).sum(axis=1)
+                    sums = some[block] @ by_cell
+                    influence[k, block] += (one_hot[block] * sums if is_dense else one_hot[block].multiply(sums)).sum(
+                        axis=1
+                    )
     return [
         PairKappa(
             kind, kappa[k], error[k], mean_kappa(kind, kappa[k], influence[k] if is_mean else None, sketch, level)
@@ -646,7 +668,9 @@ def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:
     return kappa, moved / room[:, None, None]
 
 
-def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch: Sketch, level: float) -> Coefficient:
+def mean_kappa(
+    weights: Weights, kappa: Floats, influence: Floats | None, sketch: Sketch, level: float | None
+) -> Coefficient:
     """The mean of the pairs' kappas, with its interval over items from each tuple's influence on the sum.
 
     Returns
@@ -658,7 +682,7 @@ def mean_kappa(weights: Weights, kappa: Floats, influence: Floats | None, sketch
     if not len(known):
         return Coefficient(name, weights, None, sketch.items)
     mean = Coefficient(name, weights, float(known.mean()), sketch.items)
-    if influence is None:
+    if influence is None or level is None:
         return mean
     return mean.over_items(influence * sketch.items / len(known), sketch.counts, level)
 

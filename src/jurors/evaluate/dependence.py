@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers, squarem_step
+from jurors._numeric import Flags, Floats, Integers, chi_square_tail, squarem_step
 from jurors.errors import SketchError
 from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.evaluate.solution import Solution
@@ -148,9 +148,7 @@ def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest 
         expected /= np.einsum("k,kp,kp->p", prior, voted[:, pairs.first], voted[:, pairs.second])
     excess = pairs.agreed / pairs.items - expected
     z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
-    from scipy.special import chdtrc
-
-    return AgreementTest(pairs.first, pairs.second, excess, z, float(chdtrc(len(z) - width, float((z**2).sum()))))
+    return AgreementTest(pairs.first, pairs.second, excess, z, chi_square_tail(len(z) - width, float((z**2).sum())))
 
 
 # -- one factor -----------------------------------------------------------------------------------------------------
@@ -631,10 +629,8 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
 
 def _p_value(factor: FactorFit, counted: Flags, degrees: float, kurtosis: Floats) -> float:
     """z² of one pair has variance 2 + excess kurtosis: chi² with this mean and variance (Satterthwaite 1946)."""
-    from scipy.special import chdtrc
-
     stretch = 1 + max(float(kurtosis[counted].mean()), 0.0) / 2
-    return float(chdtrc(degrees / stretch, _statistic(factor, counted) / stretch))
+    return chi_square_tail(degrees / stretch, _statistic(factor, counted) / stretch)
 
 
 def _statistic(factor: FactorFit, counted: Flags) -> float:

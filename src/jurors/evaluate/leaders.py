@@ -83,7 +83,7 @@ def panel_dependence(sketch: Sketch, level: float = 0.95) -> PanelDependence | N
         return None
     pairs = Pairs(sketch)
     first, second, items = pairs.first, pairs.second, pairs.items
-    kappa = pair_kappas(sketch, first, second, ("nominal",), 0.95)[0].kappa
+    kappa = pair_kappas(sketch, first, second, ("nominal",), None)[0].kappa
     is_known = ~np.isnan(kappa) & (items >= FEW_COMMON)
     if not is_known.any():
         return None

@@ -29,7 +29,7 @@ from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.solution import ZERO, Solution, exact_total
 from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch.pairs import parts_of, votes_by_juror
+from jurors.sketch.pairs import parts_of, sum_by_cell
 from jurors.sketch.sketch import Sketch
 
 _FEW_CELLS = 1 << 20  # of a table of votes, up to which they are listed: one count instead of one per label
@@ -133,8 +133,7 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
         if weight.dtype == object:
             np.add.at(joint, place, weight[rows][row])
         else:
-            votes = votes_by_juror(row, place, (part.tuples.rows, width * size), weight.dtype)
-            joint += votes.T @ np.ascontiguousarray(weight[rows])
+            joint += sum_by_cell(row, place, width * size, weight[rows])
     return np.ascontiguousarray(joint.reshape(width, size, size).transpose(0, 2, 1))
 
 

@@ -36,6 +36,7 @@ from jurors.votes.table import Votes, group_rows
 # -- overlap --------------------------------------------------------------------------------------------------
 
 _MOST_PAIR_JURORS = 5_000
+_MOST_DENSE_CELLS = 100_000  # that need no sparse matrix
 _MOST_TRIO_CELLS = 1 << 28  # items x jurors
 _MOST_TRIO_WORK = 4e9  # patterns x jurors^3: some seconds
 
@@ -75,13 +76,7 @@ def find_overlap(votes: Votes) -> Overlap:
     names = [votes.jurors[k] for k in voting.tolist()]
     if size < 2 or size > _MOST_PAIR_JURORS:
         return Overlap(pairs=comb(size, 2), trios=comb(size, 3))
-    from scipy import sparse
-
-    row, col, _ = votes.triples()
-    shape = votes.rows, len(votes.jurors)
-    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, voting]
-    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, voting]
-    shared: NDArray[np.int64] = (weighted.T @ voted).toarray()  # items that each pair of jurors voted on
+    shared = _shared_items(votes, voting)
     upper = shared[np.triu_indices(size, 1)]
     first, second = np.nonzero(shared)
     group = are_connected(first, second, size)
@@ -96,6 +91,20 @@ def find_overlap(votes: Votes) -> Overlap:
         loners=tuple(group[0] for group in groups if len(group) == 1),
         groups=tuple(sorted(groups, key=len, reverse=True)),
     )
+
+
+def _shared_items(votes: Votes, voting: NDArray[Any]) -> NDArray[np.int64]:
+    """The items that each pair of these jurors voted on."""
+    if votes.rows * len(votes.jurors) <= _MOST_DENSE_CELLS:
+        voted = (votes.codes[:, voting] >= 0).astype(np.int64)
+        return np.asarray((voted * votes.weights[:, None]).T @ voted)
+    from scipy import sparse
+
+    row, col, _ = votes.triples()
+    shape = votes.rows, len(votes.jurors)
+    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, voting]
+    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, voting]
+    return np.asarray((weighted.T @ voted).toarray())
 
 
 def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:

@@ -22,9 +22,6 @@ from math import lcm
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import ndtri, stdtrit
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError
@@ -434,6 +431,9 @@ def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
     positions = np.flatnonzero(enough)
     if not len(positions):
         return positions
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     group = connected_components(csr_array(linked[np.ix_(positions, positions)]))[1]
     return np.asarray(positions[group == np.argmax(np.bincount(group))])
 
@@ -548,6 +548,8 @@ def standard_error(influence: Floats) -> Floats:
 
 def plain_ends(value: Floats, error: Floats, level: float, items: int) -> Floats:
     """Symmetric intervals by Student's t with items - 1 degrees of freedom: values x 2."""
+    from scipy.special import stdtrit
+
     t = float(stdtrit(max(items - 1, 1), (1 + level) / 2))
     return np.column_stack([value - t * error, value + t * error])
 
@@ -687,6 +689,8 @@ def _significant_residuals(factor: Factor) -> dict[Pair, float]:
     if len(graded) < 4:  # three jurors have no residuals
         return {}
     among_graded, pairs = np.ix_(graded, graded), len(graded) * (len(graded) - 1) // 2
+    from scipy.special import ndtri
+
     limit = float(ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
     deviation = np.sqrt(factor.moments.variance)
     residual = factor.moments.covariance - np.outer(factor.loading, factor.loading)

@@ -23,11 +23,11 @@ from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
+from statistics import NormalDist
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
@@ -124,6 +124,8 @@ class Validities:
 
     def _quantile(self, mean: Floats, spread: Floats, share: float) -> Floats:
         """The quantile of the mixture over juries (rows) of normal distributions, for every column."""
+        from scipy.special import ndtr
+
         low, high = (mean - 10 * spread).min(axis=0), (mean + 10 * spread).max(axis=0)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
@@ -151,7 +153,7 @@ def reference_validities() -> Validities:
 # An impossible estimate is an alarm where sampling error cannot explain it, and a warning where it can.
 # ---------------------------------------------------------------------------------------------------------------------
 
-_SIGNIFICANT = float(ndtri(1 - FALSE_ALARMS / 2))
+_SIGNIFICANT = NormalDist().inv_cdf(1 - FALSE_ALARMS / 2)
 _LITTLE = 0.2  # a reliability
 _LARGE = 0.3  # a correlation of errors
 _MOST_NAMED = 8  # jurors of a group; the alarm's fields have them all
@@ -663,7 +665,7 @@ def values_by(calibrated: CalibratedNumbers, level: float) -> ItemValues:
         spread = np.sqrt(scale.variance)
         value = scale.mean + spread * guess
         reach = spread * reference_validities().reach(error, level)
-        independent = spread * float(ndtri((1 + level) / 2)) * error
+        independent = spread * NormalDist().inv_cdf((1 + level) / 2) * error
     value = np.where(count > 0, value, np.nan)
     return ItemValues(
         items=numbers.items,

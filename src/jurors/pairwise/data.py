@@ -6,6 +6,7 @@ an object, a tie, or flags that are 1 where a side won.
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -21,8 +22,9 @@ from jurors.errors import VotesError, match_name
 from jurors.options import Duplicates, PairOptions, PairReading, Reading
 from jurors.votes.codes import NO_VOTE_WORDS, factorize
 from jurors.votes.frame import collect, column, is_frame, open_frame
+from jurors.votes.io.csv import possible_names
 from jurors.votes.io.duckdb_table import SourceTable, open_table
-from jurors.votes.io.local_files import row_fault
+from jurors.votes.io.local_files import BOM, row_fault
 from jurors.votes.layout import quoted_names
 from jurors.votes.pair_columns import (
     DOWN,
@@ -390,9 +392,9 @@ def holds_pairs(source: Any, options: Reading) -> bool:
 
 
 def _may_hold(source: Any) -> bool:
-    """Whether the first bytes of a plain file leave it possible: opening a large one just for this would cost time."""
-    sources = [source] if isinstance(source, (str, Path)) else source
-    paths = [Path(path) for path in sources if isinstance(path, (str, Path))]
+    """Whether the names of a plain file's columns leave it possible: to open it just for this would cost time."""
+    sources = [source] if isinstance(source, (str, os.PathLike)) else source
+    paths = [Path(path) for path in sources if isinstance(path, (str, os.PathLike))]
     if len(paths) != 1 or not paths[0].is_file():
         return True
     try:
@@ -403,8 +405,10 @@ def _may_hold(source: Any) -> bool:
         return True
     if b"\0" in head[:100]:  # Parquet, UTF-16
         return True
-    words = re.findall(r"\w[\w .-]*", head.decode("utf-8", "replace"))
-    return may_name_pairs([word.strip() for word in words])
+    text = head.removeprefix(BOM).decode("utf-8", "replace").lstrip()
+    if text.startswith(("{", "[")):
+        return may_name_pairs(list(dict.fromkeys(re.findall(r'"([^"\n]+)"\s*:', text))))
+    return may_name_pairs([name.strip() for name in possible_names(text)])
 
 
 def _find_columns(names: Sequence[str], facts: Any, options: PairReading) -> PairColumns:

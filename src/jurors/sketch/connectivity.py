@@ -35,12 +35,14 @@ def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
     >>> are_connected([0, 3], [2, 1], 5).tolist()
     [0, 1, 0, 1, 2]
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    pairs = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    graph = coo_array((np.ones(len(pairs[0])), pairs), shape=(size, size))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+    one, two = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    group, before = np.arange(size), np.full(size, -1)  # of each juror, the first that it is known to be linked with
+    while (group != before).any():
+        before = group.copy()
+        np.minimum.at(group, group[one], group[two])
+        np.minimum.at(group, group[two], group[one])
+        group = group[group]
+    return np.unique(group, return_inverse=True)[1]
 
 
 def connected_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, ...]]:

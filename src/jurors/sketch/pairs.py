@@ -30,6 +30,7 @@ _FEW_ANSWERS = 0.1  # joint answers of two jurors per vote, at most, for that
 _FEW_COLUMNS = 16  # summed over votes up to which votes by cell are quicker than votes by tuple
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
+_FEW_TERMS = 1 << 18  # that are added up without a sparse matrix
 _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory stays flat
 _EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
@@ -309,6 +310,37 @@ def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], k
     pointer = np.zeros(shape[0] + 1, dtype=np.int32 if len(row) < 2**31 else np.int64)
     np.cumsum(np.bincount(row, minlength=shape[0]), out=pointer[1:])
     return csr_array((np.ones(len(row), dtype=kind), juror.astype(pointer.dtype, copy=False), pointer), shape=shape)
+
+
+def sum_by_cell(
+    row: Integers, cell: NDArray[Any], cells: int, table: NDArray[Any], weight: Floats | None = None
+) -> NDArray[Any]:
+    """Sum a table's rows over votes, cell by cell (a juror, or a juror and a label).
+
+    Parameters
+    ----------
+    row, cell
+        Of each vote, its row of the table, and the cell to which it counts; sorted by row.
+    weight
+        Of each vote; one where it is left out.
+
+    Returns
+    -------
+    (cells, columns) array of the table's dtype
+
+    Examples
+    --------
+    >>> sum_by_cell(np.array([0, 0, 1]), np.array([0, 1, 0]), 2, np.array([[0.5, 2.0], [1.0, 4.0]])).tolist()
+    [[1.5, 6.0], [0.5, 2.0]]
+    """
+    if len(row) * table.shape[1] <= _FEW_TERMS and table.dtype == np.float64:
+        ones = np.ones(len(row)) if weight is None else weight
+        columns = [np.bincount(cell, ones * column[row], cells) for column in table.T]
+        return np.stack(columns, axis=1)
+    votes = votes_by_juror(row, cell, (len(table), cells), table.dtype)
+    if weight is not None:
+        votes.data[:] = weight
+    return np.asarray(votes.T @ np.ascontiguousarray(table))
 
 
 def parts_of(sketch: Sketch) -> Iterator[tuple[Sketch, slice]]:

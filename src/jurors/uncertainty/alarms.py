@@ -52,7 +52,7 @@ from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
 from jurors.evaluate.leaders import panel_dependence
 from jurors.evaluate.partition import Partition, joint_counts, vote_counts
 from jurors.evaluate.solution import GoldTest, Solution, is_number
-from jurors.sketch.pairs import is_best_dense, parts_of, votes_by_juror, votes_cast
+from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror, votes_cast
 from jurors.sketch.sketch import Sketch
 
 # -- degenerate fits ---------------------------------------------------------------------------------------------------
@@ -347,18 +347,18 @@ def compare_with_peers(sketch: Sketch, posterior: Floats, confusion: Floats) -> 
         row, juror, vote = part.tuples.triples()
         known = np.nan_to_num(posterior[rows])
         table = 1.0 / np.maximum(np.nan_to_num(confusion), _LEAST).transpose(0, 2, 1).reshape(-1, labels)
-        votes = votes_by_juror(row, juror * np.int64(labels) + vote, (len(known), width * labels))
+        cells, scaled = juror * np.int64(labels) + vote, np.empty(len(row))
         of_part, ones = np.zeros(width), np.ones(labels)
         step = max(_IN_CACHE // labels, 1)  # votes x labels would be the largest table
         for start in range(0, len(row), step):
-            at, who, label, cell = (values[start : start + step] for values in (row, juror, vote, votes.indices))
+            at, who, label, cell = (values[start : start + step] for values in (row, juror, vote, cells))
             q = known.take(at, axis=0)
             q *= table.take(cell, axis=0)
             total, weight = q @ ones + _LEAST, part.counts[at].astype(float)
             of_vote = q[np.arange(len(at)), label] / total
             of_part += np.bincount(who, weight * of_vote**2, width)
-            votes.data[start : start + step] = weight / total
-        by_vote = table * (votes.T @ known)
+            scaled[start : start + step] = weight / total
+        by_vote = table * sum_by_cell(row, cells, width * labels, known, scaled)
         joint.append(np.ascontiguousarray(by_vote.reshape(width, labels, labels).transpose(0, 2, 1)))
         squares.append(of_part)
     return np.sum(joint, axis=0), np.sum(squares, axis=0)
@@ -380,8 +380,6 @@ def uninformative(joint: Floats, squares: Floats) -> Flags:
     >>> uninformative(joint, np.einsum("jll->j", joint)).tolist()
     [False, False, False, True, False]
     """
-    from scipy.special import stdtr
-
     cast = joint.sum(axis=(1, 2))
     votes, by_chance = np.maximum(cast, 1.0), _chance_rate(joint)
     mean = np.einsum("jll->j", joint) / votes
@@ -391,11 +389,14 @@ def uninformative(joint: Floats, squares: Floats) -> Flags:
     lift, z = (mean - by_chance) / room, (mean - by_chance) / error
     is_tested = (cast >= _ENOUGH_VOTES) & ~_is_constant(joint)
     rejected = np.zeros(len(lift), dtype=bool)
-    if is_tested.any():
+    is_near = (np.abs(lift) < _NEAR_CHANCE) & (np.abs(z) < _MOST_Z)
+    if (is_tested & is_near).any():
+        from scipy.special import stdtr
+
         least = _WORTH * max(float(np.median(lift[is_tested])), 0.0)
         p_value = np.asarray(stdtr(np.maximum(cast, 2.0) - 1, (lift - least) / (error / room)))  # of "lift >= least"
         rejected[is_tested] = step_up(p_value[is_tested], _FALSE_DISCOVERIES)
-    return np.asarray(rejected & (np.abs(lift) < _NEAR_CHANCE) & (np.abs(z) < _MOST_Z))
+    return np.asarray(rejected & is_near)
 
 
 def step_up(p_values: Floats, rate: float) -> Flags:

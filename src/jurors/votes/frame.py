@@ -344,9 +344,13 @@ class Frame:
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
+        import narwhals as nw
+
         most = head_rows(len(self.names))
         head = collect(self.table.head(most + 1)) if self.head is None else self.head
-        columns = [head[:most, k].to_list() for k in range(len(self.names))]
+        plain = [not kind.is_nested() and kind not in (nw.Object, nw.Boolean) for kind in self.kinds]
+        series = [decoded(head[:most, k]) for k in range(len(self.names))]
+        columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
         return profile_columns(self.names, columns, len(head) if len(head) <= most else None)
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
@@ -510,11 +514,24 @@ def column(series: Any, name: str) -> Column:
     tuple
         The distinct values by first appearance (null and NaN are one, None), and the code of each row.
     """
-    whole = series.dtype.is_integer() and not series.is_null().any()
+    is_float = series.dtype.is_float()
+    cells = series.to_numpy() if is_float else series.is_null().to_numpy().astype(bool)
+    empty = np.isnan(cells) if is_float else cells
     try:
-        return factorize(series.to_numpy() if whole else series.to_list())
+        if not empty.any():
+            return factorize(series.to_numpy() if series.dtype.is_integer() else series.to_list())
+        # of a table with hundreds of jurors, most cells are empty: only the others become Python's
+        distinct, filled = factorize(cells[~empty].tolist() if is_float else series.drop_nulls().to_list())
     except TypeError:
         raise not_labels(name, series.dtype) from None
+    if None in distinct:  # NaN beside null
+        return factorize(series.to_list())
+    codes = np.empty(len(empty), dtype=np.int64)
+    codes[~empty] = filled
+    place = int(filled[: np.argmax(empty)].max(initial=-1)) + 1  # where the first empty cell stands among the values
+    codes[codes >= place] += 1
+    codes[empty] = place
+    return [*distinct[:place], None, *distinct[place:]], codes
 
 
 def not_labels(name: str, kind: Any) -> VotesError:
@@ -534,6 +551,7 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
     """
     values, where = factorize([value for distinct, _ in columns for value in distinct])
     ends = np.cumsum([len(distinct) for distinct, _ in columns])
+    where = where.astype(np.int32)
     parts = [where[end - len(distinct) : end] for (distinct, _), end in zip(columns, ends, strict=True)]
     return np.column_stack([part[code] for part, (_, code) in zip(parts, columns, strict=True)]), values
 

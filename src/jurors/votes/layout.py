@@ -406,7 +406,7 @@ def head_rows(columns: int) -> int:
     return max(100, min(_HEAD_ROWS, _HEAD_CELLS // max(columns, 1)))
 
 
-def profile_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], total: int | None = None) -> ColumnProfile:
+def profile_columns(names: Sequence[str], columns: Sequence[Any], total: int | None = None) -> ColumnProfile:
     """Profile columns by their first cells.
 
     Parameters
@@ -414,7 +414,7 @@ def profile_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], tota
     names
         The columns' names.
     columns
-        The first cells of each column: text, numbers or None.
+        The first cells of each column: a list of text, numbers or None, or distinct cells and the rows' codes.
     total
         The number of rows of the whole table, where it is known.
 
@@ -432,26 +432,34 @@ def profile_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], tota
     """
     nested = (list, dict, tuple, np.ndarray)
 
-    def column(name: str, cells: list[Any]) -> ColumnHead:
-        types = set(map(type, cells))
+    def column(name: str, cells: Any) -> ColumnHead:
+        is_encoded = isinstance(cells, tuple)
+        raw, codes = cells if is_encoded else (list(cells), None)
+        types = set(map(type, raw))
         if not types <= {str, int, type(None)}:
-            cells = [str(cell) if isinstance(cell, (*nested, bool)) else cell for cell in cells]
-        raw = list(dict.fromkeys(cells))
+            raw = [str(cell) if isinstance(cell, (*nested, bool)) else cell for cell in raw]
+        if codes is None:
+            cells, raw = raw, list(dict.fromkeys(raw))
         place: dict[str, int] = {}
         # thousands of items' names are checked all at once: would `_text` leave every one as it is?
         text = "|".join(raw) if types == {str} else ""
         if text and all(raw) and text.isascii() and "." not in text and text.split() == [text]:
-            place = code = dict(zip(raw, range(len(raw)), strict=True))
+            place = dict(zip(raw, range(len(raw)), strict=True))
+            places = list(place.values())
         else:
-            code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
-        codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
+            places = [-1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw]
+        if codes is None:
+            code = dict(zip(raw, places, strict=True))
+            codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
+        else:
+            codes = np.array(places, dtype=np.int32)[codes]
         values = tuple(place)
         some = values[:: max(1, len(values) // 500)]
         numbers = sum(text is not None for text in numerals(some).texts)
         kind: Kind = "number" if some and numbers >= 0.9 * len(some) else "text"
         return ColumnHead(name, values, codes, "nested" if types.intersection(nested) else kind)
 
-    heads = tuple(column(name, list(cells)) for name, cells in zip(names, columns, strict=True))
+    heads = tuple(column(name, cells) for name, cells in zip(names, columns, strict=True))
     return ColumnProfile(heads, len(heads[0].codes) if heads else 0, total)
 
 

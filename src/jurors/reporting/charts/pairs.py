@@ -137,7 +137,7 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     pairs = Pairs(sketch)
     kappa, items = np.full((len(shown), len(shown)), np.nan), np.zeros((len(shown), len(shown)))
     first, second = pairs.first, pairs.second
-    measured = pair_kappas(sketch, first, second, ("nominal",), 0.95)[0].kappa
+    measured = pair_kappas(sketch, first, second, ("nominal",), None)[0].kappa
     for target, values in ((kappa, measured), (items, pairs.items)):
         target[first, second] = target[second, first] = values
     kappa[items < FEW_COMMON] = np.nan

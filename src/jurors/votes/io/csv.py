@@ -30,11 +30,15 @@ _TAIL = 1 << 16  # bytes
 _FEWEST = 3  # cells of a line that can be the names' where the first line is not
 
 
-def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], str]:
+def delimited(
+    con: duckdb.DuckDBPyConnection, path: Path, start: bytes, delimiter: str | None
+) -> tuple[str, tuple[str, ...], str]:
     """Find how DuckDB reads a file of delimited text.
 
     Parameters
     ----------
+    start
+        The first bytes of the file.
     delimiter
         None: the one that makes the most columns of the first line.
 
@@ -51,8 +55,7 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     VotesError
         Where the first line names no columns.
     """
-    with path.open("rb") as file:
-        head = file.read(HEAD).removeprefix(BOM).decode("utf-8", "replace")
+    head = start.removeprefix(BOM).decode("utf-8", "replace")
     named = _DELIMITER_LINE.match(head)
     if named is not None:
         delimiter, head = named[1], head[named.end() :]
@@ -83,9 +86,12 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
         differs = [" OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in cells) for cells in filled_tags]
         call = f"(SELECT * FROM {call} WHERE {' AND '.join(f'({differ})' for differ in differs)})"
     # lines of delimiters alone, as spreadsheets leave them below a table; above a row, one is an item without votes
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL))
-        last_lines = file.read().decode("utf-8", "replace").splitlines()
+    end = start[-_TAIL:]
+    if len(start) == HEAD:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            end = file.read()
+    last_lines = end.decode("utf-8", "replace").splitlines()
     if any(mark in line and not line.strip(f'{mark}" ') for line in last_lines):
         is_filled = f"coalesce({', '.join(f'c{k}' for k in range(len(names)))}) IS NOT NULL"  # anything stands there
         rows = f"SELECT {is_filled} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
@@ -102,6 +108,23 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     left = [k for k in range(len(names)) if k not in empty]
     columns = ", ".join(f"c{k}" for k in left)
     return f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark
+
+
+def possible_names(head: str) -> list[str]:
+    r"""The columns' names by every delimiter that there may be.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> possible_names('item;"model a"\n1;x\n')
+    ['item;"model a"', 'item;"model a"', 'item', 'model a', 'item;"model a"']
+    """
+    named = _DELIMITER_LINE.match(head)
+    marks = _MARKS if named is None else (named[1],)
+    return [name for mark in marks for name in _header(head[named.end() if named else 0 :], mark)]
 
 
 def _header(head: str, delimiter: str) -> list[str]:

@@ -12,7 +12,8 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,7 +27,7 @@ from jurors.results import with_formula
 from jurors.votes.codes import Finding
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
-from jurors.votes.io.local_files import file_fault, first_byte, first_line, local_copy, row_fault
+from jurors.votes.io.local_files import file_fault, first_line, local_copy, read_head, row_fault
 from jurors.votes.io.sources import (
     CELLS,
     OFFLINE,
@@ -64,6 +65,10 @@ _MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
 BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  #: what str.strip cuts off
 
 
+_MOST_HEADS = 16  # files whose first bytes are held
+_FIRST_BYTES, _SURE_LINES = 1 << 12, 5  # beside a delimiter's line, the names and one that is cut off
+
+
 @dataclass(frozen=True)
 class TablePart:
     """One file of a table."""
@@ -77,6 +82,7 @@ class TablePart:
     delimiter: str = ""  #: between the cells of a CSV line
     holder: Format | None = None  #: of what program's file it is a copy
     notes: tuple[Finding, ...] = ()  #: findings about the file
+    head: bytes = field(default=b"", repr=False, compare=False)  #: the first bytes of text
 
     @property
     def sql(self) -> str:
@@ -85,6 +91,9 @@ class TablePart:
 
     def has_rows(self, con: duckdb.DuckDBPyConnection) -> bool:
         """Whether there is anything below the column names."""
+        first = [line for line in self.head[:_FIRST_BYTES].splitlines() if line.strip()][1:_SURE_LINES]
+        if self.call.startswith("read_csv") and len(first) == _SURE_LINES - 1 and b'"' not in b"".join(first):
+            return True
         return con.execute(f"SELECT 1 FROM {self.sql} LIMIT 1").fetchone() is not None
 
 
@@ -103,13 +112,14 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     TablePart
         With its columns and their types.
     """
+    head = part.head or read_head(part.path)
     if part.format in CELLS:
-        call, names, delimiter = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        call, names, delimiter = delimited(con, part.path, head, "\t" if part.format == "tsv" else None)
         opened = replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
     else:
         call = f"read_parquet([{FILES}], hive_partitioning=false)"
         if part.format != "parquet":
-            shape = "array" if part.format == "json" and first_byte(part.path) == b"[" else "newline_delimited"
+            shape = "array" if part.format == "json" and head.lstrip()[:1] == b"[" else "newline_delimited"
             call = (
                 f"read_json([{FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
                 f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
@@ -406,6 +416,10 @@ class SourceTable:
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
+        return self._profile
+
+    @cached_property
+    def _profile(self) -> ColumnProfile:
         most = head_rows(len(self.names))
         texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
         named = ", ".join(f"{text} AS c{k}" for k, text in enumerate(texts))
@@ -477,7 +491,10 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             (folder / str(k)).mkdir()
             with _naming(place.name):
                 local = local_copy(place, folder / str(k), options.format, allowed)
-            parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
+            head = local.head if len(located.tables) <= _MOST_HEADS else b""
+            parts.append(
+                TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes, head=head)
+            )
         with _connect(folder, limit) as con:
             with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
                 con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive

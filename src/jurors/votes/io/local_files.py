@@ -18,7 +18,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +127,7 @@ class LocalFile:
     format: Format
     holder: Format | None = None  #: of what program's file it is a copy
     notes: tuple[Finding, ...] = ()  #: findings about the file
+    head: bytes = field(default=b"", repr=False)  #: the first bytes of text
 
 
 def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
@@ -153,30 +154,33 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
     try:
         hint = format or named_format(place.path.name)
-        path = _unpacked(place.path, folder / "unpacked", allowed)
-        holder = holder_of(_head(path))
+        path, head = place.path, read_head(place.path)
+        if head.startswith(_GZIP):
+            path = _unpacked(path, folder / "unpacked", allowed)
+            head = read_head(path)
+        holder = holder_of(head)
         if holder is None and place.inside:
             raise VotesError(f"this file is one table; leave '::{place.inside}' out")
         if holder is not None:
             return _held_table(path, holder, place, folder, allowed)
         notes: tuple[Finding, ...] = ()
-        head = _head(path)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
         encoding = None if head.startswith(_PARQUET) else utf16_of(head)
+        if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
+            encoding, notes = "cp1252", (encoding_finding(),)
         if encoding is not None:
             path = recoded(path, folder / "utf8", encoding)
-        elif not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
-            path, notes = recoded(path, folder / "utf8", "cp1252"), (encoding_finding(),)
-        head = _head(path)
+            head = read_head(path)
         kind = _format_of(head, hint)
         if kind in ("json", "jsonl") and head.startswith(BOM):
-            path = _copy(path, folder / "bare", skip=len(BOM))
-        if kind in CELLS and _mixes_newlines(path):
+            path, head = _copy(path, folder / "bare", skip=len(BOM)), head.removeprefix(BOM)
+        if kind in CELLS and _mixes_newlines(path, head):
             # CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes
             mixed, path = path, folder / "even"
             with mixed.open(encoding="latin-1") as file, path.open("w", encoding="latin-1", newline="") as out:
                 shutil.copyfileobj(file, out, HEAD)
-        return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes)
+            head = read_head(path)
+        return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes, head)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
 
@@ -195,7 +199,8 @@ def _held_table(path: Path, holder: Format, place: TablePlace, folder: Path, all
     return LocalFile(target, "jsonl", holder, copy_sheet(path, place.inside, target, allowed, place.name))
 
 
-def _head(path: Path) -> bytes:
+def read_head(path: Path) -> bytes:
+    """The first bytes of a file: what it is, and what its columns are called."""
     with path.open("rb") as file:
         return file.read(HEAD)
 
@@ -211,9 +216,6 @@ def _broken_at(head: bytes) -> int | None:
 
 
 def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
-    with path.open("rb") as file:
-        if file.read(2) != _GZIP:
-            return path
     try:
         with unpacked(path, PIECES, allowed) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file, HEAD)
@@ -253,21 +255,25 @@ def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
     return target
 
 
-def _mixes_newlines(path: Path) -> bool:
+def _mixes_newlines(path: Path, head: bytes) -> bool:
     """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
-    if not any(b"\r" in block for block in _blocks(path)):
+    if not any(b"\r" in block for block in _blocks(path, head)):
         return False
     returns = feeds = both = 0
     before = b""
-    for block in _blocks(path):
+    for block in _blocks(path, head):
         returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
         both += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
         before = block[-1:]
     return feeds > 0 and not returns == feeds == both
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _blocks(path: Path, head: bytes) -> Iterator[bytes]:
+    yield head
+    if len(head) < HEAD:
+        return
     with path.open("rb") as file:
+        file.seek(len(head))
         while block := file.read(HEAD):
             yield block
 

@@ -173,6 +173,16 @@ def are_files(source: object) -> bool:
 
 
 @dataclass(frozen=True)
+class StoredInput(os.PathLike[str]):
+    """Standard input, written into a file so that it can be read more than once."""
+
+    path: str
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+@dataclass(frozen=True)
 class TablePlace:
     """Where a table is, and what the user calls it."""
 
@@ -201,6 +211,8 @@ def shown_source(source: Source) -> str:
     if isinstance(source, (list, tuple)):
         more = f" and {len(source) - 1} more" if len(source) > 1 else ""
         return f"{shown_source(source[0])}{more}" if source else "no file"
+    if isinstance(source, StoredInput):
+        return "standard input"
     if isinstance(source, (str, os.PathLike)):
         name = without_secrets(os.fspath(source))
         return "standard input" if name == "-" else name if name and name.isprintable() else ascii(name[:40])
@@ -275,7 +287,7 @@ def _located(source: Any, spool: Path) -> FoundFiles:
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         if source == "-" and sys.stdin is None:
             raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
-        return _one_file(_spooled(sys.stdin.buffer if source == "-" else source, spool), name)
+        return _one_file(store_stream(sys.stdin.buffer if source == "-" else source, spool), name)
     if is_served(source):
         return FoundFiles((), Path(), (TablePlace(spool, name, address=str(source)),))
     if not os.fspath(source):
@@ -303,7 +315,7 @@ def _located(source: Any, spool: Path) -> FoundFiles:
                     f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -"
                 )
             os.set_blocking(pipe.fileno(), True)
-            path = _spooled(pipe, spool)
+            path = store_stream(pipe, spool)
     elif not path.is_file():
         raise VotesError("this is a device, not a file; name a file, or pipe the votes into -")
     return _one_file(path, name)
@@ -359,7 +371,14 @@ def no_tables() -> VotesError:
     return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
 
 
-def _spooled(stream: Any, target: Path) -> Path:
+def store_stream(stream: Any, target: Path) -> Path:
+    """Write what a stream holds into a file, block by block.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     with target.open("wb") as file:
         while block := stream.read(_BLOCK):
             file.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)

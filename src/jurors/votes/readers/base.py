@@ -15,7 +15,7 @@ import reprlib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
@@ -328,9 +328,10 @@ class Files:
         """Open a file in binary mode, decompressed if it is gzipped; faults become a VotesError of one line."""
         try:
             with path.open("rb") as file:
-                packed = file.read(2) == _GZIP
-            with unpacked(path, limit, self.allowed) if packed else path.open("rb") as file:
-                yield file
+                is_packed = file.read(2) == _GZIP
+                file.seek(0)
+                with unpacked(path, limit, self.allowed) if is_packed else nullcontext(file) as content:
+                    yield content
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged_gzip(error).after(self.name(path)) from None
         except OSError as error:
