@@ -1,21 +1,28 @@
-"""How calibrated is it? Every figure of docs/calibration.md.
+"""How calibrated is it? Every figure of docs/calibration.md, in one command.
 
-One family of reference juries is left out, the population is fitted on the rest, the family is graded without its key
-and judged by it. Then gold items, independent simulated juries, and the cost. Takes a quarter of an hour, most of it
-once: grading the sets.
+Whole reference juries, and panels of 3, 5, 7 and 10 jurors drawn from them, are graded without their key by a
+population that was fitted without their family, or (out of time) on the sets that were known first. The key then judges
+them. Each family counts once. The interval score is the width plus 20 times the distance by which a 90% interval
+misses; beside it stands that of a constant band around the same estimates, as wide as suits the other families best.
+Then gold items, simulated panels, and the cost. Takes half an hour, most of it once: grading the sets.
 
-Run: python benchmarks/calibration.py [-o benchmarks/printed/calibration.md] [--only scores gold …]
+Run: python benchmarks/calibration.py [--only scores gold …] [--write]
+
+With --write, the tables replace those of docs/calibration.md, and all output goes to benchmarks/printed/calibration.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +30,6 @@ from independent_juries import independent_votes, measure_independent
 from judged_sets import (
     LEVELS,
     NAMES,
-    OFTEN,
     STATISTICS,
     Bench,
     Outcome,
@@ -38,122 +44,133 @@ from judged_sets import (
     truth_of,
 )
 from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
+from small_panels import FIRST, SIZES, load_panels
 
 import jurors
 from jurors._numeric import Floats, single_threaded
 from jurors.evaluate.evaluation import Calibrated
+from jurors.jury.compare import score_labels
+from jurors.uncertainty.alarms import check_gold
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 
-GOLD = (0, 10, 20, 50, 100, 200)
+PAGE, PRINTED = ROOT / "docs" / "calibration.md", ROOT / "benchmarks" / "printed" / "calibration.md"
+GOLD = (20, 50, 100)
 DRAWS = 3  # gold samples per set and size
+BANDS = np.linspace(0.02, 0.5, 97)  # half widths of a constant band
 NOTHING_SHARED = Population(
     center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, label_bias=1e-6, deviation=0.0,
     label_deviation=0.0, unevenness=1.0, juries=0,
 )  # fmt: skip
+#: a heading and a table, under a name by which the page refers to it; or a line of text, without a name
+Part = Iterator[tuple[str, str]]
 
 
-# -- no gold --------------------------------------------------------------------------------------------
+def title_of(size: int) -> str:
+    """How tables name panels of a size."""
+    return str(size) if size else "whole panel"
 
 
-def coverage_table(outcomes: Outcomes) -> str:
-    """Share inside and mean width by level, and the error of the estimates on the 45, the 31 and the 14."""
-    rows = [
-        (
-            NAMES[name],
-            *(f"{percent(outcomes.mean((name, x)))} ({outcomes.mean((name, x, 'width')):.2f})" for x in LEVELS),
-            *(f"{outcomes.mean((name, 'rmse'), group):.4f}" for group in ("45", "31", "14")),
-        )
-        for name in STATISTICS
-    ]
-    levels = tuple(f"inside {percent(x, 0)} (width)" for x in LEVELS)
-    return table(("statistic", *levels, "RMSE, all juries", "known first", "14 later"), rows)
+# -- no gold ----------------------------------------------------------------------------------------------------------
 
 
-def label_table(outcomes: dict[str, Outcomes]) -> str:
-    """How good labels and their probabilities are, by who says so."""
-    rows = [
-        (who, *(f"{one.mean(key, group):.4f}" for key in ("log_loss", "missed") for group in ("45", "31", "14")))
-        for who, one in outcomes.items()
-    ]
-    heads = (
-        "log-loss, all juries",
-        "known first",
-        "14 later",
-        "expected − actual share wrong, all",
-        "known first",
-        "14 later",
-    )
-    return table(("", *heads), rows)
-
-
-def no_gold(bench: Bench) -> dict[str, Outcomes]:
-    """Each set as real juries go, and as if errors were independent."""
-    real, independent = Outcomes(), Outcomes()
-    for vote_set in bench.sets:
-        alone = calibrate(vote_set.keyed, NOTHING_SHARED, rho=0.0, noise=vote_set.noise)
-        independent.add(vote_set.name, judge(vote_set, alone))
-        real.add(vote_set.name, judge(vote_set, bench.grade(vote_set)))
-    return {"if independent": independent, "as real juries go": real}
-
-
-def measure_scores(bench: Bench) -> Iterator[str]:
-    """Coverage without gold."""
-    outcomes = no_gold(bench)
-    yield "## If errors were independent\n"
-    yield coverage_table(outcomes["if independent"])
-    own = _own_intervals(bench.sets)
-    held = ", ".join(f"{percent(own.mean('inside', group), 0)} of {group} sets" for group in ("45", "31", "14"))
-    yield f"\nTrue scores inside `Evaluation.interval` at 95%: {held}.\n"
-    yield "## As real juries go: leave one family out, no gold\n"
-    real = outcomes["as real juries go"]
-    yield coverage_table(real)
-    for name in STATISTICS[:3]:
-        worst = ", ".join(f"{one} {percent(share, 0)}" for one, share in real.lowest((name, 0.9)))
-        yield f"\nWorst sets at 90%, {NAMES[name]}: {worst}."
-    outside = [name for name, outcome in real.rows if not outcome["wrong_labels", 0.9]]
-    yield f"\nWrong labels outside at 90%: {', '.join(outside)}.\n"
-    yield label_table(outcomes)
-    yield ""
-    yield from _whole(bench)
-
-
-def _own_intervals(sets: list[VoteSet]) -> Outcomes:
-    """The share of true scores inside the evaluation's own 95% intervals, which take errors for independent."""
+def outcomes_of(bench: Bench, sets: list[VoteSet]) -> Outcomes:
+    """How sets do without gold; `band` is the loss of each constant band."""
     outcomes = Outcomes()
     for vote_set in sets:
+        graded = bench.grade(vote_set)
+        outcome = judge(vote_set, graded)
         truth = truth_of(vote_set.keyed, vote_set.counts)
-        low, high = vote_set.independent["interval"].T
-        true, counted = truth.shares["score"], truth.counted("score") & np.isfinite(low)
-        if counted.any():
-            outcomes.add(vote_set.name, {"inside": float(((true >= low) & (true <= high))[counted].mean())})
+        at = truth.counted("score")
+        true, score = truth.shares["score"][at, None], graded.score[at, None]
+        low, high = np.maximum(score - BANDS, 0.0), np.minimum(score + BANDS, 1.0)
+        loss = high - low + 20 * (np.maximum(low - true, 0.0) + np.maximum(true - high, 0.0))
+        outcome |= {("band", k): float(part) for k, part in enumerate(loss.mean(axis=0))}
+        outcomes.add(vote_set, outcome)
     return outcomes
 
 
-def _whole(bench: Bench) -> Iterator[str]:
-    """Grades from all votes against a key of some items: its own sampling error is not in the interval."""
+def band_loss(outcomes: Outcomes) -> float:
+    """The mean loss of a constant band that is chosen without the family it is judged on."""
+    losses = np.stack([outcomes.by_family(("band", k)) for k in range(len(BANDS))])
+    best = (losses.sum(axis=1, keepdims=True) - losses).argmin(axis=0)
+    return float(losses[best, np.arange(losses.shape[1])].mean())
+
+
+def score_row(name: str, outcomes: Outcomes) -> tuple[Any, ...]:
+    """Scores at 90%."""
+    return (
+        name, len(outcomes.by_family(("score", 0.9))), outcomes.inside(("score", 0.9)),
+        f"{outcomes.mean(('score', 0.9, 'width')):.2f}", f"{outcomes.mean(('score', 0.9, 'loss')):.3f}",
+        f"{band_loss(outcomes):.3f}", f"{outcomes.mean(('score', 'rmse')):.3f}",
+    )  # fmt: skip
+
+
+def share_row(name: str, outcomes: Outcomes) -> tuple[Any, ...]:
+    """Prevalences and wrong labels at 90%."""
+    inside = (percent(outcomes.mean((statistic, 0.9)), 0) for statistic in STATISTICS[2:])
+    return name, *inside, f"{outcomes.mean('excess'):+.3f}"
+
+
+def measure_scores(bench: Bench) -> Part:
+    """Coverage without gold, by size, out of time, by kind of juror; the worst sets."""
+    every = [*bench.sets, *bench.panels]
+    real = outcomes_of(bench, every)
+    later = outcomes_of(
+        Bench(bench.sets, bench.panels, known=lambda name: name in FIRST), [s for s in every if s.name not in FIRST]
+    )
+    heads = ("jurors", "families", "scores inside 90%", "width", "interval score", "constant band", "RMSE")
+    shares = ("jurors", "prevalences inside 90%", "wrong labels inside 90%", "wrong labels, expected − actual")
+    for name, outcomes in (("panels", real), ("later", later)):
+        rows = [(title_of(size), outcomes.of_size(size)) for size in (*SIZES, 0)]
+        yield name, table(heads, [score_row(*row) for row in rows])
+        yield f"{name}-shares", table(shares, [share_row(*row) for row in rows])
+    by_kind = [
+        (f"{kind}, {title_of(size)}", real.where(lambda s, k=kind, n=size: (s.kind, s.size) == (k, n)))
+        for kind in ("LLMs", "people", "programs")
+        for size in (3, 0)
+    ]
+    yield "kinds", table(heads, [score_row(*row) for row in by_kind])
+    for size in (3, 0):
+        of_size = real.of_size(size)
+        for name in STATISTICS[:3]:
+            worst = ", ".join(f"{one} {percent(share, 0)}" for one, share in of_size.lowest((name, 0.9)))
+            yield "", f"Lowest at 90%, {NAMES[name]}, {title_of(size)}: {worst}."
+    yield from measure_levels(bench, real.of_size(0))
+
+
+def measure_levels(bench: Bench, real: Outcomes) -> Part:
+    """Whole juries at three levels, if errors were independent and calibrated."""
+    independent = Outcomes()
     for vote_set in bench.sets:
-        if vote_set.counts.sum() > 0.9 * vote_set.whole.weights.sum():
-            continue
-        graded, truth = bench.grade(vote_set, vote_set.whole), truth_of(vote_set.keyed, vote_set.counts)
-        often, true, shares = truth.votes >= OFTEN, truth.shares["score"], []
-        for level in LEVELS:
-            low, high = graded.interval(level)["score"].T
-            shares.append(percent(float(((true >= low) & (true <= high))[often].mean()), 0))
-        yield f"All votes against a key of some items, {vote_set.name}: {' / '.join(shares)} at 80/90/95%.\n"
+        alone = calibrate(vote_set.keyed, NOTHING_SHARED, rho=0.0, noise=vote_set.noise)
+        independent.add(vote_set, judge(vote_set, alone, np.zeros(vote_set.counts.shape)))
+    rows = []
+    for name in STATISTICS:
+        for level in LEVELS if name == "score" else (0.9,):
+            cells = ((one.mean((name, level)), one.mean((name, level, "width"))) for one in (independent, real))
+            rows.append(
+                (f"{NAMES[name]} inside {percent(level, 0)}", *(x for a, b in cells for x in (percent(a), f"{b:.2f}")))
+            )
+    yield "levels", table(("", "independent", "width", "calibrated", "width"), rows)
+    both = {"independent": independent, "calibrated": real}
+    rows = [
+        (name, f"{one.mean(('score', 'rmse')):.4f}", f"{one.mean('log_loss'):.4f}", f"{one.mean('missed'):.4f}")
+        for name, one in both.items()
+    ]
+    yield "", table(("", "RMSE of scores", "log-loss of labels", "|expected − actual| share wrong"), rows)
 
 
-def measure_labels(bench: Bench) -> Iterator[str]:
+def measure_labels(bench: Bench) -> Part:
     """Labels right, by majority, by Dawid and Skene, by the calibrated grades, and with gold."""
     rights: dict[str, Outcomes] = {name: Outcomes() for name in ("majority", "Dawid-Skene", "jurors")}
     for vote_set in bench.sets:
         key, jury = vote_set.counts, vote_set.keyed
         said = np.bincount(jury.row * jury.labels + jury.label, minlength=key.size).reshape(key.shape).astype(float)
         for name, scores in zip(rights, (said, vote_set.dawid_skene[vote_set.at], jury.posterior), strict=True):
-            rights[name].add(vote_set.name, {"right": _share_right(scores, key)})
-    yield "## Labels right\n"
-    rows = [(name, *(percent(one.mean("right", g), 2) for g in ("45", "31", "14"))) for name, one in rights.items()]
-    yield table(("labels by", "all juries", "known first", "14 later"), rows)
+            rights[name].add(vote_set, {"right": _share_right(scores, key)})
+    rows = [(name, percent(one.mean("right"), 2)) for name, one in rights.items()]
+    yield "labels", table(("labels by", "labels right"), rows)
 
 
 def _share_right(scores: Floats, key: Floats) -> float:
@@ -162,102 +179,152 @@ def _share_right(scores: Floats, key: Floats) -> float:
     return float((key * best / best.sum(axis=1, keepdims=True)).sum() / key.sum())
 
 
-def measure_methods(bench: Bench) -> Iterator[str]:
+def measure_methods(bench: Bench) -> Part:
     """The same population around other methods' posteriors, which are narrower than they should be."""
-    for method, title in (("dawid_skene", "Dawid-Skene"), ("majority", "majority vote")):
+    for method in ("dawid_skene", "majority"):
         outcomes = Outcomes()
         for vote_set in bench.sets:
             jury = replace(vote_set.keyed, posterior=getattr(vote_set, method)[vote_set.at])
-            outcomes.add(vote_set.name, judge(vote_set, bench.grade(vote_set, jury)))
-        yield f"## The same around the posteriors of {title}\n"
-        yield coverage_table(outcomes)
-        yield ""
+            outcomes.add(vote_set, judge(vote_set, bench.grade(vote_set, jury)))
+        yield "", f"method={method!r}: {outcomes.inside(('score', 0.9))} of scores inside 90%."
 
 
-# -- gold -----------------------------------------------------------------------------------------------
+# -- gold -------------------------------------------------------------------------------------------------------------
 
 
-def measure_gold(bench: Bench) -> Iterator[str]:
-    """What gold items buy."""
-    yield f"## Gold items, drawn at random ({DRAWS} draws per set): 90% intervals\n"
-    rows = [_gold_row(bench, size) for size in GOLD]
-    heads = ("gold items", "scores inside", "(31)", "width", "RMSE of scores", "(31)", "gold alone",
-             "sets worse than gold alone", "accuracies inside", "prevalences inside", "wrong labels inside",
-             "expected − actual share wrong", "other labels right", "(31)", "log-loss")  # fmt: skip
-    yield table(heads, rows)
-    yield "\n## Gold items where the jury doubts most: 90% intervals\n"
-    chosen = []
-    for size in (20, 100):
-        outcomes = Outcomes()
-        for number, vote_set in enumerate(bench.sets):
-            gold = doubtful_gold(vote_set, size, np.random.default_rng([size, number]))
-            graded = bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set))
-            outcomes.add(vote_set.name, judge(vote_set, graded, gold))
-        inside = (percent(outcomes.mean((name, 0.9))) for name in ("score", "accuracy"))
-        chosen.append((size, *inside, f"{outcomes.mean(('score', 'rmse')):.4f}"))
-    yield table(("gold items", "scores inside", "accuracies inside", "RMSE of scores"), chosen)
-
-
-def measure_worst(bench: Bench) -> Iterator[str]:
-    """Whether gold helps where the votes alone mislead most."""
-    plain = Outcomes()
-    for vote_set in bench.sets:
-        plain.add(vote_set.name, judge(vote_set, bench.grade(vote_set)))
-    yield "## The worst juries, with gold items drawn at random: scores inside 90% intervals (RMSE)\n"
-    rows = [(name, *_worst_cells(bench, name)) for name, _ in plain.lowest(("score", 0.9), 6)]
-    yield table(("jury", *(f"{size} gold items" for size in GOLD)), rows)
-    yield ""
-
-
-def _worst_cells(bench: Bench, name: str) -> Iterator[str]:
-    number = [vote_set.name for vote_set in bench.sets].index(name)
-    for size in GOLD:
-        outcomes = Outcomes()
-        for outcome, _ in _gold_draws(bench, number, size):
-            outcomes.add(name, outcome)
-        yield f"{percent(outcomes.mean(('score', 0.9)), 0)} ({outcomes.mean(('score', 'rmse')):.3f})"
-
-
-def _gold_draws(bench: Bench, number: int, size: int) -> Iterator[tuple[Outcome, float]]:
-    """How a set did with each draw of gold, and the error of the scores by gold alone."""
-    vote_set = bench.sets[number]
-    for draw in range(DRAWS if size else 1):
-        gold = draw_gold(vote_set.counts, size, np.random.default_rng([size, number, draw])) if size else None
-        graded = bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set) if size else [])
-        yield judge(vote_set, graded, gold), np.nan if gold is None else gold_alone(vote_set, gold)
-
-
-def _gold_row(bench: Bench, size: int) -> tuple[Any, ...]:
-    outcomes, alone, beaten = Outcomes(), [], []
-    for number, vote_set in enumerate(bench.sets):
-        ours, theirs = [], []
-        for outcome, by_gold in _gold_draws(bench, number, size):
-            outcomes.add(vote_set.name, outcome)
-            ours.append(outcome["score", "rmse"])
-            theirs.append(by_gold)
-        if size:
-            alone.append(float(np.nanmean(theirs)))
-            beaten += [vote_set.name] * bool(np.mean(ours) > alone[-1] + 0.002)
-    return (
-        size,
-        *(percent(outcomes.mean(("score", 0.9), group)) for group in ("45", "31")),
-        f"{outcomes.mean(('score', 0.9, 'width')):.2f}",
-        *(f"{outcomes.mean(('score', 'rmse'), group):.4f}" for group in ("45", "31")),
-        f"{np.mean(alone):.3f}" if alone else "–",
-        " ".join(beaten) or "none" if size else "–",
-        *(percent(outcomes.mean((name, 0.9))) for name in STATISTICS[1:]),
-        f"{outcomes.mean('missed'):.4f}",
-        *(percent(outcomes.mean("right", group)) for group in ("45", "31")),
-        f"{outcomes.mean('log_loss'):.3f}",
+def with_gold(bench: Bench, vote_set: VoteSet, gold: Floats | None) -> Outcome:
+    """How a set does with gold."""
+    return judge(
+        vote_set, bench.grade(vote_set, gold=gold, rivals=[] if gold is None else rivals_of_keyed(vote_set)), gold
     )
+
+
+def drawn_gold(vote_set: VoteSet, size: int) -> Iterator[Floats]:
+    """Random gold, at most two thirds of the key."""
+    for draw in range(DRAWS if 1.5 * size <= vote_set.counts.sum() else 0):
+        yield draw_gold(vote_set.counts, size, np.random.default_rng([size, draw, zlib.crc32(vote_set.name.encode())]))
+
+
+def measure_gold(bench: Bench) -> Part:
+    """What gold items are worth, drawn at random and chosen by the votes."""
+    rows, chosen = [], []
+    for jurors_, sets in ((0, bench.sets), (3, [panel for panel in bench.panels if panel.size == 3])):
+        for size in GOLD:
+            outcomes, doubtful = Outcomes(), Outcomes()
+            for vote_set in sets:
+                for gold in drawn_gold(vote_set, size):
+                    outcomes.add(vote_set, with_gold(bench, vote_set, gold) | {"alone": gold_alone(vote_set, gold)})
+                if 1.5 * size <= vote_set.counts.sum():
+                    unsure = doubtful_gold(vote_set, size, np.random.default_rng(size))
+                    doubtful.add(vote_set, with_gold(bench, vote_set, unsure))
+            inside, error = outcomes.inside(("score", 0.9)), outcomes.mean(("score", "rmse"))
+            rows.append(
+                (
+                    title_of(jurors_), size, inside, f"{outcomes.mean(('score', 0.9, 'width')):.2f}", f"{error:.3f}",
+                    f"{outcomes.mean('alone'):.3f}", percent(outcomes.mean(("wrong_labels", 0.9)), 0),
+                    percent(outcomes.mean("right")),
+                )
+            )  # fmt: skip
+            more = doubtful.mean(("score", "rmse"))
+            chosen.append((title_of(jurors_), size, doubtful.inside(("score", 0.9)), f"{more:.3f}", f"{error:.3f}"))
+    heads = ("jurors", "gold items", "scores inside 90%", "width", "RMSE", "RMSE of gold alone", "wrong labels inside")
+    yield "gold", table((*heads, "other labels right"), rows)
+    heads = ("jurors", "gold items", "scores inside 90%", "RMSE", "RMSE with random gold")
+    yield "doubtful-gold", table(heads, chosen)
+    yield from measure_worst(bench)
+
+
+def measure_worst(bench: Bench) -> Part:
+    """Whether gold helps where the votes alone mislead most."""
+    plain = outcomes_of(bench, bench.sets)
+    rows = []
+    for name, share in plain.lowest(("score", 0.9), 5):
+        vote_set = next(one for one in bench.sets if one.name == name)
+        cells = []
+        for size in GOLD:
+            parts = [with_gold(bench, vote_set, gold)["score", 0.9] for gold in drawn_gold(vote_set, size)]
+            cells.append(percent(float(np.mean(parts)), 0) if parts else "–")
+        rows.append((name, percent(share, 0), *cells))
+    yield "worst", table(("panel", "no gold", *(f"{size} gold items" for size in GOLD)), rows)
+
+
+def measure_contradictions(bench: Bench) -> Part:
+    """How often `gold_contradicts` is raised where more labels are wrong than 95% intervals allow, and elsewhere."""
+    raised: dict[tuple[bool, int], list[float]] = {}
+    beyond = []
+    for vote_set in bench.sets:
+        graded, key = bench.grade(vote_set), vote_set.counts
+        rows = np.arange(len(key))
+        labels: Any = SimpleNamespace(chosen=graded.labels, probability=graded.posterior[rows, graded.labels])
+        is_beyond = bool(1 - key[rows, graded.labels].sum() / key.sum() > graded.interval(0.95)["wrong_labels"][1])
+        beyond += [vote_set.name] * is_beyond
+        for size in GOLD:
+            tests = [check_gold(labels, g.astype(int), graded.wrong_label_values) for g in drawn_gold(vote_set, size)]
+            raised.setdefault((is_beyond, size), []).extend(float(bool(alarms)) for _, alarms in tests)
+    rows_ = [(size, *(percent(float(np.mean(raised[k, size] or [np.nan]))) for k in (True, False))) for size in GOLD]
+    heads = ("gold items", f"more wrong than allowed ({', '.join(beyond)})", "others")
+    yield "contradictions", table(heads, rows_)
+
+
+# -- simulated panels -------------------------------------------------------------------------------------------------
+
+
+def shared_coin(rng: np.random.Generator, width: int, share: float) -> tuple[Floats, Floats]:
+    """Judges who are right in 60% of cases, but on a share of their votes follow one coin per item."""
+    truth, coin = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    own = np.where(rng.random((500, width)) < 0.6, truth[:, None], 1 - truth[:, None])
+    return truth, np.where(rng.random((500, width)) < share, coin[:, None], own)
+
+
+def default_in_doubt(rng: np.random.Generator, width: int, share: float) -> tuple[Floats, Floats]:
+    """Judges who are right in 90% of cases, but on a share of the items give one label in 90% of cases."""
+    truth, hard = rng.integers(0, 2, 500), rng.random(500) < share
+    easy = np.where(rng.random((500, width)) < 0.9, truth[:, None], 1 - truth[:, None])
+    return truth, np.where(hard[:, None], rng.random((500, width)) > 0.9, easy)
+
+
+def measure_chance(_: Bench) -> Part:
+    """Simulated panels whose errors are shared in ways that votes cannot show."""
+    rows = []
+    for title, simulate, share in (
+        ("half of the votes follow a shared coin", shared_coin, 0.5),
+        ("70% of the votes follow a shared coin", shared_coin, 0.7),
+        ("a default answer on 30% of the items", default_in_doubt, 0.3),
+        ("a default answer on half of the items", default_in_doubt, 0.5),
+        ("a default answer on 70% of the items", default_in_doubt, 0.7),
+    ):
+        rows += [(title, width, *_simulated(simulate, width, share)) for width in (3, 5, 10)]
+    heads = ("simulated panel", "jurors", "scores inside 90%", "width", "estimate − truth", "alarm or warning")
+    yield "chance", table((*heads, "inside with 20 gold items"), rows)
+
+
+def _simulated(simulate: Callable[..., Any], width: int, share: float) -> Iterator[str]:
+    inside, wide, error, alarmed, after = [], [], [], [], []
+    for run in range(20):
+        truth, codes = simulate(np.random.default_rng([run, width]), width, share)
+        votes = jurors.Votes.from_matrix(codes.astype(np.int64))
+        graded, true = jurors.grade(votes, level=0.9), score_labels(votes, truth.tolist()).score
+        with_gold = jurors.grade(votes, level=0.9, gold={k: int(truth[k]) for k in range(20)})
+        alarmed.append(any(alarm.level != "note" for alarm in graded.alarms))
+        for juror in votes.jurors:
+            (low, high), at = graded.interval_of("score", juror), float(true[juror])
+            inside.append(low <= at <= high)
+            wide.append(high - low)
+            error.append(float(graded.score[juror]) - at)
+            low, high = with_gold.interval_of("score", juror)
+            after.append(low <= at <= high)
+    yield percent(float(np.mean(inside)), 0)
+    yield f"{np.mean(wide):.2f}"
+    yield f"{np.mean(error):+.2f}"
+    yield percent(float(np.mean(alarmed)), 0)
+    yield percent(float(np.mean(after)), 0)
 
 
 # -- cost -----------------------------------------------------------------------------------------------
 
 
-def measure_cost(bench: Bench) -> Iterator[str]:
+def measure_cost(bench: Bench) -> Part:
     """Processor time of grades, and of what calibration adds."""
-    yield "## Cost (processor time)\n"
     rng = np.random.default_rng(0)
     votes, _ = independent_votes(rng, 10, 1_000_000, 2, None, None)
     trio = jurors.Sketch.from_votes(independent_votes(rng, 3, 1000, 2, None, None)[0])
@@ -266,15 +333,14 @@ def measure_cost(bench: Bench) -> Iterator[str]:
         grading = _seconds(partial(jurors.grade, source), repeats)
         adding = _seconds(partial(_calibrated, jurors.grade(source)), repeats)
         rows.append((name, f"{1e3 * grading:.2f} ms", f"{1e3 * adding:.2f} ms", percent(adding / grading)))
-    yield table(("jury", "grade", "calibrated, when asked for", "adds"), rows)
-    yield ""
+    yield "", table(("jury", "grade", "calibrated, when asked for", "adds"), rows)
     large = []
     for name in ("relevance4", "mmlu_pro", "acsincome_models"):
         jury = next(vote_set for vote_set in bench.sets if vote_set.name == name).whole
         with single_threaded():
             took = _seconds(partial(calibrate, jury, shipped_population()), 3)
         large.append((name, f"{len(jury.row):,}", jury.jurors, jury.labels, f"{1e3 * took:.0f} ms"))
-    yield table(("set", "votes", "jurors", "labels", "calibrated"), large)
+    yield "", table(("set", "votes", "jurors", "labels", "calibrated"), large)
 
 
 def _calibrated(graded: jurors.Evaluation) -> Calibrated | None:
@@ -292,9 +358,10 @@ def _seconds(work: Callable[[], Any], repeats: int) -> float:
     return min(times)
 
 
-PARTS: dict[str, Callable[[Bench], Iterator[str]]] = {
+PARTS: dict[str, Callable[[Bench], Part]] = {
     "scores": measure_scores, "labels": measure_labels, "methods": measure_methods, "gold": measure_gold,
-    "worst": measure_worst, "independent": measure_independent, "cost": measure_cost,
+    "contradictions": measure_contradictions, "chance": measure_chance, "independent": measure_independent,
+    "cost": measure_cost,
 }  # fmt: skip
 
 
@@ -303,22 +370,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--only", nargs="+", choices=tuple(PARTS), default=tuple(PARTS))
-    parser.add_argument("-o", "--output", type=Path, help=f"such as {ROOT.name}/benchmarks/printed/calibration.md")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name} and printed/{PRINTED.name}")
     options = parser.parse_args()
     base = data_folder()
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
         return
-    bench, lines = Bench(load_sets(base, options.cache)), ["# What benchmarks/calibration.py printed\n"]
-    print(lines[0])
+    bench = Bench(load_sets(base, options.cache), load_panels(base, cache=options.cache))
+    page, lines = PAGE.read_text(encoding="utf-8"), ["# What `python benchmarks/calibration.py` printed"]
     for part in options.only:
         clock = time.perf_counter()
-        for line in PARTS[part](bench):
-            lines.append(line)
-            print(line, flush=True)
+        for name, text in PARTS[part](bench):
+            lines.append(f"## {name}\n\n{text}" if name else text)
+            print(lines[-1], flush=True)
+            marked = re.compile(rf"(<!-- measured {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+            page = marked.sub(lambda match, text=text: f"{match[1]}\n{text}\n\n", page)
         print(f"({part}: {time.perf_counter() - clock:.0f} s)", file=sys.stderr)
-    if options.output is not None:
-        options.output.write_text("\n".join(lines).rstrip("\n") + "\n", encoding="utf-8")
+    if options.write:
+        PAGE.write_text(page, encoding="utf-8")
+        PRINTED.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,14 +25,13 @@ JURIES: list[tuple[str, int, int, int, int, Any, Any]] = [
 ]
 
 
-def measure_independent(_: Any) -> Iterator[str]:
+def measure_independent(_: Any) -> Iterator[tuple[str, str]]:
     """Simulated jurors who err independently, graded as such and as real juries."""
     for errors in ("independent", "real"):
-        yield f'## Independent simulated juries, errors="{errors}"\n'
         rows = [(title, *_simulated_row(errors, *rest)) for title, *rest in JURIES]
         heads = tuple(f"{NAMES[name]} inside 80/90/95%" for name in STATISTICS)
-        yield table(("jury", *heads, "width of scores at 90%", "RMSE of scores", "runs without"), rows)
-        yield ""
+        name = "independent" if errors == "real" else ""
+        yield name, table(("jury", *heads, "width of scores at 90%", "RMSE of scores", "runs without"), rows)
 
 
 def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, *known: Any) -> tuple[Any, ...]:

@@ -1,13 +1,16 @@
 """How calibrated grades of juries with known keys did: inside the interval or not, how far off, how wide.
 
-Coverage of a set is the share of its jurors (or labels) inside; tables show means over sets. Counted are jurors with at
-least 20 votes on items of the key (all where none has 20), and accuracies where a juror met the label on 20 such items.
+Coverage of a set is the share of its jurors (or labels) inside. Tables show means over families, each of which counts
+once, with standard errors over families. A jury is judged on the items of its key. Counted are jurors with at least 20
+votes on them (all where none has 20), and accuracies where a juror met the label on 20 of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +19,7 @@ from reference_sets import VoteSet, family_of
 from jurors._numeric import Flags, Floats
 from jurors.results import Table
 from jurors.uncertainty.calibrate import CalibratedShares, OneHot, calibrate
-from jurors.uncertainty.reference import Population, fit_population
+from jurors.uncertainty.reference import Population, ReferenceJury, fit_population
 from jurors.uncertainty.scenarios import JuryVotes, panel_traits
 
 LEVELS = (0.8, 0.9, 0.95)
@@ -25,16 +28,6 @@ NAMES = {
     "score": "scores", "accuracy": "accuracies by label", "prevalence": "prevalences", "wrong_labels": "wrong labels",
 }  # fmt: skip
 OFTEN = 20  #: votes on items of the key from which a juror is counted
-NEW = {
-    "beyond_consensus_fc", "brain_region_1", "brain_region_4", "css_conv_go_awry", "css_discourse", "css_flute",
-    "css_ibc", "css_mrf", "css_reddit_humor", "css_talklife", "css_wiki_politeness", "dices350", "nell_animal",
-    "nell_drug",
-}  #: sets that came after the rule was found on the 31 others  # fmt: skip
-GROUPS: dict[str, Callable[[str], bool]] = {
-    "45": lambda name: True,
-    "31": lambda name: name not in NEW,
-    "14": lambda name: name in NEW,
-}
 Outcome: TypeAlias = dict[Any, float]
 
 
@@ -88,57 +81,116 @@ def judge(vote_set: VoteSet, graded: CalibratedShares, gold: Floats | None = Non
     for name in STATISTICS:
         error = (np.asarray(getattr(graded, name)) - truth.shares[name])[truth.counted(name)]
         outcome[name, "rmse"] = float(np.sqrt((error**2).mean()))
-    outcome["missed"] = abs(graded.wrong_labels - float(truth.shares["wrong_labels"]))
+    outcome["excess"] = graded.wrong_labels - float(truth.shares["wrong_labels"])
+    outcome["missed"] = abs(outcome["excess"])
     for level in LEVELS:
-        _judge_level(outcome, truth, graded, level)
+        ends = graded.interval(level)
+        if gold is None:
+            extend_to_independent(ends, vote_set, level)
+        _judge_level(outcome, truth, ends, level)
     left = float(unseen.sum()) or np.nan  # no label is judged where all items are gold
     outcome["log_loss"] = float(-(unseen * np.log(np.maximum(graded.posterior, 1e-12))).sum() / left)
     outcome["right"] = right / left
     return outcome
 
 
-def _judge_level(outcome: Outcome, truth: Truth, graded: CalibratedShares, level: float) -> None:
-    ends = graded.interval(level)
+def extend_to_independent(ends: dict[str, Floats], vote_set: VoteSet, level: float) -> None:
+    """As the package does without gold: no score ends below that of a jury whose errors are independent after all."""
+    reach = NormalDist().inv_cdf(0.5 + level / 2)
+    score, interval = vote_set.independent["score"], vote_set.independent["interval"]
+    if interval.shape == (len(score), 2):
+        highest = score + (interval[:, 1] - score) * reach / NormalDist().inv_cdf(0.975)
+    else:  # the model has no solution
+        right, met = (part[:, :, 0] for part in OneHot(vote_set.whole).sums(_expected(vote_set.whole)))
+        highest = right.sum(axis=1) / met.sum(axis=1) + reach * np.sqrt(vote_set.noise.score)
+    ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(highest, 1.0))
+    jury = vote_set.keyed
+    chance, items = jury.posterior.max(axis=1), float(jury.weights.sum())
+    doubt = np.sqrt(jury.weights @ (chance * (1 - chance)))
+    lowest = max(float(jury.weights @ (1 - chance) - reach * doubt) / items, 0.0)
+    ends["wrong_labels"][0] = min(ends["wrong_labels"][0], lowest)
+
+
+def _expected(jury: JuryVotes) -> Floats:
+    return (jury.posterior * jury.weights[:, None])[:, :, None]
+
+
+def _judge_level(outcome: Outcome, truth: Truth, ends: dict[str, Floats], level: float) -> None:
     for name in STATISTICS:
         low, high = ends[name][..., 0], ends[name][..., 1]
         counted, true = truth.counted(name), truth.shares[name]
         inside = (true >= low - 1e-9) & (true <= high + 1e-9)
         outcome[name, level] = float(inside[counted].mean())
         outcome[name, level, "width"] = float((high - low)[counted].mean())
+        beyond = (np.maximum(low - true, 0) + np.maximum(true - high, 0))[counted]
+        outcome[name, level, "loss"] = float((high - low)[counted].mean() + 2 / (1 - level) * beyond.mean())
 
 
 @dataclass
 class Outcomes:
     """Outcomes by set."""
 
-    rows: list[tuple[str, Outcome]] = field(default_factory=list)
+    rows: list[tuple[VoteSet, Outcome]] = field(default_factory=list)
 
-    def add(self, name: str, outcome: Outcome) -> None:
+    def add(self, vote_set: VoteSet, outcome: Outcome) -> None:
         """One more; a set may come several times."""
-        self.rows.append((name, outcome))
+        self.rows.append((vote_set, outcome))
 
-    def mean(self, key: Any, group: str = "45") -> float:
-        """The mean over the sets of a group."""
-        return float(np.nanmean([outcome[key] for name, outcome in self.rows if GROUPS[group](name)]))
+    def where(self, test: Callable[[VoteSet], bool]) -> Outcomes:
+        """Those of some sets."""
+        return Outcomes([row for row in self.rows if test(row[0])])
+
+    def of_size(self, size: int) -> Outcomes:
+        """Those of panels with so many jurors; 0: whole juries."""
+        return self.where(lambda vote_set: vote_set.size == size)
+
+    def by_family(self, key: Any) -> Floats:
+        """The mean of each family."""
+        values: dict[str, list[float]] = {}
+        for vote_set, outcome in self.rows:
+            if np.isfinite(outcome[key]):
+                values.setdefault(family_of(vote_set.name), []).append(outcome[key])
+        return np.array([np.mean(part) for part in values.values()])
+
+    def mean(self, key: Any) -> float:
+        """The mean over families."""
+        return float(self.by_family(key).mean())
+
+    def inside(self, key: Any) -> str:
+        """A share with its standard error over families."""
+        means = self.by_family(key)
+        return f"{percent(means.mean())} ± {percent(means.std(ddof=1) / np.sqrt(len(means)))}"
 
     def lowest(self, key: Any, count: int = 8) -> list[tuple[str, float]]:
-        """The sets with the lowest values."""
-        return sorted(((name, outcome[key]) for name, outcome in self.rows), key=lambda pair: pair[1])[:count]
+        """The sets with the lowest means."""
+        values: dict[str, list[float]] = {}
+        for vote_set, outcome in self.rows:
+            values.setdefault(vote_set.name, []).append(outcome[key])
+        return sorted(((name, float(np.mean(part))) for name, part in values.items()), key=lambda pair: pair[1])[:count]
 
 
 @dataclass(frozen=True)
 class Bench:
     """All sets; each is judged by a population that knows nothing of its family."""
 
-    sets: list[VoteSet]
+    sets: list[VoteSet]  #: whole juries
+    panels: list[VoteSet] = field(default_factory=list)  #: smaller ones, drawn from them
+    known: Callable[[str], bool] | None = None  #: the sets to fit the population on; None: all other families
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_juries", {vote_set.name: vote_set.row for vote_set in self.sets})
+    @cached_property
+    def _juries(self) -> dict[str, ReferenceJury]:
+        return {vote_set.name: vote_set.row for vote_set in self.sets}
+
+    @cached_property
+    def _populations(self) -> dict[str, Population]:
+        return {}
 
     def population(self, name: str) -> Population:
         """Fitted without the set's family."""
-        juries: dict[str, Any] = self._juries  # type: ignore[attr-defined]
-        return fit_population([jury for other, jury in juries.items() if family_of(other) != family_of(name)])
+        family, known = family_of(name), self.known or (lambda other: family_of(other) != family)
+        if family not in self._populations:
+            self._populations[family] = fit_population([jury for name, jury in self._juries.items() if known(name)])
+        return self._populations[family]
 
     def grade(self, vote_set: VoteSet, jury: JuryVotes | None = None, **options: Any) -> CalibratedShares:
         """Calibrated as the package does, by the other families; the traits are those of all votes."""

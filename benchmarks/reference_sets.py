@@ -66,7 +66,8 @@ class VoteSet:
     noise: FitNoise
     majority: Floats  #: rival posteriors of all tuples
     dawid_skene: Floats
-    independent: dict[str, Floats]  #: today's fields: the score and its 95% interval, if errors were independent
+    independent: dict[str, Floats]  #: the score and its 95% interval, if errors were independent
+    size: int = 0  #: how many jurors were drawn; 0: all
 
     @property
     def at(self) -> Integers:
@@ -87,7 +88,9 @@ class VoteSet:
     def row(self) -> ReferenceJury:
         """Its row of the table of reference juries."""
         with single_threaded():
-            return measure_jury(self.whole, self.key, name=self.name, kind=self.kind, source=self.source)
+            row = measure_jury(self.whole, self.key, name=self.name, kind=self.kind, source=self.source)
+        family = family_of(self.name)
+        return replace(row, family="" if family == self.name else family)
 
 
 def rows_of(jury: JuryVotes, rows: Integers, weights: Floats) -> JuryVotes:
@@ -129,15 +132,16 @@ def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
     if not file.exists():
         cache.mkdir(parents=True, exist_ok=True)
         clock = time.perf_counter()
-        graded = _graded(folder)
+        graded = graded_arrays(folder / "votes.csv.gz", folder / "truth.csv.gz")
         np.savez_compressed(file, **graded)
         print(f"graded {folder.name} in {time.perf_counter() - clock:.1f} s", file=sys.stderr, flush=True)
     with np.load(file) as stored:
-        return _stored(folder, dict(stored))
+        return vote_set_of(folder, dict(stored))
 
 
-def _graded(folder: Path) -> dict[str, Any]:
-    graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz", scale="nominal")
+def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
+    """What calibration needs of a jury graded without its key, as arrays."""
+    graded = grade_blind(votes, key, scale="nominal") if isinstance(votes, Path) else grade_blind(votes, key)
     evaluation, sketch = graded.evaluation, graded.sketch
     with single_threaded():
         basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
@@ -159,7 +163,8 @@ def _numbers(values: Any) -> Floats:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _stored(folder: Path, stored: dict[str, Any]) -> VoteSet:
+def vote_set_of(folder: Path, stored: dict[str, Any], size: int = 0) -> VoteSet:
+    """The jury of `graded_arrays`."""
     names = ("posterior", "weights", "row", "juror", "label")
     jury = JuryVotes(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), distinct=stored["voices"])
     noise = {name: stored[f"noise_{name}"] for name in _STATISTICS}
@@ -168,7 +173,7 @@ def _stored(folder: Path, stored: dict[str, Any]) -> VoteSet:
         key=stored["key"].astype(np.float64),
         noise=FitNoise(**{name: value if value.ndim else float(value) for name, value in noise.items()}),
         majority=stored["majority"], dawid_skene=stored["dawid_skene"],
-        independent={"score": stored["score"], "interval": stored["score_interval"]},
+        independent={"score": stored["score"], "interval": stored["score_interval"]}, size=size,
     )  # fmt: skip
 
 

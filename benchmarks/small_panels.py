@@ -1,37 +1,23 @@
-"""How well intervals hold for the usual panel of 3 to 10 jurors: sub-panels of the reference juries with known keys.
+"""Panels of 3, 5, 7 and 10 jurors drawn from the reference juries: what most users have.
 
-Of every dense reference jury, panels of 3, 5, 7 and 10 jurors are drawn at random and graded as `jurors.grade` grades
-them, without the key. The population of reference juries is fitted without the family of the set. Tables show means
-over families, each of which counts once: the share of true scores inside 90% intervals with its standard error over
-families, the width, the interval score (width + 20 times the distance by which an interval misses), the error of
-scores, and the same for prevalences and the share of wrong labels.
-
-Run: python benchmarks/small_panels.py [--draws 2] [--out-of-time] [--same-for-all-sizes]
+Jurors that answered at least half of the items are drawn at random. Panels are graded once, without the key, and kept
+in the cache. `calibration.py` measures them.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections import defaultdict
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from reference_sets import CACHE, data_folder, family_of, folders, load_sets
+from reference_sets import CACHE, VoteSet, folders, graded_arrays, vote_set_of
 
 import jurors
 from jurors.errors import JurorsError
-from jurors.jury.calibration import calibration_basis, drop_unanswered, has_too_few_jurors, jury_votes
-from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import count_gradable, read_input
-from jurors.results import Table
-from jurors.uncertainty import reference
-from jurors.uncertainty.calibrate import calibrate
-from jurors.uncertainty.reference import Population, ReferenceJury, fit_population
 
 SIZES = (3, 5, 7, 10)
-LEVEL = 0.9
 FIRST = {
     "acsincome_models", "adult_content2", "beyond_consensus_fc", "bluebirds", "brain_region_1", "brain_region_4",
     "cifar10n", "css_conv_go_awry", "css_discourse", "css_flute", "css_ibc", "css_mrf", "css_reddit_humor",
@@ -42,6 +28,7 @@ FIRST = {
     "zencrowd_in", "zencrowd_us",
 }  #: the sets that were known first; the others are later  # fmt: skip
 MOST_ITEMS = 4_000
+LEAST_ITEMS = 30  # in the key
 
 
 def draw_panels(folder: Path, draws: int, seed: int, sizes: tuple[int, ...] = SIZES) -> list[tuple[int, Any, Any]]:
@@ -78,119 +65,26 @@ def draw_panels(folder: Path, draws: int, seed: int, sizes: tuple[int, ...] = SI
     return panels
 
 
-def graded_panel(votes: Any, key: Any) -> dict[str, Any] | None:
-    """What calibration needs of a panel graded without its key, and the truth; None where it cannot be graded."""
-    try:
-        counted, truth = count_gradable(votes).align(key)
-        evaluation, _, _ = grade_rows(counted.votes)
-        if has_too_few_jurors(evaluation):
-            return None
-        sketch = counted.sketch
-        _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
-        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.representatives))
-        by_label = counted.by_tuple(truth).astype(float)
-    except JurorsError:
-        return None
-    if by_label.sum() < 30 or sketch.jurors != evaluation.jurors:
-        return None
-    ends = evaluation.independent.interval
-    high = [np.nan] * len(sketch.jurors) if ends is None else [(p or (0, np.nan))[1] for p in ends["score"].values()]
-    return {"jury": jury, "noise": noise_of(), "key": by_label, "independent_high": np.array(high, dtype=float)}
-
-
-def judge(panel: dict[str, Any], population: Population) -> dict[str, Any]:
-    """Coverage, width, interval score and error of one panel."""
-    jury, key = panel["jury"], panel["key"]
-    shares = calibrate(jury, population, noise=panel["noise"])
-    ends = shares.interval(LEVEL)
-    known = key.sum(axis=1)
-    votes = np.zeros((len(jury.weights), jury.jurors), dtype=np.int64) - 1
-    votes[jury.row, jury.juror] = jury.label
-    cast = np.array([known[votes[:, j] >= 0].sum() for j in range(jury.jurors)])
-    right = np.array(
-        [key[np.flatnonzero(votes[:, j] >= 0), votes[votes[:, j] >= 0, j]].sum() for j in range(jury.jurors)]
-    )
-    counted = cast >= 20
-    truth = right[counted] / cast[counted]
-    low, high = ends["score"][counted].T
-    high = np.fmax(high, np.minimum(panel["independent_high"][counted], 1.0))
-    wrong = 1 - key[np.arange(len(key)), shares.labels].sum() / key.sum()
-    prevalence = key.sum(axis=0) / key.sum()
-    p_low, p_high = ends["prevalence"].T
-    w_low, w_high = ends["wrong_labels"]
-    miss = np.maximum(low - truth, 0) + np.maximum(truth - high, 0)
-    return {
-        "inside": float(((truth >= low - 1e-9) & (truth <= high + 1e-9)).mean()), "width": float((high - low).mean()),
-        "interval score": float((high - low + 2 / (1 - LEVEL) * miss).mean()),
-        "squared error": float(((shares.score[counted] - truth) ** 2).mean()),
-        "prevalence inside": float(((prevalence >= p_low - 1e-9) & (prevalence <= p_high + 1e-9)).mean()),
-        "wrong labels inside": float(w_low - 1e-9 <= wrong <= w_high + 1e-9),
-        "expected - actual wrong": float(shares.wrong_labels - wrong),
-    }  # fmt: skip
-
-
-def summary(rows: list[tuple[str, Any, dict[str, Any]]]) -> Table:
-    """Means over families for each size."""
-    lines = []
-    for size in ("whole", *SIZES):
-        by_family: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for name, of_size, outcome in rows:
-            if of_size == size:
-                by_family[family_of(name)].append(outcome)
-        if not by_family:
-            continue
-
-        def means(key: str, by_family: Any = by_family) -> Any:
-            return np.array([np.mean([o[key] for o in outcomes]) for outcomes in by_family.values()])
-
-        inside = means("inside")
-        error = inside.std(ddof=1) / np.sqrt(len(inside))
-        lines.append(
-            (
-                str(size), len(inside), sum(map(len, by_family.values())), f"{inside.mean():.1%} ± {error:.1%}",
-                f"{means('width').mean():.2f}", f"{means('interval score').mean():.3f}",
-                f"{np.sqrt(means('squared error').mean()):.3f}", f"{means('prevalence inside').mean():.0%}",
-                f"{means('wrong labels inside').mean():.0%}", f"{means('expected - actual wrong').mean():+.3f}",
-            )
-        )  # fmt: skip
-    heads = (
-        "jurors", "families", "panels", "scores inside 90%", "width", "interval score", "RMSE", "prevalences inside",
-        "wrong labels inside", "expected - actual",
-    )  # fmt: skip
-    return Table(heads, tuple(lines), right=tuple(range(1, len(heads))))
-
-
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--out-of-time", action="store_true", help="fit on the first 45 sets, test on the later ones")
-    parser.add_argument("--same-for-all-sizes", action="store_true", help="the rule before it knew how many jurors")
-    options = parser.parse_args()
-    if options.same_for_all_sizes:
-        reference.SMALL_SHIFT = reference.SMALL_KAPPA = reference.SMALL_SD = 0.0
-    base = data_folder()
-    if base is None:
-        print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
-        return
-    juries: dict[str, ReferenceJury] = {s.name: s.row for s in load_sets(base, CACHE)}
-    rows = []
+def load_panels(base: Path, draws: int = 2, cache: Path = CACHE) -> list[VoteSet]:
+    """All panels that can be graded and have 30 items in the key; those that are not in the cache are graded first."""
+    panels = []
     for folder in folders(base):
-        name = folder.name
-        if name not in juries or (options.out_of_time and name in FIRST):
-            continue
-        print(name, file=sys.stderr, flush=True)
-        known = [j for n, j in juries.items() if family_of(n) != family_of(name)]
-        if options.out_of_time:
-            known = [j for n, j in juries.items() if n in FIRST]
-        population = fit_population(known)
-        votes, key = read_input(folder / "votes.csv.gz", scale="nominal"), jurors.read_key(folder / "truth.csv.gz")
-        for size, panel, truth in [("whole", votes, key), *draw_panels(folder, options.draws, seed=7)]:
-            graded = graded_panel(panel, truth)
-            if graded is not None:
-                rows.append((name, size, judge(graded, population)))
-    print(summary(rows).to_text())
-
-
-if __name__ == "__main__":
-    main()
+        file = cache / f"{folder.name}.panels{draws}.npz"
+        if not file.exists():
+            print(f"panels of {folder.name}", file=sys.stderr, flush=True)
+            cache.mkdir(parents=True, exist_ok=True)
+            stored: dict[str, Any] = {}
+            for number, (size, votes, key) in enumerate(draw_panels(folder, draws, zlib.crc32(folder.name.encode()))):
+                try:
+                    arrays = graded_arrays(votes, key)
+                except JurorsError:
+                    continue
+                stored |= {f"{number}/{size}/{name}": value for name, value in arrays.items()}
+            np.savez_compressed(file, **stored)
+        by_panel: dict[tuple[str, str], dict[str, Any]] = {}
+        with np.load(file) as kept:
+            for path, value in kept.items():
+                number_, size_, name = path.split("/")
+                by_panel.setdefault((number_, size_), {})[name] = value
+        panels += [vote_set_of(folder, arrays, int(size)) for (_, size), arrays in by_panel.items()]
+    return [panel for panel in panels if panel.key.sum() >= LEAST_ITEMS]

@@ -132,8 +132,18 @@ def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> N
     assert (labelling.probability[:60] == 1).all()
     own = jurors.label(alone(table, "m"))
     assert labelling.probability[groups == "m"] == pytest.approx(own.probability)
-    with pytest.raises(VotesError, match="no label among the votes that is called 'Z'"):
-        grade_by(votes_of(table), "sex", gold={"f0": "Z"})
+    with pytest.raises(VotesError, match="no label among the votes that is called 'a'. Did you mean 'A'"):
+        grade_by(votes_of(table), "sex", gold={"f0": "a"})
+
+
+def test_a_gold_label_that_no_juror_gave_is_a_label() -> None:
+    truth = np.arange(200) % 2
+    rng = np.random.default_rng(5)
+    votes = jurors.Votes.from_matrix(np.where(rng.random((200, 4)) < 0.8, truth[:, None], 1 - truth[:, None]))
+    graded = jurors.grade(votes, gold={k: "rare" if k < 4 else int(truth[k]) for k in range(40)})
+    low, high = graded.interval["prevalence"]["rare"]
+    assert 0.02 <= low < graded.prevalence["rare"] < high  # four of forty
+    assert [alarm.labels for alarm in graded.alarms if alarm.reason == "rare_labels"] == [("rare",)]
 
 
 def test_a_group_without_true_labels_is_left_out_of_the_scores(table: pd.DataFrame) -> None:

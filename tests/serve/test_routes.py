@@ -79,7 +79,7 @@ def test_grade_is_what_the_command_line_prints(shop: TestClient, tmp_path: Path)
 @pytest.mark.slow
 def test_gold_takes_part_as_on_the_command_line(client: TestClient, tmp_path: Path) -> None:
     review = fill(client).get(f"{SHOP}/review?limit=8").json()["items"]
-    key = {item["item"]: item["label"] for item in review[:7]}
+    key = {item["item"]: item["label"] for item in review[:6]} | {review[6]["item"]: "C"}  # which no juror gave
     gold = [{"item": item, "label": label} for item, label in key.items()]
     assert client.post(f"{SHOP}/gold", json={"gold": gold}).json() == {"accepted": 7}
     assert client.get(f"{SHOP}/grade").json() == _printed(tmp_path, "grade", gold=key)
@@ -87,7 +87,10 @@ def test_gold_takes_part_as_on_the_command_line(client: TestClient, tmp_path: Pa
     assert (after["gold"], len(after["items"])) == (7, 243)
     assert not {item["item"] for item in after["items"]} & set(key)
     labels = [item for item in client.get(f"{SHOP}/labels").json()["items"] if item["item"] in key]
-    assert {(item["label"], item["probability"]) for item in labels} <= {("A", 1.0), ("B", 1.0)}
+    assert {(item["label"], item["probability"]) for item in labels} <= {("A", 1.0), ("B", 1.0), ("C", 1.0)}
+    for slip in ("a ", "unknown", 7):
+        refused = client.post(f"{SHOP}/gold", json={"gold": [{"item": "q1", "label": slip}]})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (422, "unknown_name")
     printed = _printed(tmp_path, "label", "--review", "8")["items"]
     assert [item["item"] for item in review] == [item["item"] for item in printed]
     assert [item["probability"] for item in review] == pytest.approx([item["probability"] for item in printed])

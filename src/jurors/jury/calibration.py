@@ -7,6 +7,7 @@ and the gold items to `jurors.uncertainty.calibrate`, where the method is descri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -81,8 +82,10 @@ class Calibration:
                 source="given" if is_given else source,
             )
             named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
-            reach: Any = (None, None) if gold is not None else (_highest(evaluation), _fewest_wrong(evaluation))
-            ends: Any = partial(_named_ends, sketch, shares, level, *reach)
+            if gold is None:
+                ends: Any = partial(_ends_with_independent, sketch, shares, level, evaluation, jury)
+            else:
+                ends = partial(_named_ends, sketch, shares, level)
             half_widths = partial(
                 forecast_half_widths, jury, population, self._rho, gold, shares.posterior, noise, level
             )
@@ -114,6 +117,23 @@ class Calibration:
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, jury)
+
+    def predicted_labels(self, evaluation: Evaluation) -> tuple[Partition, Floats] | None:
+        """What gold items test: the calibrated labels without gold.
+
+        Returns
+        -------
+        tuple or None
+            The labels, and equally likely values of the share of them that is wrong; None where nothing is calibrated.
+        """
+        sketch = evaluation.sketch
+        if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
+            return None
+        with single_threaded():
+            _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
+            jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
+            shares = calibrate(jury, self.population_of(evaluation), rho=self._rho, noise=noise_of())
+            return _partition(sketch, shares.posterior, shares.labels, jury), shares.wrong_label_values
 
     def new_posterior(self, evaluation: Evaluation, sketch: Sketch, posterior: Floats) -> Floats:
         """The calibrated posterior of decision tuples of the same jurors that were not graded.
@@ -364,35 +384,44 @@ def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMa
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
-def _highest(evaluation: Evaluation) -> Floats | None:
-    """The upper ends of scores if errors are independent, or those of declared families shared as the model has it."""
-    model, family = evaluation.independent, evaluation.family
-    if family is not None and family.errors is not None:
-        reach = NormalDist().inv_cdf((1 + evaluation.level) / 2)
-        return np.asarray(family.scores + reach * family.errors["score"])
-    if model.solution is None or not model.solution.is_in_range or model.interval is None:
-        return None
-    return np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval["score"].values()], dtype=float)
-
-
-def _fewest_wrong(evaluation: Evaluation) -> float | None:
-    """The lower end of the share of wrong labels if jurors share errors within declared families alone."""
-    if evaluation.family is None:
-        return None
-    wrong, reach = evaluation.family.wrong_labels, NormalDist().inv_cdf((1 + evaluation.level) / 2)
-    return max(wrong - reach * float(np.sqrt(wrong * (1 - wrong) / evaluation.items)), 0.0)
-
-
-def _named_ends(
-    sketch: Sketch, shares: CalibratedShares, level: float, highest: Floats | None, fewest: float | None
-) -> NamedMapping:
-    ends = shares.interval(level)
+def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float, ends: Any = None) -> NamedMapping:
+    ends = ends or shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
-    low = low if fewest is None else min(low, fewest)
-    if highest is not None:  # a jury whose errors are independent after all must not lie above its own interval
-        ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(highest, 1.0))
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
     return NamedMapping(**by_name, wrong_labels=(low, high))
+
+
+def _ends_with_independent(
+    sketch: Sketch, shares: CalibratedShares, level: float, evaluation: Evaluation, jury: JuryVotes
+) -> NamedMapping:
+    """The calibrated ends, extended to those of a jury whose errors are independent after all.
+
+    Its scores are higher and its labels better: no score ends below, and the share of wrong labels begins no higher
+    than, the independent-errors model's. Where that has no solution, its expected scores and their noise stand for it.
+    Where families are declared, the model in which jurors share errors within them alone takes its place.
+    """
+    ends, reach = shares.interval(level), NormalDist().inv_cdf(0.5 + level / 2)
+    model, family = evaluation.independent, evaluation.family
+    if family is not None and family.errors is not None:
+        highest = np.asarray(family.scores + reach * family.errors["score"])
+    elif model.solution is not None and model.solution.is_in_range and model.interval is not None:
+        highest = np.array([(pair or (np.nan, np.nan))[1] for pair in model.interval["score"].values()], dtype=float)
+    else:
+        cast = np.bincount(jury.juror, weights=jury.weights[jury.row], minlength=jury.jurors)
+        right = jury.weights[jury.row] * jury.posterior[jury.row, jury.label]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.bincount(jury.juror, weights=right, minlength=jury.jurors) / cast
+            highest = score + reach * np.sqrt(shares.noise.score)
+    ends["score"][:, 1] = np.fmax(ends["score"][:, 1], np.minimum(highest, 1.0))
+    chance = jury.posterior.max(axis=1)
+    total = float(jury.weights.sum())
+    wrong = float(jury.weights @ (1.0 - chance)) / total
+    doubt = math.sqrt(float(jury.weights @ (chance * (1.0 - chance)))) / total
+    if family is not None:
+        wrong = family.wrong_labels
+        doubt = math.sqrt(wrong * (1.0 - wrong) / evaluation.items)
+    ends["wrong_labels"][0] = min(ends["wrong_labels"][0], max(round((wrong - reach * doubt) * total) / total, 0.0))
+    return _named_ends(sketch, shares, level, ends)
 
 
 def _partition(sketch: Sketch, posterior: Floats, labels: Integers, jury: JuryVotes) -> Partition:

@@ -308,18 +308,14 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
 def _check_gold(
     blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
 ) -> tuple[GoldTest, list[Alarm]]:
-    """Test the grades made without the gold items against them: the calibrated ones, and what their interval allows."""
+    """Test the grades made without the gold items against them: the calibrated ones, where there are."""
     partition = blind.independent.partition or result.independent.partition
-    plain = replace_unread(
-        blind,
-        representatives=result.representatives,
-        sketch=result.sketch,
-        calibration=Calibration(grading.errors, grading.reference),
-    )
-    calibrated = plain.calibrated
-    if calibrated is None or calibrated.is_independent or partition is None:
+    calibration = Calibration(grading.errors, grading.reference)
+    plain = replace_unread(blind, representatives=result.representatives, sketch=result.sketch, calibration=calibration)
+    predicted = None if partition is None else calibration.predicted_labels(plain)
+    if predicted is None:
         return check_gold(cast("Partition", partition), gold)
-    return check_gold(calibrated.partition, gold, 1 - calibrated.interval_of("wrong_labels")[1])
+    return check_gold(predicted[0], gold, predicted[1])
 
 
 def _all_alarms(

@@ -301,19 +301,25 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """Align gold items; an error where one has a label that no juror used: more likely a slip.
+        """Align gold items. A note names labels that no juror gives; an error, those that differ in case or blanks.
 
         Returns
         -------
         counted : CountedVotes
+            With the labels of the gold items.
         known : ndarray of int, (rows,)
             Each row's gold label; -1: unknown.
         """
         aligned, known = self.align(gold)
-        for label in aligned.votes.labels:
-            if label not in self.votes.labels:
+        unused = tuple(label for label in aligned.votes.labels if label not in self.votes.labels)
+        if not unused:
+            return aligned, known
+        written = {str(label).casefold().strip() for label in self.votes.labels}
+        for label in unused:
+            if str(label).casefold().strip() in written:
                 match_name(label, self.votes.labels, "label among the votes that is called")
-        return aligned, known
+        later: Any = partial(_with_unused, self, unused)
+        return replace(aligned, alarms=later), known
 
     def by_tuple(self, truth: Integers) -> Integers:
         """Count the items of each tuple by their true label, where that is known.
@@ -359,3 +365,11 @@ def count_gradable(source: Votes | Sketch) -> CountedVotes:
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     """Computed when first read; decision tuples are distinct, so no rows can be repeated."""
     return (*silent, *input_alarms(tuples, weighted=True))
+
+
+def _with_unused(counted: CountedVotes, unused: tuple[Any, ...]) -> tuple[Alarm, ...]:
+    message = (
+        f"no juror gives {format_first_names(map(repr, unused), 8)}, a label of gold items: every vote on such items "
+        "counts as wrong"
+    )
+    return (*counted.alarms, Alarm("rare_labels", "note", message, float(len(unused)), labels=unused))

@@ -17,6 +17,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, check_window, window_of
@@ -29,6 +30,7 @@ from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_re
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
+from jurors.votes.codes import may_mean_missing
 
 # -- projects: create, list, show, delete ----------------------------------------------------------------------------
 
@@ -260,7 +262,9 @@ class GoldLabel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     item: StrictStr | StrictInt = Field(description="The item, as in its votes.")
-    label: StrictStr | StrictInt | StrictFloat | StrictBool = Field(description="One of the project's labels.")
+    label: StrictStr | StrictInt | StrictFloat | StrictBool = Field(
+        description="A label of the project, or one that no juror gave."
+    )
 
 
 class Gold(BaseModel):
@@ -291,21 +295,40 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     store: SqlStore = request.app.state.store
     project = store.project(name)
     store.aggregate_all(project.id)
-    known = set(store.names(project.id, "labels"))
+    voted = set(store.names(project.id, "labels"))
+    known = voted | {text for _, text in store.gold_counts(project.id)}
     longest = request.app.state.limits.name
     labels: dict[str, str] = {}
     for place, given in enumerate(body.gold):
         text, item = label_text(given.label), str(given.item)
         if text not in known:
-            problem = f"gold {place}: {given.label!r:.60} is not a label of this project"
-            raise ApiError(422, "unknown_name", f"{problem}; its labels are {', '.join(sorted(known))}")
+            _check_new_label(given.label, place, project, known, request.app.state.limits)
+            known.add(text)
         if not item or len(item) > longest or not is_storable(item):
             raise ApiError(
                 422, "bad_name", f"gold {place}: the item must be text of 1 to {longest} characters without NUL"
             )
         labels[item] = text
+    if len(new := set(labels.values()) - voted) > 1 and new == set(labels.values()):
+        raise ApiError(422, "unknown_name", f"jurors gave none of these labels; they gave {', '.join(sorted(voted))}")
     store.put_gold(project.id, labels)
     return {"accepted": len(body.gold)}
+
+
+def _check_new_label(label: Any, place: int, project: Project, known: set[str], limits: ServerLimits) -> None:
+    """Refuse a gold label that no juror gave if the project excludes it, or grading would not accept it."""
+    text, names = str(label), [json.loads(name) for name in known]
+    declared = None if project.labels is None else {label_text(name) for name in project.labels}
+    is_like_another = text.casefold().strip() in {str(name).casefold().strip() for name in names}
+    is_of_their_kind = any(isinstance(name, str) == isinstance(label, str) for name in names)
+    is_excluded = declared is not None and label_text(label) not in declared
+    if is_excluded or is_like_another or not is_of_their_kind or may_mean_missing(label, [*names, label], 0.0):
+        problem = f"gold {place}: {label!r:.60} is not a label of this project"
+        raise ApiError(422, "unknown_name", f"{problem}; its labels are {', '.join(sorted(declared or known))}")
+    if not text.strip() or len(text) > limits.name or not is_storable(text):
+        raise ApiError(422, "bad_name", f"gold {place}: the label must be text of 1 to {limits.name} characters")
+    if len(known) >= (most := min(limits.labels, MOST_LABELS)):
+        raise ApiError(422, "many_labels", f"gold {place}: a project can have at most {most:,} labels", needed=most)
 
 
 # -- events of a project, as server-sent events ----------------------------------------------------------------------

@@ -105,10 +105,13 @@ def contested(partition: Partition) -> tuple[float, float]:
 
 # -- gold items --------------------------------------------------------------------------------------------------------
 
-_SURPRISE = 3.0  # standard errors below the prediction
+_SURPRISE = 3.0  # standard errors below the prediction, where errors are assumed to be independent
+# The predicted probability of so few correct labels, where the share is calibrated. Measured on the reference juries
+# (docs/calibration.md): rarer outcomes would miss most juries whose labels are worse than their interval allows.
+_IMPROBABLE = 0.025
 
 
-def check_gold(partition: Partition, gold: Integers, lowest: float | None = None) -> tuple[GoldTest, list[Alarm]]:
+def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades on gold items: are as many labelled correctly as the probabilities predict?
 
     Parameters
@@ -117,8 +120,8 @@ def check_gold(partition: Partition, gold: Integers, lowest: float | None = None
         The labelling of the decision tuples, made without the gold items.
     gold
         (T, R) gold items by tuple and true label.
-    lowest
-        The lower end of the calibrated share of correct labels, where there is one: fewer are a contradiction.
+    wrong
+        Equally likely values of the calibrated share of wrong labels among all items, where there is one.
 
     Returns
     -------
@@ -134,19 +137,32 @@ def check_gold(partition: Partition, gold: Integers, lowest: float | None = None
     if np.isnan(probability).any():  # majority votes, and shares outside [0, 1], predict nothing
         return GoldTest(items, right, None), []
     expected = float(probability @ by_tuple)
-    spread = math.sqrt(max(float((probability * (1 - probability)) @ by_tuple), 1e-12))
     test = GoldTest(items, right, expected)
-    least = expected
-    if lowest is not None:  # the grades claim no more than their interval
-        least = min(expected, items * lowest)
-        spread = max(spread, math.sqrt(items * lowest * (1 - lowest)))
-    if (right - least) / max(spread, 0.5) > -_SURPRISE:
+    if wrong is None:
+        spread = math.sqrt(max(float((probability * (1 - probability)) @ by_tuple), 0.25))
+        is_surprising = right - expected <= -_SURPRISE * spread
+    else:
+        is_surprising = right < expected and _tail_probability(right, items, expected, wrong) < _IMPROBABLE
+    if not is_surprising:
         return test, []
     message = (
         f"the labels of {right} of {items} gold items are right, but the grades predict {expected:.0f}. "
         "The gold labels contradict the grades"
     )
     return test, [Alarm("gold_contradicts", "alarm", message, right - expected)]
+
+
+def _tail_probability(right: int, items: int, expected: float, wrong: Floats) -> float:
+    """The probability of at most so many correct labels of gold items.
+
+    If gold was not drawn at random, more or fewer of its labels are expected to be wrong than of all labels. The
+    log-odds of every share are moved by that difference.
+    """
+    from scipy.special import bdtr, expit, logit
+
+    share = np.clip(np.array([1.0 - expected / items, wrong.mean()]), 1e-6, 1 - 1e-6)
+    of_gold = expit(logit(np.clip(wrong, 1e-6, 1 - 1e-6)) + logit(share[0]) - logit(share[1]))
+    return float(bdtr(right, items, 1.0 - of_gold).mean())
 
 
 # -- default answers ---------------------------------------------------------------------------------------------------

@@ -360,6 +360,12 @@ class CalibratedShares:
             return spread_shares(share, np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
 
     @property
+    def wrong_label_values(self) -> Floats:
+        """Equally likely values, sorted, of the share of wrong labels."""
+        score, doubt = self._score_parts
+        return np.asarray(spread_shares(score[-1:, :DRAWS], doubt[-1:])[0], dtype=np.float64)
+
+    @property
     def shared_error(self) -> float:
         """The median of rho."""
         return float(np.exp(quantile(self.log_rho, 0.5)))
@@ -594,7 +600,9 @@ def calibrate(
     -------
     CalibratedShares
     """
+    traits = traits or panel_traits(jury)
     odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, traits=traits)
+    population = population if gold is None else population.with_gold(traits)
     return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
 
 

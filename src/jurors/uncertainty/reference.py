@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property, lru_cache
 from importlib.resources import as_file, files
 from os import PathLike
@@ -30,6 +30,7 @@ ON_A_LINE = 0.65  #: factor of the shared error for ordered fits; see `Populatio
 SMALL_SHIFT = 1.37  #: of log rho, for three jurors; `benchmarks/calibration.py` measures what it does
 SMALL_KAPPA = 1.77  #: by which agreement beyond chance lowers that, where there are more than two labels
 SMALL_SD = 0.318  #: by which the standard deviation of log rho is larger for three jurors
+SMALL_DEVIATION = 1.25  #: by which gold expects the variance of deviations to be larger for three jurors, of itself
 LENT = 4.0  #: how many juries the shipped ones count as, together with the user's own
 _ENOUGH = 8  # juries needed to regress shared error on spread
 _SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding only are no predictor
@@ -52,6 +53,7 @@ class ReferenceJury:
     label_bias: float  #: root mean square of the label bias, in log-odds
     deviation: float  #: variance of the jurors' own deviations in score, on the scale asin(sqrt(share)); may be < 0
     label_deviation: float  #: the same for their accuracies by label
+    family: str = ""  #: juries of one task or maker, which count once; by default a jury is its own
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class PanelTraits:
     spread: float  #: of the jurors' answer rates
     jurors: int = 12  #: how many there are; from twelve on the number makes no difference
     kappa: float = 0.0  #: Fleiss' kappa where there are more than two labels, else 0
+
+    @property
+    def smallness(self) -> float:
+        """1 for three jurors, 0 from twelve on, linear in the logarithm of their number."""
+        return min(max(math.log(12 / max(self.jurors, 1)) / math.log(4), 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Population:
     log_spread: float  #: mean log spread
     sd: float  #: of log rho around that line
     independent: float  #: share of juries whose jurors err (almost) independently
-    label_bias: float  #: standard deviation of a label's bias
+    label_bias: float  #: standard deviation of a label's bias, one standard error above its estimate
     deviation: float  #: standard deviation of a juror's own deviation in score
     label_deviation: float  #: the same for its accuracies
     unevenness: float  #: mean variance of deviations by squared mean: 1 if jurors deviated as far in all juries
@@ -90,10 +97,18 @@ class Population:
         mean, sd : float
         """
         line = self.center + self.slope * (_log(traits.spread) - self.log_spread)
-        small = min(max(math.log(12 / max(traits.jurors, 1)) / math.log(4), 0.0), 1.0)
         tiny = min(max(math.log(5 / max(traits.jurors, 1)) / math.log(5 / 3), 0.0), 1.0)
-        shift = small * (SMALL_SHIFT - SMALL_KAPPA * max(traits.kappa, 0.0))
+        shift = traits.smallness * (SMALL_SHIFT - SMALL_KAPPA * max(traits.kappa, 0.0))
         return line + shift, self.sd + SMALL_SD * tiny
+
+    def with_gold(self, traits: PanelTraits) -> Population:
+        """The same where gold shows how far jurors deviate: in small panels, expect them to deviate further.
+
+        Returns
+        -------
+        Population
+        """
+        return replace(self, unevenness=self.unevenness * (1.0 + SMALL_DEVIATION * traits.smallness))
 
     def on_a_line(self) -> Population:
         """The same for fits of ordered levels (`evaluate.ordinal`), which are less overconfident than others.
@@ -148,7 +163,7 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
         log_spread=log_spread,
         sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
         independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
-        label_bias=float(np.sqrt(share @ [jury.label_bias**2 for jury in juries])),
+        label_bias=_label_bias(juries, weight),
         deviation=deviation,
         label_deviation=_mean_root(np.array([jury.label_deviation for jury in juries]), share),
         unevenness=max(float(share @ deviations) / deviation**2, 1.0) if deviation**2 > 0 else 1.0,
@@ -203,8 +218,8 @@ _WAY_OUT = "to make a table of reference juries, use `jurors score VOTES --key K
 
 
 def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
-    known = [field.name for field in fields(ReferenceJury)]
-    if missing := [name for name in known if name not in (table.fieldnames or ())]:
+    given = table.fieldnames or ()
+    if missing := [f.name for f in fields(ReferenceJury) if f.default is MISSING and f.name not in given]:
         shown = format_names(map(repr, missing), 4)
         raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
     juries = [_jury(row, number) for number, row in enumerate(table, 1)]
@@ -216,7 +231,7 @@ def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
 def _jury(row: dict[str, str], number: int) -> ReferenceJury:
     values: dict[str, Any] = {}
     for field in fields(ReferenceJury):
-        text = row[field.name] or ""  # a line may be too short
+        text = row.get(field.name) or ""  # a line may be too short
         try:
             values[field.name] = _KINDS[str(field.type)](with_formula(text))
             fits = field.type == "str" or _LEAST.get(field.name, 0) <= values[field.name] <= _MOST
@@ -265,6 +280,24 @@ def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) 
 def _mean_root(squares: Floats, share: Floats) -> float:
     """The mean standard deviation: a few juries of strangers must not widen every interval."""
     return float(share @ np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _label_bias(juries: Sequence[ReferenceJury], weight: Floats) -> float:
+    """The root of the mean square over families, one standard error above its estimate.
+
+    Panels found later had more label bias than those before (docs/calibration.md): a mean of some thirty families that
+    differ this much is not known better.
+    """
+    families: dict[str, list[int]] = {}
+    for place, jury in enumerate(juries):
+        families.setdefault(jury.family or jury.name, []).append(place)
+    square = np.array([jury.label_bias**2 for jury in juries])
+    means = np.array([np.average(square[at], weights=weight[at]) for at in families.values()])
+    share = np.array([weight[at].mean() for at in families.values()])
+    share /= share.sum()
+    mean, effective = float(share @ means), 1.0 / float(share @ share)
+    variance = float(share @ (means - mean) ** 2) / max(effective - 1.0, 1.0)
+    return math.sqrt(mean + math.sqrt(variance))
 
 
 def _log(spread: float) -> float:
