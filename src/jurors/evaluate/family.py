@@ -12,7 +12,7 @@ It is fitted by EM with the prior Beta(2, 4) on every c_k, that is, one pseudo-i
 from the independent-errors fit, from vote shares, from vote shares in which a family counts as one juror, and from
 those without the families. The end with the highest posterior density is selected.
 
-Without a declaration, models are averaged by held-out votes (`latent.selection`); this is one model, so the two readings
+Without a declaration, models are averaged by held-out votes (`latent.selection`). This is one model, so both readings
 differ a little even where a family shares nothing.
 """
 
