@@ -11,6 +11,9 @@ answer independently, as jurors outside a family always do:
 It is fitted by EM with the prior Beta(2, 4) on every c_k, that is, one pseudo-item in common and three apart. EM starts
 from the independent-errors fit, from vote shares, from vote shares in which a family counts as one juror, and from
 those without the families. The end with the highest posterior density is selected.
+
+Without a declaration, models are averaged by held-out votes (`latent.selection`). This is one model, so both readings
+differ a little even where a family shares nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ _STRENGTH = 2.0  # pseudo-votes per juror on the right label, and as many spread
 _TOGETHER, _APART = 1.0, 3.0  # pseudo-items on which a family gives one answer, and on which it does not
 _LIMIT, _TOLERANCE = 500, 1e-4
 _REPLICATES, _FEWEST_REPLICATES, _STEPS = 40, 10, 60  # samples of items for standard errors, and EM steps of each
-_MOST_CELLS = 8_000_000  # samples x tuples x labels held at a time
+_MOST_CELLS = 1_000_000  # samples x tuples x labels held at a time
 
 
 # -- declarations ---------------------------------------------------------------------------------------------------
