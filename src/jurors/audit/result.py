@@ -210,10 +210,17 @@ class AuditedVotes:
             tuple_of[cells], cell_of_row = cell_of_row, cells
             of_cells = Predictors(posteriors.posteriors[:, tuple_of], posteriors.weights)
             strata = Cells(np.bincount(cells), tuple_of, of_cells)
-        sums = StatisticTotals.of(statistics, strata, self.design.focus)
         at = slice(0, self.used)
-        drawn = DrawnContributions.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
-        return _shares(sums, SequentialDraw(self.design), drawn, level)
+        drawn_cells = cell_of_row[self.rows[at]]
+        touched = [k for k, statistic in enumerate(statistics) if statistic.member[drawn_cells].any()]
+        shares = [Share(None, (0.0, 1.0))] * len(statistics)  # of hundreds of jurors, most met no drawn item
+        if touched:
+            sums = StatisticTotals.of([statistics[k] for k in touched], strata, self.design.focus)
+            drawn = DrawnContributions.of(sums, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
+            proven = _shares(sums, SequentialDraw(self.design), drawn, level)
+            for k, share in zip(touched, proven, strict=True):
+                shares[k] = share
+        return shares
 
 
 def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
