@@ -230,6 +230,8 @@ def answer_lines(e: Evaluation) -> list[str]:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
         lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+    if e.ordered is not None:
+        lines.append("Bias is relative to the panel: a severity that all jurors share does not show in votes.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
         lines.append(f"These {len(e.jurors)} jurors are worth about {e.effective_jurors:.1f} independent ones.")
     if not e.exam and e.rules is None and len(e.labels) <= _MOST_PREVALENCES:
@@ -652,8 +654,7 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"Intervals are for {what}.")
     if e.ordered is not None:
         lines.append(
-            "Levels: mean error and bias compare a juror's votes with the estimated levels. Bias is relative to the "
-            "whole panel. Neither has an interval."
+            "Levels: mean error and bias compare a juror's votes with the estimated levels. Neither has an interval."
         )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
