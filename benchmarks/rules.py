@@ -73,7 +73,8 @@ def main() -> None:
     for name in RULES:
         print_line(name, {name: [measure(*read(base / name))]})
     for per_item in (1.5, 2.5, 5.0, np.inf):
-        rng, rows = np.random.default_rng(5), {}
+        rng = np.random.default_rng(5)
+        rows: dict[str, list[list[float] | None]] = {}
         for folder in folders(base):
             if folder.name in LARGE or folder.name in RULES:
                 continue

@@ -21,7 +21,7 @@ def test_rules_are_graded_by_precision_without_an_alarm() -> None:
     result = jurors.grade(votes)
     assert [alarm.kind for alarm in result.alarms if alarm.level != "note"] == []
     right, cast = ((votes == truth[:, None]).sum(axis=0), (votes >= 0).sum(axis=0))
-    ends = np.array(list(result.interval["score"].values()))
+    ends = np.array([result.interval_of("score", j) for j in result.jurors])
     assert np.all((ends[:, 0] <= right / cast) & (right / cast <= ends[:, 1]))
     frame = result.to_frame()
     assert frame["coverage"].tolist() == pytest.approx(cast / len(votes))
@@ -33,7 +33,7 @@ def test_rules_are_graded_by_precision_without_an_alarm() -> None:
 def test_gold_narrows_the_precision_of_rules() -> None:
     votes, truth = rules()
     graded = jurors.grade(votes), jurors.grade(votes, gold=dict(enumerate(truth[:150].tolist())))
-    width = [np.mean([high - low for low, high in e.interval["score"].values()]) for e in graded]
+    width = [np.mean([np.diff(e.interval_of("score", j)) for j in e.jurors]) for e in graded]
     assert width[1] < 0.7 * width[0]
 
 

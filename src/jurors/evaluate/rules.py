@@ -95,7 +95,7 @@ def grade_rules(sketch: Sketch, level: float, *, population: bool = False, gold:
     size, times = len(sketch.jurors), sketch.counts[row].astype(np.float64)
 
     def by_juror(values: Any) -> Floats:
-        return np.bincount(juror, weights=values, minlength=size)
+        return np.asarray(np.bincount(juror, weights=values, minlength=size), dtype=np.float64)
 
     ballots = vote_counts(sketch)
     others = ballots.sum(axis=1)[row] - 1
