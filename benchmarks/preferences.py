@@ -2,8 +2,9 @@
 
     python benchmarks/preferences.py [FOLDER]
 
-FOLDER holds `readinglevel_pairs` and `arena_pairs_3llm`; without it, only what is simulated is tried. crowd-kit, choix
-and evalica are tried where they are installed. Times are seconds of the processor, of one run each.
+FOLDER holds `readinglevel_pairs`, `countrypopulation_pairs` and `arena_pairs_3llm`; without it, only what is simulated
+is tried. crowd-kit, choix and evalica are tried where they are installed. Times are seconds of the processor, of one
+run each.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 import pandas
-from scipy.stats import spearmanr
+from scipy.special import ndtri
+from scipy.stats import rankdata, spearmanr
 
 import jurors
 from jurors._numeric import Floats
@@ -33,6 +35,8 @@ Scores = Mapping[Any, float]
 def main(folders: list[str]) -> None:
     for folder in map(Path, folders):
         readinglevel(folder / "readinglevel_pairs")
+        for name in ("readinglevel_pairs", "countrypopulation_pairs"):
+            known_ranks(folder / name)
         arena(folder / "arena_pairs_3llm")
     coverage()
     false_alarms()
@@ -64,6 +68,21 @@ def _sure_orders(pairs: pandas.DataFrame, truth: pandas.Series[float]) -> None:
     right, wrong = (is_sure & (grade[:, None] > grade)).sum(), (is_sure & (grade[:, None] < grade)).sum()
     total = right + wrong
     print(f"  {total:,} pairs of texts whose intervals of ranks do not meet: {right / total:.1%} in true order")
+
+
+def known_ranks(folder: Path) -> None:
+    """How many of the true ranks lie inside their 95% interval, and the bias that all jurors seem to share."""
+    ranking = jurors.rank(folder / "pairs.csv.gz")
+    truth = pandas.read_csv(folder / "truth.csv.gz").set_index("object")["value"]
+    value = truth.reindex([int(name) for name in ranking.objects]).to_numpy(dtype=float)
+    value = value * np.sign(spearmanr(value, ranking.strength).statistic)  # some values count down
+    first, last = (rankdata(-value, method=method) for method in ("min", "max"))
+    inside = (ranking.rank_low <= last) & (first <= ranking.rank_high)
+    scores = ndtri((rankdata(value) - 0.5) / len(value))
+    away = ranking.strength - np.polyval(np.polyfit(scores, ranking.strength, 1), scores)
+    noise = np.mean(((ranking.high - ranking.low) / 3.92) ** 2)
+    shared = np.sqrt(max(away.var() - noise, 0)) / ranking.strength.std()
+    print(f"{folder.name}: {inside.mean():.1%} of the true ranks inside; shared bias about {shared:.2f} of the spread")
 
 
 def _rankings(pairs: pandas.DataFrame) -> dict[str, Callable[[], Scores]]:

@@ -85,7 +85,7 @@ class AuditedVotes:
     design: Design
     rows: Integers  #: the row of each draw, in order
     codes: Integers  #: the label of each draw as a position in the votes' labels, -1 where there is none
-    is_random: bool  #: whether the sheet records the seed of its draw, which gives these items again
+    is_random: bool  #: whether the sheet records a random seed of its draw, which gives these items again
 
     @classmethod
     def of(cls, votes: Votes, sheet: Sheet) -> AuditedVotes:
@@ -210,10 +210,17 @@ class AuditedVotes:
             tuple_of[cells], cell_of_row = cell_of_row, cells
             of_cells = Predictors(posteriors.posteriors[:, tuple_of], posteriors.weights)
             strata = Cells(np.bincount(cells), tuple_of, of_cells)
-        sums = StatisticTotals.of(statistics, strata, self.design.focus)
         at = slice(0, self.used)
-        drawn = DrawnContributions.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
-        return _shares(sums, SequentialDraw(self.design), drawn, level)
+        drawn_cells = cell_of_row[self.rows[at]]
+        touched = [k for k, statistic in enumerate(statistics) if statistic.member[drawn_cells].any()]
+        shares = [Share(None, (0.0, 1.0))] * len(statistics)  # of hundreds of jurors, most met no drawn item
+        if touched:
+            sums = StatisticTotals.of([statistics[k] for k in touched], strata, self.design.focus)
+            drawn = DrawnContributions.of(sums, drawn_cells, self.codes[at], np.array(self.sheet.of)[at])
+            proven = _shares(sums, SequentialDraw(self.design), drawn, level)
+            for k, share in zip(touched, proven, strict=True):
+                shares[k] = share
+        return shares
 
 
 def _shares(sums: StatisticTotals, draw: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
@@ -395,9 +402,9 @@ _GUARANTEE = (
     "The random draw alone guarantees these intervals, however correlated the errors are, and after every label: you "
     "can stop at any time. The confidence level applies to each interval, not to all of them at once."
 )
-_NO_SEED = (
-    "The sheet does not record the seed of its draw. The intervals hold only if `jurors audit plan` drew these items "
-    "at random; to get a guarantee, draw again."
+_NOT_RANDOM = (
+    "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
+    "only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed."
 )
 _WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}"}
 
@@ -415,7 +422,7 @@ class Audit(Result):
     level: float  #: confidence of each interval
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
     people: People | None = None  #: where a second person labelled the same items
-    is_random: bool = True  #: whether the sheet records the seed of its draw: else nothing shows that it was random
+    is_random: bool = True  #: whether the sheet records a random seed: else nothing shows that the draw was random
 
     @property
     def passed(self) -> bool:
@@ -479,7 +486,7 @@ class Audit(Result):
         skipped = "1 skipped item counts" if self.gaps == 1 else f"{self.gaps} skipped items count"
         gaps = f"{skipped} as the worst case. Label the items in order."
         people = [] if self.people is None else [self.people.line]
-        return [_GUARANTEE if self.is_random else _NO_SEED, *([gaps] if self.gaps else []), *people]
+        return [_GUARANTEE if self.is_random else _NOT_RANDOM, *([gaps] if self.gaps else []), *people]
 
 
 def result(
@@ -620,7 +627,7 @@ class PairedDifferences(Result):
     leads: Shares  #: (first, second) or (first, second, label) -> the lead of the first
     labelled: int
     level: float
-    is_random: bool = True  #: whether the sheet records the seed of its draw
+    is_random: bool = True  #: whether the sheet records a random seed of its draw
 
     def verdict(self, *name: Any) -> str:
         """Who is ahead: "first", "second", or "not known"."""
@@ -658,7 +665,7 @@ class PairedDifferences(Result):
         headings = ("lead of the first", *label, "points", sure, "better")
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
-        note = _GUARANTEE if self.is_random else _NO_SEED
+        note = _GUARANTEE if self.is_random else _NOT_RANDOM
         return [title, *tables, *([Table(headings, leads)] if leads else []), Notes(wrap(note, 80))]
 
 

@@ -43,6 +43,7 @@ from jurors.votes.table import Votes
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
 SEED = "seed"  #: a column that sheets of earlier versions lack
 _SEED_BITS = 32  # so few digits that spreadsheets keep them all
+_CHOSEN_SEEDS = 1 << 16  # seeds below are those that people choose; the system's are above
 
 
 class _Row(NamedTuple):
@@ -403,7 +404,7 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
     Returns
     -------
     bool
-        Whether the sheet records them all: without, nothing shows that the items were drawn at random.
+        Whether the sheet records them all, and none was chosen: else nothing shows that the draw was random.
 
     Raises
     ------
@@ -423,7 +424,7 @@ def check_seeds(sheet: Sheet, design: Design, rows: Integers) -> bool:
                 "in its order, can be answered"
             )
         start = end
-    return True
+    return min((int(seed or 0) for seed in sheet.seeds), default=0) >= _CHOSEN_SEEDS
 
 
 def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
@@ -512,7 +513,8 @@ def plan(
         check_same_votes(earlier, votes)
         drawn = replay_draws(earlier, votes, draw)
         seed = earlier.seeds[-1] if seed is None else seed
-    seed = secrets.randbits(_SEED_BITS) if seed is None else seed
+    if seed is None:
+        seed = _CHOSEN_SEEDS + secrets.randbelow((1 << _SEED_BITS) - _CHOSEN_SEEDS)
     rows, chances = _draw(draw, drawn, n, seed)
     items, last = tuple(votes.item_names()[rows].tolist()), len(drawn) + len(rows)
     if texts is not None:

@@ -224,15 +224,21 @@ def answer_lines(e: Evaluation) -> list[str]:
         ]
     digits = _decimals(e)
     lines = [*_family_lines(e), leader_sentence(e, digits)]
+    if e.rules is not None:
+        lines.insert(
+            0, "Each juror knows one label, so its grade is its precision: the share of its votes that is right."
+        )
     if e.wrong_labels is not None and not e.exam:
         ends = percent_range(e.interval_of("wrong_labels"), digits)
         about = f" ({ends}%)" if ends else ""
         lines.append(f"Taking the best label of each item, about {percent(e.wrong_labels, digits)} are wrong{about}.")
+    if e.ordered is not None:
+        lines.append("Bias is relative to the panel: a severity that all jurors share does not show in votes.")
     if e.effective_jurors is not None and e.effective_jurors < _DEPENDENT * len(e.jurors):
         low, high = e.interval_of("effective_jurors")
         worth = f"about {e.effective_jurors:.1f} independent ones ({low:.1f} – {high:.1f})"
         lines.append(f"These {len(e.jurors):,} jurors are worth {worth}.")
-    if not e.exam and len(e.labels) <= _MOST_PREVALENCES:
+    if not e.exam and e.rules is None and len(e.labels) <= _MOST_PREVALENCES:
         shares = []
         for a in e.labels:
             ends = percent_range(e.interval_of("prevalence", a), digits)
@@ -403,6 +409,11 @@ def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], 
         ends = {j: other.interval_of("score", j) for j in jurors}
         cells = [f"{percent(other.score.get(j), digits)} ({percent_range(ends[j], digits)})" for j in jurors]
         columns.insert(-1, ("without family", cells))
+    if e.rules is not None:
+        rows = [e.rules.row(e.jurors.index(j)) for j in jurors]
+        columns[0] = ("precision", columns[0][1])
+        columns[-1:] = [("coverage", [percent(row[4]) for row in rows]), columns[-1]]
+        return columns, [("label", ["–" if row[0] is None else _label_text(row[0]) for row in rows])]
     return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
 
 
@@ -517,7 +528,7 @@ def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
 def _full_blocks(e: Evaluation) -> list[Block]:
     """Intervals of every number, dependence, abstentions, repeats, the independent-errors model, and notes."""
     blocks: list[Block] = []
-    if e.has_grades and not e.exam:
+    if e.has_grades and not e.exam and e.rules is None:
         blocks += [prevalence_table(e), accuracy_table(e)]
     if e.dependence:
         rows = tuple(
@@ -685,8 +696,7 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"Intervals are for {what}.")
     if e.ordered is not None:
         lines.append(
-            "Levels: mean error and bias compare a juror's votes with the estimated levels. Bias is relative to the "
-            "whole panel. Neither has an interval."
+            "Levels: mean error and bias compare a juror's votes with the estimated levels. Neither has an interval."
         )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
@@ -711,6 +721,9 @@ def basis_lines(e: Evaluation) -> list[str]:
     if e.calibrated is None:
         return ["Not calibrated: these grades assume independent errors."] if e.has_grades else []
     shared = e.calibrated.shared_error
+    if e.rules is not None:
+        gold = f" and {shared.gold_items:,} gold items" if shared.gold_items else ""
+        return [f"Precision is estimated from how far rules agree{gold}; agreement alone shows little of it."]
     if e.calibrated.is_independent:
         return ["Not calibrated: you chose errors='independent'. If errors are correlated, intervals are too narrow."]
     source = {
@@ -734,8 +747,8 @@ def card_columns(e: Evaluation) -> Columns:
     -------
     Columns
     """
-    labels = () if e.exam else e.labels
-    names = ["juror", "score", "low", "high", "votes"]
+    labels = () if e.exam or e.rules is not None else e.labels
+    names = ["juror", "score", "low", "high", "votes", *(["label", "precision", "coverage"] * (e.rules is not None))]
     names += [f"{name}_without_family" for name in ("score", "low", "high") if e.without_family is not None]
     names += [f"accuracy_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")]
     names += [f"abstention_{_level(a)}{end}" for a in labels for end in ("", "_low", "_high")] * (
@@ -744,8 +757,11 @@ def card_columns(e: Evaluation) -> Columns:
     names += ["mean_error", "bias", "weighted_kappa"] * (e.ordered is not None)
     names += ["self_agreement", "self_agreement_low", "self_agreement_high"] * (e.repeats is not None)
     rows: list[tuple[Any, ...]] = []
-    for j in e.jurors if e.has_grades else ():
+    for k, j in enumerate(e.jurors if e.has_grades else ()):
         row: list[Any] = [j, e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
+        if e.rules is not None:
+            label, precision, _, _, coverage = e.rules.row(k)
+            row += [label, precision, coverage]
         if e.without_family is not None:
             row += [e.without_family.score.get(j), *e.without_family.interval_of("score", j)]
         for a in labels:

@@ -49,6 +49,7 @@ from jurors.evaluate.partition import (
     majority_shares,
     solution_from_joint,
 )
+from jurors.evaluate.rules import RuleGrades
 from jurors.evaluate.solution import GoldTest, Island, NamedMapping, Solution, WeakestPair
 from jurors.options import Label
 from jurors.results import Block, Columns, Drawable
@@ -97,6 +98,7 @@ class Calibrated:
     #: widths with gold; see `with_gold`
     forecast: Callable[[int], NamedMapping] | None = field(default=None, repr=False)
     wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
+    rules: RuleGrades | None = field(default=None, repr=False)  #: of jurors that know one label each
 
     @property
     def is_independent(self) -> bool:
@@ -301,6 +303,11 @@ class Evaluation(Drawable):
             return self.calibration.partition(self)  # the same partition, sooner
         return self._grades.partition
 
+    @property
+    def rules(self) -> RuleGrades | None:
+        """Precision and coverage, where the jurors are rules that know one label each; `score` is the precision."""
+        return None if self.calibrated is None else self.calibrated.rules
+
     @cached_property
     def votes(self) -> NamedMapping:
         """Juror -> how many items it voted on; empty for an evaluation that was not made from a sketch."""
@@ -323,7 +330,7 @@ class Evaluation(Drawable):
 
     @cached_property
     def _panel(self) -> PanelDependence | None:
-        if self.sketch is None or self.exam or not self.is_calibrated:
+        if self.sketch is None or self.exam or not self.is_calibrated or self.rules is not None:
             return None
         return panel_dependence(self.sketch, self.level)
 
@@ -440,6 +447,10 @@ class Evaluation(Drawable):
             "alarms": self.alarms,
             "details": self.details,
         }
+        if self.rules is not None:
+            names = ("label", "precision", "low", "high", "coverage")
+            rows = (dict(zip(names, self.rules.row(k), strict=True)) for k in range(len(self.jurors)))
+            document["rules"] = dict(zip(self.jurors, rows, strict=True))
         if self.abstentions is not None:
             document["abstentions"] = self.abstentions.to_dict()
         if self.repeats is not None:

@@ -154,8 +154,8 @@ def _is_share(value: Any) -> bool:
 
 
 def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
-    """The jurors whose answers depend on the item; all of them where labels mean nothing across items."""
-    if e.sketch is None or e.exam:
+    """The jurors whose answers depend on the item; all where labels mean nothing across items, and all rules."""
+    if e.sketch is None or e.exam or e.rules is not None:
         return set(known)
     shares = vote_shares(e.sketch)
     varied = {j for j, share in zip(e.jurors, shares.max(axis=1).tolist(), strict=True) if share < 1}

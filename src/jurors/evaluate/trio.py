@@ -269,10 +269,12 @@ def decode_trios(moments: TrioMoments) -> DecodedTrios:
     """
     pair, trio, single = moments.pair, moments.trio, moments.single
     # A pair moment is a multiple of 1/Q², so anything below half of that is an exact zero in rounding noise.
-    noise = np.maximum(0.5 / np.maximum(moments.items, 1.0) ** 2, 1e-15)
-    degenerate = np.abs(pair).min(axis=-1) < noise
-    radicand = trio**2 + 4 * pair.prod(axis=-1)
-    is_real = radicand > 0
+    quantum = 0.5 / np.maximum(moments.items, 1.0) ** 2
+    degenerate = np.abs(pair).min(axis=-1) < np.maximum(quantum, 1e-15)
+    # The radicand is a multiple of 1/Q⁴: the same holds.
+    square, product = trio**2, 4 * pair.prod(axis=-1)
+    radicand = square + product
+    is_real = radicand > np.maximum(2 * quantum**2, 1e-15 * (square + np.abs(product)))
     with np.errstate(divide="ignore", invalid="ignore"):
         root = np.sqrt(np.where(is_real & ~degenerate, radicand, np.nan))
         root = np.where((1 / pair).sum(axis=-1) < 0, -root, root)

@@ -24,6 +24,7 @@ from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.evaluation import Calibrated, Evaluation, SharedError
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
 from jurors.evaluate.partition import DEFAULT_RULE, Partition, majority_partition
+from jurors.evaluate.rules import RuleGrades, grade_rules, rule_posterior
 from jurors.evaluate.solution import NamedMapping
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
@@ -52,6 +53,7 @@ class Calibration:
     reference: Any = None  #: the user's own reference juries; None: those that come with the package
     gold: Integers | None = None  #: tuples x labels, how many gold items
     blind: Evaluation | None = None
+    rules: bool = False  #: whether the jurors are rules, which know one label each
 
     def __post_init__(self) -> None:
         if self.reference is not None:
@@ -60,6 +62,8 @@ class Calibration:
     def __call__(self, evaluation: Evaluation) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
         sketch = evaluation.sketch
+        if sketch is not None and (rules := self._rules(evaluation, sketch)) is not None:
+            return _calibrated_rules(evaluation, sketch, rules, self.gold)
         if sketch is None or has_too_few_jurors(evaluation):
             return None
         with single_threaded():
@@ -97,6 +101,12 @@ class Calibration:
                 wrong_labels_of=partial(labelling_errors, jury, population, self._rho, gold, rivals, noise, level),
             )  # fmt: skip
 
+    def _rules(self, evaluation: Evaluation, sketch: Sketch) -> RuleGrades | None:
+        """The grades of jurors that know one label each; None of other jurors."""
+        if not self.rules:
+            return None
+        return grade_rules(sketch, evaluation.level, population=evaluation.target == "population", gold=self.gold)
+
     def partition(self, evaluation: Evaluation) -> Partition | None:
         """The labels of items, without grading jurors.
 
@@ -106,6 +116,8 @@ class Calibration:
             The evaluation's own where nothing is calibrated.
         """
         sketch = evaluation.sketch
+        if sketch is not None and (rules := self._rules(evaluation, sketch)) is not None:
+            return rules.partition
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return evaluation.independent.partition
         if self.gold is not None:
@@ -129,6 +141,9 @@ class Calibration:
         sketch = evaluation.sketch
         if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return None
+        if (rules := self._rules(evaluation, sketch)) is not None:
+            _, low, high = rules.wrong_labels
+            return rules.partition, np.linspace(low, high, 101)
         with single_threaded():
             _, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
             jury, _, _ = self._votes_and_gold(evaluation, sketch, posterior)
@@ -150,6 +165,8 @@ class Calibration:
         ndarray, (T, R)
         """
         graded = evaluation.sketch
+        if graded is not None and (rules := self._rules(evaluation, graded)) is not None:
+            return rule_posterior(rules, sketch)
         if graded is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return posterior
         with single_threaded():
@@ -435,6 +452,25 @@ def _partition(sketch: Sketch, posterior: Floats, labels: Integers, jury: JuryVo
 def _with_none(values: Floats) -> Any:
     """NaN as None: the statistic does not exist."""
     return np.where(np.isnan(values), None, values)  # type: ignore[call-overload]
+
+
+def _calibrated_rules(evaluation: Evaluation, sketch: Sketch, rules: RuleGrades, gold: Integers | None) -> Calibrated:
+    """Rules by precision. How accurate a rule is on each label, and how common labels are, its votes do not show."""
+    expected, low, high = rules.wrong_labels
+    size, ends = len(sketch.labels), np.stack([rules.low, rules.high], axis=1)
+    unknown = {"prevalence": np.full(size, np.nan), "accuracy": np.full((len(sketch.jurors), size), np.nan)}
+    named = named_statistics(sketch, {k: _with_none(x) for k, x in {**unknown, "score": rules.precision}.items()})
+    pairs = {k: np.stack([x, x], axis=-1) for k, x in unknown.items()}
+    intervals = named_statistics(sketch, {k: _with_none(x) for k, x in {**pairs, "score": ends}.items()})
+    return Calibrated(
+        **named, interval=NamedMapping(**intervals, wrong_labels=(low, high)), wrong_labels=expected,
+        shared_error=SharedError(
+            median=np.nan, interval=(np.nan, np.nan), juries=0, gold_items=0 if gold is None else int(gold.sum()),
+            source="rules",
+        ),
+        basis="rules", level=evaluation.level, partition=rules.partition, rules=rules,
+        score_draws=rules.precision[:, None], score_doubt=rules.variance,
+    )  # fmt: skip
 
 
 def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:

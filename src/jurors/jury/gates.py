@@ -31,6 +31,7 @@ from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import Alarm, Level
 from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.rules import FEWEST_VOTES
 from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
 from jurors.jury.inputs import count_gradable, read_input
@@ -420,6 +421,9 @@ def _why_unknown(evaluation: Evaluation, target: LimitTarget) -> str:
         return "fewer than three jurors are distinct"
     if evaluation.calibrated is None:
         return "no solution explains the votes"
+    if evaluation.rules is not None:
+        is_rule = target.juror and evaluation.votes[target.juror] < FEWEST_VOTES
+        return f"{target.juror} has fewer than {FEWEST_VOTES} votes" if is_rule else "rules do not determine it"
     return f"{target.juror} voted on no item of this label" if target.juror else "these votes do not determine it"
 
 

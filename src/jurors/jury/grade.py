@@ -27,6 +27,7 @@ from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
+from jurors.evaluate.rules import is_rule_panel
 from jurors.evaluate.solution import Fit, GoldTest, float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
@@ -132,7 +133,7 @@ def default_method(sketch: Sketch) -> str:
     str
         A name in `METHODS`.
     """
-    if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)):
+    if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)) and not is_rule_panel(sketch):
         return "algebraic"
     return "latent"
 
@@ -261,23 +262,27 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else single_threaded():
         result = METHODS[name](sketch, request)
+    is_rules = name == "latent" and grading.errors != "independent" and not grading.exam and is_rule_panel(sketch)
+    if is_rules:  # what the fit would warn of is how rules are: they know one label, and few share items
+        result = replace_unread(result, alarms=(), notes=())
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
     representatives = merge_representatives(result.representatives, groups)
+    calibration = Calibration(grading.errors, grading.reference, gold, rules=is_rules)
     result = replace_unread(
         result, representatives=representatives, alarms=partial(_all_alarms, result, counted, groups, representatives),
-        exam=grading.exam, sketch=sketch, calibration=Calibration(grading.errors, grading.reference, gold),
+        exam=grading.exam, sketch=sketch, calibration=calibration,
     )  # fmt: skip
     if gold is not None and result.independent.partition is not None:
         blind = result  # an evaluation that was made without the gold items, which test it
         if name != "algebraic":
             blind = METHODS[name](sketch, GradeRequest(level=grading.level, seed=grading.seed, intervals=False))
-        test, of_gold = _check_gold(blind, result, gold, grading)
-        calibration = Calibration(grading.errors, grading.reference, gold, blind)
+        test, of_gold = _check_gold(blind, result, gold, replace(calibration, gold=None))
+        calibration = replace(calibration, blind=blind)
         alarms = sort_by_severity([*of_gold, *result.alarms])
         result = replace(result, gold=test, alarms=alarms, calibration=calibration)
     # Without intervals chance is not known, so no juror is beyond it.
-    outliers = [] if result.independent.interval is None else outlier_alarms(result)
+    outliers = [] if is_rules or result.independent.interval is None else outlier_alarms(result)
     if not outliers:
         return result
     noted = replace(result, alarms=(*result.alarms, *outliers))
@@ -306,11 +311,10 @@ def _with_families(result: Evaluation, grading: Grading) -> Evaluation:
 
 
 def _check_gold(
-    blind: Evaluation, result: Evaluation, gold: Integers, grading: Grading
+    blind: Evaluation, result: Evaluation, gold: Integers, calibration: Calibration
 ) -> tuple[GoldTest, list[Alarm]]:
     """Test the grades made without the gold items against them: the calibrated ones, where there are."""
     partition = blind.independent.partition or result.independent.partition
-    calibration = Calibration(grading.errors, grading.reference)
     plain = replace_unread(blind, representatives=result.representatives, sketch=result.sketch, calibration=calibration)
     predicted = None if partition is None else calibration.predicted_labels(plain)
     if predicted is None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_LISTED = 20  # pairs and outliers of a full card; JSON has them all
 _NO_LEADERS = ("uninformative_juror", "reversed_scale", "loading_above_variance")
 _SCALE = (
-    "RMSE and bias are relative to the panel's scale: without a key, a bias that the whole panel shares does not show."
+    "RMSE and bias hold if jurors err independently, relative to the panel: a bias that all jurors share does not show."
 )
 _LINE = (
     "A juror's number is modelled as offset + slope × truth + error; noise is the standard deviation of the error. "
@@ -86,7 +86,7 @@ def grade_blocks(grades: NumberGrades, options: CardOptions) -> list[Block]:
         blocks += [_lines_table(grades, order), *_independent_blocks(grades, order), *_dependence_tables(grades)]
         blocks += [] if grades.repeats is None else [grades.repeats.table(grades.level)]
         blocks.append(Notes([f"{juror} answers {x:g} on {item}: left out" for item, juror, x in _outliers(grades)]))
-        blocks.append(wrapped(_SCALE, _LINE))
+        blocks.append(wrapped(_LINE))
     blocks.append(wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks)))
     return [block for block in blocks if not isinstance(block, Notes) or block.lines]
 
@@ -109,7 +109,7 @@ def _answer(grades: NumberGrades) -> list[str]:
         lambda k: f"{shorten(grades.jurors[k])} {shown(grades.reliability[k])} ({shown_range(ends[k])})",
     )
     truth = f"True values: {shown(grades.truth_mean)} ± {shown(grades.truth_spread)} on the panel's scale."
-    return [sentence, "Reliability is the squared correlation with the truth, calibrated.", truth]
+    return [sentence, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
 
 
 def juror_table(grades: NumberGrades, jurors: Sequence[int], width: int = WIDTH) -> Table:

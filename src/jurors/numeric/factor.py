@@ -645,7 +645,7 @@ def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
     is_copy &= (moments.shared >= _COPY_ITEMS) & np.outer(deviation > 0, deviation > 0)
     copies = tuple((int(i), int(j)) for i, j in np.argwhere(np.triu(is_copy, 1)) if {i, j} <= graded)
     free, z_scores = set[Pair](), dict[Pair, float]()
-    for pair in copies:
+    for pair in sorted(copies, key=lambda pair: _likeness(moments, pair)):
         if (freed := _fit_with_free(moments, {*free, pair}, unadjusted)) is not None:
             factor, free = freed, {*free, pair}
 
@@ -665,6 +665,14 @@ def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
             z_scores |= significant
             break
     return SharedErrorTest(factor, unadjusted, copies, z_scores)
+
+
+def _likeness(moments: Covariances, pair: Pair) -> tuple[Any, ...]:
+    """By which copies are ordered, the most alike first: by what the jurors answered, not by their places."""
+    i, j = pair
+    correlation = moments.covariance[i, j] / np.sqrt(moments.variance[i] * moments.variance[j])
+    scales = sorted((float(moments.mean[k]), float(moments.variance[k])) for k in pair)
+    return -round(abs(float(correlation)), 9), *scales
 
 
 def _fit_with_free(moments: Covariances, free: set[Pair], factor: Factor) -> Factor | None:

@@ -213,7 +213,7 @@ def number_alarms(numbers: Numbers, shared: SharedErrorTest, outliers: int) -> I
         for place, k in enumerate(fit.graded):
             low, high = map(float, ends[place])
             if low == 0 and high < _LITTLE:
-                message = f"{jurors[k]} is no better than chance (reliability at most {high:.2f})"
+                message = f"{jurors[k]} is no better than chance"
                 yield Alarm("uninformative_juror", "warning", message, high, (jurors[k],))
             elif low > 0 and correlation[place] < 0:
                 message = f"{jurors[k]} gives lower numbers to items whose true value is higher"
@@ -252,7 +252,9 @@ def _impossible(jurors: Sequence[str], shared: SharedErrorTest) -> Iterator[Alar
         errors = standard_error(shared.influence.error_variance())
         for k, error in zip(fit.graded, errors, strict=True):
             if fit.error_variance[k] < 0:
-                message = f"{jurors[k]} comes out with a reliability of {fit.reliability[k]:.3f}, which is above 1"
+                message = (
+                    f"if errors are independent, the reliability of {jurors[k]} is {fit.reliability[k]:.3f}, above 1"
+                )
                 z = _z_score(-fit.error_variance[k], error)
                 yield alarm(z, "loading_above_variance", message, (jurors[k],))
 
@@ -294,12 +296,18 @@ def _error_alarm(
 
 
 def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pair) -> str:
-    """What the two reliabilities would be if the model ignored the correlation of a free pair."""
+    """Which way the two reliabilities move because the model allows for the correlation of a free pair.
+
+    The fit's own reliabilities are not calibrated, so they do not stand beside those that are.
+    """
     if pair not in shared.factor.free:
         return ""
-    before, after = shared.unadjusted.reliability, shared.factor.reliability
-    first, second = (f"{jurors[k]} {before[k]:.2f} instead of {after[k]:.2f}" for k in pair)
-    return f"; if it were ignored, reliabilities would be {first} and {second}"
+    moved = shared.factor.reliability - shared.unadjusted.reliability
+    lower, higher = ([jurors[k] for k in pair if sign * moved[k] < 0] for sign in (1, -1))
+    parts = [
+        f"{way} the reliability of {' and '.join(who)}" for way, who in (("lowers", lower), ("raises", higher)) if who
+    ]
+    return f"; the model allows for it, which {' and '.join(parts)}" if parts else "; the model allows for it"
 
 
 # ---------------------------------------------------------------------------------------------------------------------

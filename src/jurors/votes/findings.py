@@ -119,6 +119,8 @@ _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
 _RARE = 0.001
 _LONG_TEXT = 60
+_FEWEST_OF_RULE = 5  # votes that show that a juror gives one label only
+_FEWEST_RULES, _MOSTLY = 3, 0.8  # jurors that are rules: so many, and such a share of those with enough votes
 
 
 def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
@@ -131,7 +133,7 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         return
     n_votes = counts.sum(axis=1, keepdims=True)
     uses = (counts > 0) & (counts >= min(0.1, 0.5 / max(len(votes.labels), 1)) * n_votes)
-    if uses.all(axis=0).any():  # most juries: there is a label that all jurors use
+    if uses.all(axis=0).any() or are_rules(counts, votes.total):  # most juries: there is a label that all jurors use
         return
     able = np.flatnonzero((n_votes[:, 0] >= min(5, max(2, votes.total // 2))) & uses.any(axis=1))
     used = uses[able].astype(np.int64)
@@ -156,6 +158,27 @@ def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
         message = f"{list_names(names)} {says} {strange} where the others vote {_few(votes, usual)}: "
         message += f"{translation}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
+
+
+def are_rules(counts: JurorLabelCounts, items: int) -> bool:
+    """Whether jurors are rules: nearly all give one label only and abstain otherwise, and not all the same label.
+
+    Jurors with fewer than 5 votes show nothing. A rule set may hold a few jurors that give several labels.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> are_rules(np.array([[9, 0], [7, 0], [0, 8]]), 20), are_rules(np.array([[9, 1], [7, 2], [0, 8]]), 20)
+    (True, False)
+    """
+    n_votes = counts.sum(axis=1)
+    able = n_votes >= _FEWEST_OF_RULE
+    rules = able & ((counts > 0).sum(axis=1) == 1) & (n_votes < items)
+    number = int(rules.sum())
+    return number >= max(_FEWEST_RULES, _MOSTLY * int(able.sum())) and bool(counts[rules].any(axis=0).sum() > 1)
 
 
 def unlike_columns(examples: str, level: Level) -> Finding:
