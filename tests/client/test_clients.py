@@ -73,6 +73,15 @@ def test_what_may_succeed_later_is_tried_again(fault: Any) -> None:
     assert len(set(tried)) == 1
 
 
+def test_a_server_that_asks_for_more_time_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(calls, "_LONGEST_WAIT", 30.0)
+    monkeypatch.setattr("time.sleep", waited.append)
+    answers = iter([httpx.Response(503, headers={"Retry-After": "5"}), httpx.Response(200, json={"accepted": 3})])
+    assert _client(lambda request: next(answers)).post_votes("shop", VOTES) == 3
+    assert waited == [5.0]
+
+
 def test_a_refusal_is_told_at_once_in_the_servers_line() -> None:
     tried = []
 
