@@ -222,7 +222,7 @@ def test_a_juror_who_votes_late_is_not_silent_and_one_who_stopped_is_once_items_
     client: TestClient,
 ) -> None:
     client.put(SHOP, json={"window": 200})
-    rows = _rows(1200)
+    rows = _rows(1600)
     assert alarms_after(client, rows[:2400]) == []
     for juror in ("j0", "j1", "j2", "j3"):  # one after the other
         assert alarms_after(client, [row for row in rows[2400:3600] if row["juror"] == juror]) == []

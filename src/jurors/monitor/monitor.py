@@ -191,10 +191,9 @@ class Monitor:
         The false-alarm rate: the chance that any alarm is ever raised on a stream that does not change, however often
         you check. It holds if blocks of items are independent (see `block`).
     block
-        How many items (50), or how much of the votes' own time ("1d"), make a block that says nothing about the next.
-        1 for independent items. By default, the dependence of items is measured before an alarm is raised.
+        The items (50), or the votes' own time ("1d"), of a block that is independent of the next; "auto" measures it.
     expect
-        Changes that raise no alarm: "prevalence", "silence" (votes that stop, or come again).
+        Changes that raise no alarm: "prevalence", "silence".
     settle
         How many of the newest items drift detection leaves out, because some jurors vote late.
 
@@ -413,7 +412,7 @@ class Monitor:
         return self._drift
 
     def pending_alarms(self) -> list[StreamAlarm]:
-        """The alarms that somebody should look at: active, not acknowledged, and not snoozed."""
+        """The active alarms that are neither acknowledged nor snoozed."""
         drift = self._watching()
         return [alarm for alarm in drift.alarms if alarm.is_pending(drift.items, self._now())]
 
@@ -421,11 +420,11 @@ class Monitor:
         return None if self._ledger.latest == UNTIMED else self._ledger.latest
 
     def acknowledge(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Note that somebody takes care of an alarm, by its `id`; it stays active until the stream is back."""
+        """Note that somebody takes care of an alarm, by its `id`."""
         return self._watching().handle(alarm, "acknowledged", by=by, note=note)
 
     def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Put an alarm aside for so many items (500), or so much of the votes' own time ("2h")."""
+        """Put an alarm aside for so many items (500), or so much time of the votes ("2h")."""
         drift, span = self._watching(), check_block(until)
         if span.by_time and self._now() is None:
             raise VotesError("votes without times cannot be snoozed by time; give a number of items")
@@ -434,18 +433,18 @@ class Monitor:
         return drift.handle(alarm, "snoozed", by=by, note=note, **ends)
 
     def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
-        """Take a change for the new normal: its alarm is cleared, and the stream is compared with itself from here."""
+        """Take a change for the new normal: clear its alarm, and start again from here."""
         return self._watching().accept(alarm, by=by, note=note)
 
     def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
-        """Watch a juror no longer: it raises no alarms, and majorities are formed without it.
+        """Watch a juror no longer, and form majorities without it.
 
         `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
         """
         self._watching().retire(juror, replaced_by)
 
     def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
-        """The grades of the items since the change that an alarm is about."""
+        """The grades since the change that an alarm is about."""
         drift = self._watching()
         found = next((each for each in drift.alarms if each.id == alarm), None)
         if found is None:

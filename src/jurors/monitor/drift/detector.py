@@ -1,7 +1,7 @@
 """`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent blocks of items.
 
 Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
-alpha is divided are in `monitor.drift.evidence`; `docs/guides/monitoring.md` has the proof.
+alpha is divided, with proofs, are in `monitor.drift.evidence` and `monitor.drift.blocks`.
 """
 
 from __future__ import annotations

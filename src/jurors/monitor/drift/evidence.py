@@ -26,13 +26,17 @@ start from a·p (before) and from b·p (after) are bets against p:
 
     M(p) = DM(n; a·p) DM(m; b·p) / ∏ p_c^(n_c + m_c),   DM(n; α) = Γ(|α|)/Γ(|α|+|n|) ∏ Γ(α_c+n_c)/Γ(α_c),
 
-so M(p) has mean 1 at every stopping time, and E = inf_p M(p) has mean at most 1 whichever p is true: an e-process.
+For the true p the numerator is a probability of sequences, so M(p) is a ratio of two likelihoods: a martingale that
+starts at 1. By optional stopping it has mean 1 at every stopping time, and E = inf_p M(p) has mean at most 1 whichever
+p is true: an e-process. So are its mean over several b, its weighted sum over borders, with weights of sum at most 1,
+and its product over independent strata. By Ville's inequality, P(E ≥ 1/α at any time) ≤ α.
+
 An urn around p itself pays ½ ln(1 + n/a) for learning what was before; Krichevsky and Trofimov's over the greatest
 likelihood (universal inference) pays ½ ln n, two to four nats more on streams of thousands.
 
 In each p_c, ln M is convex and falls (each draw adds ln(a·p + i) - ln p), so from any point p its tangents bound the
 least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is what is returned: it needs no solver to be
-valid, and a few steps of p_c ∝ -p_c g'_c make it sharp. `docs/guides/monitoring.md` has the proof.
+valid, and a few steps of p_c ∝ -p_c g'_c make it sharp.
 
 **Blocks.** Where items depend on each other, several count as one (`monitor.drift.blocks`).
 
