@@ -284,7 +284,7 @@ class CountedVotes:
         return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
     def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
-        """Align gold items. A note names labels that no juror gives; an error, those that differ in case or blanks only.
+        """Align gold items. A note names labels that no juror gives; an error, those that differ in case or blanks.
 
         Returns
         -------
