@@ -97,19 +97,19 @@ def band_loss(outcomes: Outcomes) -> float:
     return float(losses[best, np.arange(losses.shape[1])].mean())
 
 
-def score_row(name: str, outcomes: Outcomes) -> tuple[Any, ...]:
-    """Scores at 90%."""
+def score_cells(outcomes: Outcomes) -> tuple[str, ...]:
+    """Scores at 90%: inside, width, interval score, that of a constant band, and the error."""
     return (
-        name, len(outcomes.by_family(("score", 0.9))), outcomes.inside(("score", 0.9)),
-        f"{outcomes.mean(('score', 0.9, 'width')):.2f}", f"{outcomes.mean(('score', 0.9, 'loss')):.3f}",
-        f"{band_loss(outcomes):.3f}", f"{outcomes.mean(('score', 'rmse')):.3f}",
+        outcomes.inside(("score", 0.9)), f"{outcomes.mean(('score', 0.9, 'width')):.2f}",
+        f"{outcomes.mean(('score', 0.9, 'loss')):.3f}", f"{band_loss(outcomes):.3f}",
+        f"{outcomes.mean(('score', 'rmse')):.3f}",
     )  # fmt: skip
 
 
-def share_row(name: str, outcomes: Outcomes) -> tuple[Any, ...]:
-    """Prevalences and wrong labels at 90%."""
+def share_cells(outcomes: Outcomes) -> tuple[str, ...]:
+    """Prevalences and wrong labels inside 90%, and how many more labels are expected to be wrong than are."""
     inside = (percent(outcomes.mean((statistic, 0.9)), 0) for statistic in STATISTICS[2:])
-    return name, *inside, f"{outcomes.mean('excess'):+.3f}"
+    return *inside, f"{outcomes.mean('excess'):+.3f}"
 
 
 def measure_scores(bench: Bench) -> Part:
@@ -119,18 +119,22 @@ def measure_scores(bench: Bench) -> Part:
     later = outcomes_of(
         Bench(bench.sets, bench.panels, known=lambda name: name in FIRST), [s for s in every if s.name not in FIRST]
     )
-    heads = ("jurors", "families", "scores inside 90%", "width", "interval score", "constant band", "RMSE")
-    shares = ("jurors", "prevalences inside 90%", "wrong labels inside 90%", "wrong labels, expected − actual")
-    for name, outcomes in (("panels", real), ("later", later)):
-        rows = [(title_of(size), outcomes.of_size(size)) for size in (*SIZES, 0)]
-        yield name, table(heads, [score_row(*row) for row in rows])
-        yield f"{name}-shares", table(shares, [share_row(*row) for row in rows])
-    by_kind = [
-        (f"{kind}, {title_of(size)}", real.where(lambda s, k=kind, n=size: (s.kind, s.size) == (k, n)))
-        for kind in ("LLMs", "people", "programs")
-        for size in (3, 0)
-    ]
-    yield "kinds", table(heads, [score_row(*row) for row in by_kind])
+    sizes = [(title_of(size), real.of_size(size), later.of_size(size)) for size in (*SIZES, 0)]
+    cells = [(name, score_cells(one), score_cells(two)) for name, one, two in sizes]
+    heads = ("jurors", "all panels", "width", "interval score", "constant band", "later panels", "width")
+    yield "scores", table(heads, [(name, one[0], *one[1:4], *two[:2]) for name, one, two in cells])
+    heads = ("jurors, later panels", "inside", "width", "interval score", "constant band", "RMSE", "RMSE, all panels")
+    yield "", table(heads, [(name, *two, one[4]) for name, one, two in cells])
+    shares = ("jurors", "prevalences", "wrong labels", "expected − actual", "later prevalences", "wrong labels")
+    yield (
+        "shares",
+        table((*shares, "expected − actual"), [(name, *share_cells(a), *share_cells(b)) for name, a, b in sizes]),
+    )
+    kinds = []
+    for kind in ("LLMs", "people", "programs"):
+        of_kind = Outcomes([row for row in real.rows if row[0].kind == kind])
+        kinds.append((kind, *score_cells(of_kind.of_size(3))[:3:2], *score_cells(of_kind.of_size(0))[:3:2]))
+    yield "kinds", table(("jurors", "3 jurors", "interval score", "whole panel", "interval score"), kinds)
     for size in (3, 0):
         of_size = real.of_size(size)
         for name in STATISTICS[:3]:
@@ -152,7 +156,7 @@ def measure_levels(bench: Bench, real: Outcomes) -> Part:
             rows.append(
                 (f"{NAMES[name]} inside {percent(level, 0)}", *(x for a, b in cells for x in (percent(a), f"{b:.2f}")))
             )
-    yield "levels", table(("", "independent", "width", "calibrated", "width"), rows)
+    yield "", table(("", "independent", "width", "calibrated", "width"), rows)
     both = {"independent": independent, "calibrated": real}
     rows = [
         (name, f"{one.mean(('score', 'rmse')):.4f}", f"{one.mean('log_loss'):.4f}", f"{one.mean('missed'):.4f}")
@@ -170,7 +174,7 @@ def measure_labels(bench: Bench) -> Part:
         for name, scores in zip(rights, (said, vote_set.dawid_skene[vote_set.at], jury.posterior), strict=True):
             rights[name].add(vote_set, {"right": _share_right(scores, key)})
     rows = [(name, percent(one.mean("right"), 2)) for name, one in rights.items()]
-    yield "labels", table(("labels by", "labels right"), rows)
+    yield "", table(("labels by", "labels right"), rows)
 
 
 def _share_right(scores: Floats, key: Floats) -> float:
@@ -207,8 +211,8 @@ def drawn_gold(vote_set: VoteSet, size: int) -> Iterator[Floats]:
 
 def measure_gold(bench: Bench) -> Part:
     """What gold items are worth, drawn at random and chosen by the votes."""
-    rows, chosen = [], []
-    for jurors_, sets in ((0, bench.sets), (3, [panel for panel in bench.panels if panel.size == 3])):
+    rows, more = [], []
+    for width, sets in ((3, [panel for panel in bench.panels if panel.size == 3]), (0, bench.sets)):
         for size in GOLD:
             outcomes, doubtful = Outcomes(), Outcomes()
             for vote_set in sets:
@@ -217,20 +221,27 @@ def measure_gold(bench: Bench) -> Part:
                 if 1.5 * size <= vote_set.counts.sum():
                     unsure = doubtful_gold(vote_set, size, np.random.default_rng(size))
                     doubtful.add(vote_set, with_gold(bench, vote_set, unsure))
-            inside, error = outcomes.inside(("score", 0.9)), outcomes.mean(("score", "rmse"))
-            rows.append(
+            cells = [(one.inside(("score", 0.9)), f"{one.mean(('score', 'rmse')):.3f}") for one in (outcomes, doubtful)]
+            rows.append((title_of(width), size, *cells[0], f"{outcomes.mean('alone'):.3f}", *cells[1]))
+            more.append(
                 (
-                    title_of(jurors_), size, inside, f"{outcomes.mean(('score', 0.9, 'width')):.2f}", f"{error:.3f}",
-                    f"{outcomes.mean('alone'):.3f}", percent(outcomes.mean(("wrong_labels", 0.9)), 0),
+                    title_of(width), size, f"{outcomes.mean(('score', 0.9, 'width')):.2f}",
+                    *(percent(outcomes.mean((name, 0.9)), 0) for name in STATISTICS[1:]),
                     percent(outcomes.mean("right")),
                 )
             )  # fmt: skip
-            more = doubtful.mean(("score", "rmse"))
-            chosen.append((title_of(jurors_), size, doubtful.inside(("score", 0.9)), f"{more:.3f}", f"{error:.3f}"))
-    heads = ("jurors", "gold items", "scores inside 90%", "width", "RMSE", "RMSE of gold alone", "wrong labels inside")
-    yield "gold", table((*heads, "other labels right"), rows)
-    heads = ("jurors", "gold items", "scores inside 90%", "RMSE", "RMSE with random gold")
-    yield "doubtful-gold", table(heads, chosen)
+    heads = (
+        "jurors",
+        "gold items",
+        "scores inside 90%",
+        "RMSE",
+        "RMSE of gold alone",
+        "inside, doubtful items",
+        "RMSE",
+    )
+    yield "gold", table(heads, rows)
+    inside = tuple(f"{NAMES[name]} inside 90%" for name in STATISTICS[1:])
+    yield "", table(("jurors", "gold items", "width of scores", *inside, "other labels right"), more)
     yield from measure_worst(bench)
 
 
@@ -238,14 +249,14 @@ def measure_worst(bench: Bench) -> Part:
     """Whether gold helps where the votes alone mislead most."""
     plain = outcomes_of(bench, bench.sets)
     rows = []
-    for name, share in plain.lowest(("score", 0.9), 5):
+    for name, share in plain.lowest(("score", 0.9), 3):
         vote_set = next(one for one in bench.sets if one.name == name)
         cells = []
         for size in GOLD:
             parts = [with_gold(bench, vote_set, gold)["score", 0.9] for gold in drawn_gold(vote_set, size)]
             cells.append(percent(float(np.mean(parts)), 0) if parts else "–")
         rows.append((name, percent(share, 0), *cells))
-    yield "worst", table(("panel", "no gold", *(f"{size} gold items" for size in GOLD)), rows)
+    yield "", table(("panel", "no gold", *(f"{size} gold items" for size in GOLD)), rows)
 
 
 def measure_contradictions(bench: Bench) -> Part:
@@ -263,20 +274,20 @@ def measure_contradictions(bench: Bench) -> Part:
             raised.setdefault((is_beyond, size), []).extend(float(bool(alarms)) for _, alarms in tests)
     rows_ = [(size, *(percent(float(np.mean(raised[k, size] or [np.nan]))) for k in (True, False))) for size in GOLD]
     heads = ("gold items", f"more wrong than allowed ({', '.join(beyond)})", "others")
-    yield "contradictions", table(heads, rows_)
+    yield "", table(heads, rows_)
 
 
 # -- simulated panels -------------------------------------------------------------------------------------------------
 
 
-def shared_coin(rng: np.random.Generator, width: int, share: float) -> tuple[Floats, Floats]:
+def shared_coin(rng: np.random.Generator, width: int, share: float) -> tuple[Any, Any]:
     """Judges who are right in 60% of cases, but on a share of their votes follow one coin per item."""
     truth, coin = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
     own = np.where(rng.random((500, width)) < 0.6, truth[:, None], 1 - truth[:, None])
     return truth, np.where(rng.random((500, width)) < share, coin[:, None], own)
 
 
-def default_in_doubt(rng: np.random.Generator, width: int, share: float) -> tuple[Floats, Floats]:
+def default_in_doubt(rng: np.random.Generator, width: int, share: float) -> tuple[Any, Any]:
     """Judges who are right in 90% of cases, but on a share of the items give one label in 90% of cases."""
     truth, hard = rng.integers(0, 2, 500), rng.random(500) < share
     easy = np.where(rng.random((500, width)) < 0.9, truth[:, None], 1 - truth[:, None])
@@ -285,21 +296,22 @@ def default_in_doubt(rng: np.random.Generator, width: int, share: float) -> tupl
 
 def measure_chance(_: Bench) -> Part:
     """Simulated panels whose errors are shared in ways that votes cannot show."""
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for title, simulate, share in (
-        ("half of the votes follow a shared coin", shared_coin, 0.5),
-        ("70% of the votes follow a shared coin", shared_coin, 0.7),
-        ("a default answer on 30% of the items", default_in_doubt, 0.3),
-        ("a default answer on half of the items", default_in_doubt, 0.5),
-        ("a default answer on 70% of the items", default_in_doubt, 0.7),
+        ("half the votes follow a shared coin", shared_coin, 0.5),
+        ("70% of votes follow a shared coin", shared_coin, 0.7),
+        ("default answer on 30% of items", default_in_doubt, 0.3),
+        ("default answer on half the items", default_in_doubt, 0.5),
+        ("default answer on 70% of items", default_in_doubt, 0.7),
     ):
         rows += [(title, width, *_simulated(simulate, width, share)) for width in (3, 5, 10)]
-    heads = ("simulated panel", "jurors", "scores inside 90%", "width", "estimate − truth", "alarm or warning")
-    yield "chance", table((*heads, "inside with 20 gold items"), rows)
+    heads = ("simulated panel", "jurors", "inside 90%", "estimate − truth", "alarms", "inside with 20 gold items")
+    yield "chance", table(heads, [row for row in rows if row[0] in (rows[3][0], rows[9][0]) and row[1] > 3])
+    yield "", table(heads, rows)
 
 
 def _simulated(simulate: Callable[..., Any], width: int, share: float) -> Iterator[str]:
-    inside, wide, error, alarmed, after = [], [], [], [], []
+    inside, error, alarmed, after = [], [], [], []
     for run in range(20):
         truth, codes = simulate(np.random.default_rng([run, width]), width, share)
         votes = jurors.Votes.from_matrix(codes.astype(np.int64))
@@ -309,12 +321,10 @@ def _simulated(simulate: Callable[..., Any], width: int, share: float) -> Iterat
         for juror in votes.jurors:
             (low, high), at = graded.interval_of("score", juror), float(true[juror])
             inside.append(low <= at <= high)
-            wide.append(high - low)
             error.append(float(graded.score[juror]) - at)
             low, high = with_gold.interval_of("score", juror)
             after.append(low <= at <= high)
     yield percent(float(np.mean(inside)), 0)
-    yield f"{np.mean(wide):.2f}"
     yield f"{np.mean(error):+.2f}"
     yield percent(float(np.mean(alarmed)), 0)
     yield percent(float(np.mean(after)), 0)
@@ -365,6 +375,10 @@ PARTS: dict[str, Callable[[Bench], Part]] = {
 }  # fmt: skip
 
 
+def _filled(text: str, match: re.Match[str]) -> str:
+    return f"{match[1]}\n{text}\n\n"
+
+
 def main() -> None:
     """Print all tables, and write them where asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -384,7 +398,7 @@ def main() -> None:
             lines.append(f"## {name}\n\n{text}" if name else text)
             print(lines[-1], flush=True)
             marked = re.compile(rf"(<!-- measured {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
-            page = marked.sub(lambda match, text=text: f"{match[1]}\n{text}\n\n", page)
+            page = marked.sub(partial(_filled, text), page)
         print(f"({part}: {time.perf_counter() - clock:.0f} s)", file=sys.stderr)
     if options.write:
         PAGE.write_text(page, encoding="utf-8")

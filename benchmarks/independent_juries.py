@@ -30,8 +30,8 @@ def measure_independent(_: Any) -> Iterator[tuple[str, str]]:
     for errors in ("independent", "real"):
         rows = [(title, *_simulated_row(errors, *rest)) for title, *rest in JURIES]
         heads = tuple(f"{NAMES[name]} inside 80/90/95%" for name in STATISTICS)
-        name = "independent" if errors == "real" else ""
-        yield name, table(("jury", *heads, "width of scores at 90%", "RMSE of scores", "runs without"), rows)
+        yield "", f'Independent simulated juries, errors="{errors}":'
+        yield "", table(("jury", *heads, "width of scores at 90%", "RMSE of scores", "runs without"), rows)
 
 
 def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, *known: Any) -> tuple[Any, ...]:

@@ -132,7 +132,7 @@ def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> N
     assert (labelling.probability[:60] == 1).all()
     own = jurors.label(alone(table, "m"))
     assert labelling.probability[groups == "m"] == pytest.approx(own.probability)
-    with pytest.raises(VotesError, match="no label among the votes that is called 'a'. Did you mean 'A'"):
+    with pytest.raises(VotesError, match=r"no label among the votes that is called 'a'\. Did you mean 'A'"):
         grade_by(votes_of(table), "sex", gold={"f0": "a"})
 
 
@@ -141,7 +141,7 @@ def test_a_gold_label_that_no_juror_gave_is_a_label() -> None:
     rng = np.random.default_rng(5)
     votes = jurors.Votes.from_matrix(np.where(rng.random((200, 4)) < 0.8, truth[:, None], 1 - truth[:, None]))
     graded = jurors.grade(votes, gold={k: "rare" if k < 4 else int(truth[k]) for k in range(40)})
-    low, high = graded.interval["prevalence"]["rare"]
+    low, high = graded.interval_of("prevalence", "rare")
     assert 0.02 <= low < graded.prevalence["rare"] < high  # four of forty
     assert [alarm.labels for alarm in graded.alarms if alarm.reason == "rare_labels"] == [("rare",)]
 
