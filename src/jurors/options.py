@@ -501,7 +501,7 @@ class LimitOptions(TypedDict, total=False):
     ]
     max_regression: Annotated[
         float | None,
-        Option("Largest allowed drop of a system's rate below the baseline (with --system).", "X", within=(0, None)),
+        Option("Largest allowed drop of a system's rate below the baseline.", "X", within=(0, None)),
     ]
     allow_unknown: Annotated[bool, Option("Do not fail if a limit is undecided.")]
     max_correlation: Annotated[

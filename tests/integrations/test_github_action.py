@@ -51,6 +51,22 @@ def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, **inputs: str) -> tup
 
 
 @pytest.mark.slow
+def test_systems_are_gated_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("altair")
+    rows = []
+    for model, question in ((model, k) for model in ("new", "old") for k in range(60)):
+        good = (question % 5 > 0) == (model == "new")
+        votes = ("pass" if good != (question * 7 % 11 == judge) else "fail" for judge in range(4))
+        rows.append(",".join((f"q{question}", model, *votes)))
+    (tmp_path / "votes.csv").write_text("question,model,a,b,c,d\n" + "\n".join(rows) + "\n")
+    inputs = {"files": "votes.csv", "options": "--system model", "limits": "--min-difference old-new:0.02"}
+    status, summary, outputs = checked(tmp_path, monkeypatch, **inputs)
+    assert (status, "passed=false" in outputs) == (3, True)
+    assert "min-difference old - new" in summary
+    assert 'data-chart="systems"' in (tmp_path / "jurors-report.html").read_text()
+
+
+@pytest.mark.slow
 def test_the_check_writes_summary_annotations_outputs_and_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

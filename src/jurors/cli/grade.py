@@ -21,6 +21,7 @@ from jurors.cli.options import (
     limit_options,
     pairs_options,
     sides_options,
+    system_option,
     texts_options,
     votes_options,
 )
@@ -58,8 +59,7 @@ def grade(
 @votes_options
 @grading_options
 @limit_options
-@click.option("--system", metavar="COLUMN", help="Compare the systems that this column names, too.")
-@click.option("--good", metavar="LABEL", help="With --system, the label to count, such as pass.")
+@system_option
 @click.option("--junit", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as a JUnit report.")
 @click.option("--json", "document", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as JSON.")
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
@@ -139,8 +139,7 @@ def label(
 
 @click.command()
 @votes_options
-@click.option("--system", metavar="COLUMN", help="The column that names the system of each item; logs may name it.")
-@click.option("--good", metavar="LABEL", help="The label to count, such as pass.")
+@system_option
 @click.option("--covariate", multiple=True, metavar="COLUMN",
               help="Test whether judges favour answers by this column, such as length; repeatable.")  # fmt: skip
 @click.option("--adjust", metavar="COLUMN", help="Compare systems at an equal value of this column, such as length.")

@@ -281,6 +281,12 @@ def limit_options(command: Command) -> Command:
     return _with_options(command, LimitOptions, Limits, "limits")  # type: ignore[return-value]
 
 
+def stream_limit_options(command: Command) -> Command:
+    """The same without limits on systems, which a stream does not have."""
+    names = [name for name in column_names(LimitOptions) if name not in ("min_difference", "max_regression")]
+    return _with_options(command, LimitOptions, Limits, "limits", names)  # type: ignore[return-value]
+
+
 def _with_options(
     command: Callable[..., Any], options: type, values: type, argument: str, names: Sequence[str] | None = None
 ) -> Callable[..., Any]:
@@ -351,6 +357,14 @@ def texts_options(command: Command) -> Command:
         "--items", metavar="ITEMS", type=INPUT_PATH, help="A table of items, or a log, that holds their texts."
     )
     return items(texts(command))
+
+
+def system_option(command: Command) -> Command:
+    """`--system COLUMN` and `--good LABEL`; the command gets both by their names."""
+    good = click.option("--good", metavar="LABEL", help="Of systems, the label to count, such as pass.")
+    return click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")(
+        good(command)
+    )
 
 
 def by_option(command: Command) -> Command:

@@ -20,6 +20,7 @@ from jurors.cli.options import (
     grading_options,
     key_options,
     sides_options,
+    system_option,
     texts_options,
     votes_options,
 )
@@ -46,8 +47,7 @@ class _RecordingCommand(click.Command):
 @sides_options
 @click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
-@click.option("--system", metavar="COLUMN", help="Compare the systems that this column names, too.")
-@click.option("--good", metavar="LABEL", help="With --system, the label to count, such as pass.")
+@system_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("--chart", metavar="KIND", help="Write one chart instead: accuracy, prevalence, agreement, …")
 @path_option("FILE", "The HTML page to write; with --chart .png, .svg, .html or .json.", required=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from jurors.cli.main import print_data, print_error, print_output
-from jurors.cli.options import Source, grading_options, limit_options, votes_options
+from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
 from jurors.cli.output import (
     ALARM_STATUS,
     INPUT_PATH,
@@ -217,7 +217,7 @@ def quarantine(store: str, project: str | None, replay: bool, drop: bool, output
 @click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Save the state here, and resume from it.")
 @click.option("--once", is_flag=True, help="Read what is there, then exit; for cron.")
 @grading_options
-@limit_options
+@stream_limit_options
 @click.option("--exec", "program", metavar="COMMAND",
               help="Run this command on each alarm, with JSON on standard input and without a shell.")  # fmt: skip
 @click.option(

@@ -142,7 +142,8 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
         For numbers: {"min_reliability": 0.3}.
         """
         given = limits or {}
-        check_known(given, [name for name in column_names(LimitOptions) if name not in ("baseline", "votes")])
+        others = ("baseline", "votes", "min_difference", "max_regression")  # need another file, or systems
+        check_known(given, [name for name in column_names(LimitOptions) if name not in others])
         _check_types(given, LimitOptions)
         return _shown(jurors.check(_grade(named, file, gold, options), **given), format)
 

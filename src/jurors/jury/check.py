@@ -135,8 +135,7 @@ def check(
     ignore_alarms
         Kinds of alarms to leave out.
     options
-        Limits: `min_score`, `min_accuracy`, `max_wrong` and the others; and options of `grade`. With `system`, also
-        `min_difference` ("B-A:0.02") and `max_regression` of the systems of a `baseline`.
+        Limits: `min_score`, `min_difference` ("B-A:0.02") and the others; and options of `grade`.
 
     Returns
     -------

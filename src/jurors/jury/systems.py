@@ -275,12 +275,12 @@ def systems(
         Votes as in `grade`: each item is one system's answer.
     by
         The system of each item: the column that names it, one system per row, or a mapping from item to system. Logs
-        of Inspect AI, promptfoo and MLflow name it, and so does a column `system`.
+        may name it.
     good
         The label to count, such as "pass". By default a label that means so; ordered levels need none.
     covariate
-        Columns of the answers, such as their length: test whether judges favour answers by them. In memory, a mapping
-        from a name to one value per row, or to a mapping from item to value.
+        Columns such as the length of answers: test whether judges favour answers by them. Else a mapping from names to
+        values per row.
     adjust
         A column of numbers: compare systems at its mean.
     gold
