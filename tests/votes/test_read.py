@@ -205,3 +205,25 @@ def test_a_count_of_thousands_of_digits_is_one_line() -> None:
     with pytest.raises(VotesError, match=r"row 1, column 'count': a count can be [\d,]+ at most; found '9{9}") as told:
         read_votes(io.StringIO(f"ann,bob,count\nyes,no,{'9' * 5_000}\nno,no,3\n"), layout="counts")
     assert len(str(told.value)) < 200
+
+
+def test_a_small_file_is_opened_twice_and_then_by_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    plain = Path.open
+
+    def counted(path: Path, *how: Any, **more: Any) -> Any:
+        opened.append(path)
+        return plain(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", counted)
+    (file := tmp_path / "votes.csv").write_text("item,ann,bob\r\n" + "".join(f"{k},yes,no\r\n" for k in range(20)))
+    opened.clear()
+    assert read_votes(file).n_votes == 40
+    assert opened.count(file) == 2  # is it a log of a tool, and what does the table hold?
+
+
+def test_a_number_of_thousands_of_digits_is_refused_in_one_line() -> None:
+    lines = [json.dumps({"item": k, "juror": j, "label": k % 2}) for k in range(9) for j in "abc"]
+    lines[4] = lines[4].replace('"label": ', '"label": ' + "9" * 4_400)
+    with pytest.raises(VotesError, match="column 'label' holds a number of thousands of digits"):
+        read_votes(io.StringIO("\n".join(lines)))

@@ -307,6 +307,11 @@ class SourceTable:
                 return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
             except RecursionError:
                 raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
+            except ValueError:  # Python reads no number of thousands of digits
+                raise VotesError(
+                    f"column {self.names[columns[0]]!r} holds a number of thousands of digits; write it as text, in "
+                    "quotation marks"
+                ) from None
         if kind == "text" and any(self.types[k] == "CSV" for k in columns):
             # apostrophes keep spreadsheets from computing cells
             quoted = any(value is not None and value[:1] == "'" for value in values)
