@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import special
 
 from jurors import _numeric as module
 from jurors import _numeric as threads
-from jurors._numeric import Codes, row_keys, single_threaded, stable_argsort, unique_rows
+from jurors._numeric import Codes, chi_square_tail, row_keys, single_threaded, stable_argsort, unique_rows
 
 
 @given(
@@ -149,3 +150,9 @@ def pages(*arguments: str) -> int:
 def test_freed_memory_is_fetched_once() -> None:
     fewest = min(pages("keep") for _ in range(3))  # where the heap happens to have no room, nothing can be retained
     assert fewest < 0.2 * pages()
+
+
+@given(st.floats(0.1, 2_000), st.floats(0.01, 20))
+def test_the_tail_of_chi_square_is_that_of_scipy(degrees: float, ratio: float) -> None:
+    expected = float(special.chdtrc(degrees, degrees * ratio))
+    assert chi_square_tail(degrees, degrees * ratio) == pytest.approx(expected, rel=1e-10, abs=1e-12)

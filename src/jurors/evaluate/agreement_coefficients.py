@@ -620,6 +620,12 @@ def pair_kappas(
     is_mean = level is not None and len(row) * width * size <= _PAIR_KAPPAS_MOST_WORK
     influence = np.zeros((len(weights), len(counts)))
     step, most_rows = max(_TABLE_CELLS // (width * size**2), 1), max(_BLOCK_CELLS // shape[1], 1)
+    if not is_dense and not is_mean and float(np.square(np.bincount(row), dtype=float).sum()) <= _TABLE_CELLS:
+        for pairs, tables in _shared_tables(one_hot, counts, first, second, size):
+            for k, close in enumerate(similar):
+                kappa[k, pairs], moved = _kappas(tables, close)
+                error[k, pairs] = standard_error((tables * moved**2).sum(axis=(1, 2)), tables.sum(axis=(1, 2)))
+        width = 0
     for start in range(0, width, step):  # some jurors at a time, and the pairs whose first juror is among them
         begin, end = np.searchsorted(first, (start, start + step))
         if begin == end:
@@ -653,6 +659,25 @@ def pair_kappas(
         )
         for k, kind in enumerate(weights)
     ]
+
+
+def _shared_tables(
+    one_hot: Any, counts: Floats, first: Integers, second: Integers, size: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Some pairs at a time, their items by the votes of the two; of a crowd in which most pairs share no item."""
+    weighted = one_hot.copy()
+    weighted.data = np.repeat(counts, np.diff(one_hot.indptr))
+    product = (weighted.T @ one_hot).tocsr()
+    product.sort_indices()
+    across = product.shape[1]
+    known = np.repeat(np.arange(product.shape[0]) * across, np.diff(product.indptr)) + product.indices
+    within = (np.arange(size)[:, None] * across + np.arange(size)).ravel()
+    step = max(_BLOCK_CELLS // size**2, 1)
+    for start in range(0, len(first), step):
+        pairs = slice(start, start + step)
+        cells = ((first[pairs] * across + second[pairs]) * size)[:, None] + within
+        place = np.minimum(np.searchsorted(known, cells), len(known) - 1)
+        yield pairs, np.where(known[place] == cells, product.data[place], 0.0).reshape(-1, size, size)
 
 
 def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:

@@ -76,16 +76,16 @@ def find_overlap(votes: Votes) -> Overlap:
     names = [votes.jurors[k] for k in voting.tolist()]
     if size < 2 or size > _MOST_PAIR_JURORS:
         return Overlap(pairs=comb(size, 2), trios=comb(size, 3))
-    shared = _shared_items(votes, voting)
-    upper = shared[np.triu_indices(size, 1)]
-    first, second = np.nonzero(shared)
+    first, second, shared = _shared_items(votes, voting)
+    apart = comb(size, 2) - len(shared)  # pairs that share nothing
+    middle = comb(size, 2) // 2 - apart
     group = are_connected(first, second, size)
     groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
         pairs=comb(size, 2),
-        pairs_sharing=int((upper > 0).sum()),
-        fewest=int(upper.min()),
-        median=int(np.sort(upper)[len(upper) // 2]),
+        pairs_sharing=len(shared),
+        fewest=0 if apart else int(shared.min()),
+        median=0 if middle < 0 else int(np.sort(shared)[middle]),
         trios=comb(size, 3),
         trios_sharing=_trios_sharing(votes, voting),
         loners=tuple(group[0] for group in groups if len(group) == 1),
@@ -93,24 +93,28 @@ def find_overlap(votes: Votes) -> Overlap:
     )
 
 
-def _shared_items(votes: Votes, voting: NDArray[Any]) -> NDArray[np.int64]:
-    """The items that each pair of these jurors voted on."""
+def _shared_items(votes: Votes, voting: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """The pairs of these jurors that voted on an item in common (two positions), and on how many."""
     if votes.rows * len(votes.jurors) <= _MOST_DENSE_CELLS:
         voted = (votes.codes[:, voting] >= 0).astype(np.int64)
-        return np.asarray((voted * votes.weights[:, None]).T @ voted)
+        table = np.triu((voted * votes.weights[:, None]).T @ voted, 1)
+        first, second = np.nonzero(table)
+        return first, second, table[first, second]
     from scipy import sparse
 
     row, col, _ = votes.triples()
     shape = votes.rows, len(votes.jurors)
     voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, voting]
     weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, voting]
-    return np.asarray((weighted.T @ voted).toarray())
+    product = sparse.triu(weighted.T @ voted, 1, format="coo")
+    sharing = product.data > 0
+    return product.row[sharing], product.col[sharing], product.data[sharing]
 
 
 def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:
     """How many trios have an item that all three voted on, by the distinct patterns of who voted."""
     size = len(voting)
-    if votes.rows * len(votes.jurors) > _MOST_TRIO_CELLS:
+    if votes.rows * len(votes.jurors) > _MOST_TRIO_CELLS or size**3 / 6 > _MOST_TRIO_WORK:
         return None
     voted = (votes.codes[:, voting] >= 0)[votes.weights > 0]
     patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)

@@ -79,11 +79,12 @@ def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
     cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else python_value(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
-        inside = next(iter(nested[0]), None) if isinstance(nested[0], dict) else 0
+        first = min(nested, key=str)  # engines give distinct cells in any order
+        inside = next(iter(first), None) if isinstance(first, dict) else 0
         word = bare_word(column)
         flag = "--item" if word in ITEM_WORDS else "--juror" if word in JUROR_WORDS else "--label"
         way = f"; name what of it is meant, such as {flag} {shlex.quote(f'{column}.{inside}')}" if column else ""
-        raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value{way}")
+        raise VotesError(f"column {column!r} holds {str(first)[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):
         cells = [int(v) if isinstance(v, float) else v for v in cells]
@@ -236,9 +237,9 @@ def wide_votes(
     Votes
         On the scale that they show, or that the caller names.
     """
-    for code, value in enumerate(values):  # refused with the name of the column that holds a list or a record
-        if isinstance(value, _NESTED):
-            clean_cells([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
+    if nested := [code for code, value in enumerate(values) if isinstance(value, _NESTED)]:
+        column = int(np.argmax(np.isin(grid, nested).any(axis=0)))  # the first that holds a list or a record
+        clean_cells([values[code] for code in nested if (grid[:, column] == code).any()], column=jurors[column])
     flat, weights = grid.ravel(), None if counts is None else np.repeat(counts, len(jurors))
 
     def times() -> list[int]:
