@@ -701,8 +701,9 @@ def card_columns(e: Evaluation) -> Columns:
     names += ["mean_error", "bias", "weighted_kappa"] * (e.ordered is not None)
     names += ["self_agreement", "self_agreement_low", "self_agreement_high"] * (e.repeats is not None)
     rows: list[tuple[Any, ...]] = []
+    ids = _juror_ids(e)
     for j in e.jurors if e.has_grades else ():
-        row: list[Any] = [j, e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
+        row: list[Any] = [ids[j], e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
         for a in labels:
             row += [e.accuracy[j].get(a), *e.interval_of("accuracy", j, a)]
         if e.abstentions is not None:
@@ -713,6 +714,36 @@ def card_columns(e: Evaluation) -> Columns:
         if e.repeats is not None:
             row += [e.repeats.agreement.get(j), *e.repeats.interval.get(j, (None, None))]
         rows.append(tuple(row))
+    return columns_of(names, rows)
+
+
+def _juror_ids(e: Evaluation | KeyedEvaluation) -> dict[str, Any]:
+    """Each juror as the source names it, so that frames join: a whole number, or its name."""
+    is_numbered = e.sketch is not None and e.sketch.tuples.jurors_are_numbered
+    return {j: int(j) if is_numbered and j.isdecimal() else j for j in e.jurors}
+
+
+def keyed_columns(keyed: KeyedEvaluation) -> Columns:
+    """One row per juror: score by the key, its interval, votes, accuracy by label, and for levels how far off.
+
+    Returns
+    -------
+    Columns
+    """
+    solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
+    names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
+    names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
+    rows = [
+        (
+            ids[j],
+            solution.score[j],
+            *(keyed.interval["score"][j] or (None, None)),
+            keyed.votes[j],
+            *(solution.accuracy[j][a] for a in labels),
+            *(() if keyed.ordered is None else keyed.ordered.row(j)),
+        )
+        for j in keyed.jurors
+    ]
     return columns_of(names, rows)
 
 

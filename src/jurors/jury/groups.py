@@ -437,7 +437,7 @@ def _number_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
 
 
 def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
-    votes, truth = as_key(key).align(votes)
+    votes, truth = as_key(key, votes).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
 
@@ -451,7 +451,7 @@ def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
 
 
 def _number_scorer(votes: Votes, key: Any) -> GroupGrader:
-    truth = as_key(key).read_as(votes).by_row(votes)
+    truth = as_key(key, votes).read_as(votes).by_row(votes)
     if all(value is None for value in truth):
         raise SketchError("no item has a true value")
 
@@ -476,7 +476,7 @@ def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
     """The gold label of each row, -1 where none is known; None without gold."""
     if grading.get("gold") is None:
         return None
-    aligned, known = as_key(grading["gold"]).align(votes)
+    aligned, known = as_key(grading["gold"], votes).align(votes)
     for name in aligned.labels:
         if name not in votes.labels:
             match_name(name, votes.labels, "label among the votes that is called")

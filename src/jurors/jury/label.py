@@ -32,7 +32,6 @@ from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.item_texts import ItemTexts
-from jurors.votes.layout import item_parts
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "
@@ -106,7 +105,7 @@ class Labelling(Drawable):
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> texts of the items that are listed
     expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
-    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
 
     _is_bare = True
     _kind = "label"
@@ -190,7 +189,7 @@ class Labelling(Drawable):
 
     def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         """The columns without the votes and texts of the items."""
-        named = {"item": self.items} if self.parts is None else self.parts
+        named = {"item": self.items, **(self.parts or {})}
         columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
         columns |= {"label": self.label[at], "probability": self.probability[at]}
         if self.levels is not None:
@@ -205,6 +204,8 @@ class Labelling(Drawable):
 
     def _blocks(self) -> tuple[Table]:
         columns = self._label_columns(self._listed())
+        if self.parts is not None and "item" not in self.parts:
+            del columns["item"]
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
@@ -275,14 +276,11 @@ def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, 
     return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
 
 
-def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
-    """The labels with the columns that name an item together, as the table has them, instead of one joined name."""
-    columns = item_parts((), item)
-    if len(columns) < 2 or set(columns) & set(_RESERVED):
-        return labelling
-    names = [re.split(r"(?<!\\)\|", str(name)) for name in labelling.items.tolist()]
-    if any(len(name) != len(columns) for name in names):  # another reading: a column that is called so
-        return labelling
+def _item_parts(items: NDArray[Any], columns: tuple[str, ...], source: Any) -> dict[str, NDArray[Any]] | None:
+    """The cells of the columns that name the items together, as the table has them; None where one column does."""
+    if not columns or set(columns) & set(_RESERVED[1:]):
+        return None
+    names = [re.findall(r"((?:[^\\|]|\\.)*)(?:\||$)", str(name))[: len(columns)] for name in items.tolist()]
     parts: dict[str, NDArray[Any]] = {}
     for column, cells in zip(columns, zip(*names, strict=True), strict=True):
         texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
@@ -291,9 +289,8 @@ def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
             own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}
         elif all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
             own = {text: int(text) for text in texts}
-        values = [own.get(text, text) for text in texts]
-        parts[column] = _label_array(tuple(values))
-    return replace(labelling, parts=parts)
+        parts[column] = _label_array(tuple(own.get(text, text) for text in texts))
+    return parts
 
 
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
@@ -336,7 +333,9 @@ def label(
         return cast("Labelling", kind_of(source).label(source, **kind_of(source).applicable(grading)))
     accepted, known = read_input(source, **reading), None
     if (kind := kind_of(accepted)) is not LABELS:
-        return cast("Labelling", kind.label(accepted, **kind.applicable(grading)))
+        valued = kind.label(accepted, **kind.applicable(grading))
+        parts = _item_parts(valued.items, getattr(accepted, "item_columns", ()), source)
+        return cast("Labelling", replace(valued, parts=parts) if parts else valued)
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
@@ -360,8 +359,8 @@ def label(
     later = partial(_label_alarms, evaluation, partition)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
-    if reading.get("item") is not None:
-        labelled = _with_parts(labelled, source, reading["item"])
+    if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
+        labelled = replace(labelled, parts=parts)
     if known is None:
         return labelled
     is_gold = known >= 0  # these have their true label, with certainty

@@ -215,7 +215,7 @@ def systems(
         found = f"only {names[0]!r}" if len(names) else "none"
         raise OptionError(f"by= must name at least two systems; the votes have {found}", name="by")
     _label_values(votes, good)  # raises before the work
-    evaluation, counted, known = grade_rows(votes, level=level, gold=None if gold is None else as_key(gold))
+    evaluation, counted, known = grade_rows(votes, level=level, gold=None if gold is None else as_key(gold, votes))
     values, good = _label_values(counted.votes, good)
     return _compare(evaluation, counted, known, groups, [str(name) for name in names], values, good, level)
 

@@ -17,7 +17,7 @@ intervals of items' values are calibrated in this way; `independent` has what th
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -576,13 +576,14 @@ class ItemValues(Result):
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
     alarms: tuple[Alarm, ...] = ()
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
 
     _is_bare, _kind = True, "label"
 
     def _columns(self) -> Columns:
         model = {"independent_low": self.independent.low, "independent_high": self.independent.high}
         ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {"item": self.items, **ends, **model, "numbers": self.numbers}
+        return {"item": self.items, **(self.parts or {}), **ends, **model, "numbers": self.numbers}
 
     def _document(self) -> dict[str, Any]:
         alarms = [alarm.to_dict() for alarm in self.alarms]
