@@ -296,7 +296,7 @@ def card_names(e: Evaluation) -> dict[str, str]:
     -------
     dict
     """
-    return _fitting_names(e.jurors, *_card_columns(e, e.jurors))
+    return _fitting_names(e.jurors, *card_cells(e, e.jurors))
 
 
 def next_steps(e: Evaluation) -> list[str]:
@@ -355,18 +355,28 @@ def juror_table(e: Evaluation, jurors: Sequence[str]) -> Table:
     Table
     """
     names = card_names(e)
-    return _fitting_table({j: names[j] for j in jurors}, *_card_columns(e, jurors))
+    return _fitting_table({j: names[j] for j in jurors}, *card_cells(e, jurors))
 
 
 _Column: TypeAlias = tuple[str, list[str]]  # its name and cells
 
 
-def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that every card has, and those by label."""
-    digits = _decimals(e)
-    ends = {j: e.interval_of("score", j) for j in jurors}
-    columns = [*_level_columns(e, jurors), *_score_columns(e.score, ends, e.level, e.votes, jurors, digits)]
-    return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
+def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that every card has, and those by label, each as its name and its cells.
+
+    Returns
+    -------
+    (list, list)
+    """
+    own: Any = e
+    if hasattr(e, "calibrated"):
+        graded, digits, level = own, _decimals(own), own.level
+        ends = {j: own.interval_of("score", j) for j in jurors}
+    else:  # by a key
+        graded, digits, level = own.solution.to_float(), 1, 0.95
+        ends = {j: own.interval["score"][j] or (float("nan"),) * 2 for j in jurors}
+    columns = [*_level_columns(e, jurors), *_score_columns(graded.score, ends, level, e.votes, jurors, digits)]
+    return columns, [] if getattr(e, "exam", False) else _label_columns(e.labels, graded.accuracy, jurors, digits)
 
 
 def _score_columns(
@@ -750,8 +760,13 @@ def keyed_columns(keyed: KeyedEvaluation) -> Columns:
 # -- against an answer key --------------------------------------------------------------------------------------
 
 
-def _scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
-    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends."""
+def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
+    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends.
+
+    Returns
+    -------
+    list of str
+    """
     votes, interval = keyed.votes, keyed.interval["score"]
     known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
     enough = enough_votes(votes)
@@ -778,7 +793,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     list of blocks
     """
     floats, labels = keyed.solution.to_float(), keyed.labels
-    shown = _scored_jurors(keyed, options)
+    shown = scored_jurors(keyed, options)
     wrong, least = keyed.majority_errors / keyed.items, keyed.best_errors / keyed.items
     lines = [
         f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
@@ -786,9 +801,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     if len(labels) <= _MOST_PREVALENCES:
         shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
         lines.append(f"Prevalence: {', '.join(shares)}.")
-    ends = {j: keyed.interval["score"][j] or (float("nan"),) * 2 for j in shown}
-    columns = [*_level_columns(keyed, shown), *_score_columns(floats.score, ends, 0.95, keyed.votes, shown, 1)]
-    by_label = _label_columns(labels, floats.accuracy, shown, 1)
+    columns, by_label = card_cells(keyed, shown)
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
         Notes(lines, width=WIDTH),

@@ -20,6 +20,7 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.card import WIDTH
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition
@@ -27,7 +28,7 @@ from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradeOptions, Label, show_options, split_options
-from jurors.results import Columns, Drawable, Table, count_noun, row_documents
+from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
@@ -58,8 +59,8 @@ def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None,
     return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in columns}
 
 
-def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The votes on each item on one line: by juror, or counted where the jurors are many.
+def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> list[str]:
+    """The votes on each item on one line: by juror, or counted where the jurors are more than `named`.
 
     Returns
     -------
@@ -74,7 +75,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
     """
     rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
-    if len(votes) <= _MOST_NAMED:
+    if len(votes) <= named:
         return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
     counts = [Counter(vote for _, vote in row) for row in rows]
     return [", ".join(f"{times} {vote}" for vote, times in count.most_common()) for count in counts]
@@ -84,6 +85,13 @@ _LEVELS = ("median", "expected", "low", "high")
 _RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
+
+
+_MOST_LISTED = 50  # items in text that is not full
+
+
+def _table(columns: Columns) -> Table:
+    return replace(Table.of(columns), right=(list(columns).index("probability"),))
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -202,19 +210,26 @@ class Labelling(Drawable):
             columns["group"] = self.groups[at]
         return columns
 
-    def _blocks(self) -> tuple[Table]:
-        columns = self._label_columns(self._listed())
+    def _blocks(self, *, full: bool = True) -> list[Block]:
+        most = None if full else _MOST_LISTED
+        columns = self._label_columns(self._listed()[:most])
         if self.parts is not None and "item" not in self.parts:
             del columns["item"]
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         if self.votes:
-            columns["votes"] = short_vote(self.votes)
+            votes = {juror: column[:most] for juror, column in self.votes.items()}
+            columns["votes"] = short_vote(votes)
+            if not full and not self.texts and max(map(len, _table(columns).to_text().splitlines())) > WIDTH:
+                columns["votes"] = short_vote(votes, named=0)
         for name, texts in (self.texts or {}).items():
-            lines = [" ".join(text.split()) for text in texts]
+            lines = [" ".join(text.split()) for text in texts[:most]]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        return (replace(Table.of(columns), right=(list(columns).index("probability"),)),)
+        table = _table(columns) if full or self.texts else replace(_table(columns), width=WIDTH)
+        left = len(self._listed()) - len(table.rows)
+        more = f"{left:,} more items: -o labels.csv writes all, --full prints all, --review N the least certain."
+        return [table, Prose(more, width=WIDTH)] if left else [table]
 
     def __len__(self) -> int:
         return len(self.codes)
