@@ -41,7 +41,7 @@ def refusal(place: Any, tool: str | None = None) -> str:
     with pytest.raises(VotesError) as raised:
         read_votes(place, tool=tool)
     assert one_line(raised.value)
-    return str(raised.value)
+    return str(raised.value.args[0])
 
 
 def table(records: Records | Votes) -> dict[str, dict[Any, Any]]:

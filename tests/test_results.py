@@ -219,6 +219,7 @@ def test_a_document_says_its_schema_once_and_first(name: str) -> None:
         key, schema = next(iter(document.items()))
         assert (key, schema.split(".")[0], schema.rpartition("/")[2]) == ("schema", "jurors", str(made(name)._version))
         assert _schemas(document) == 1
+        assert "result" not in schema
     else:
         assert _schemas(document) == 0
 

@@ -18,8 +18,11 @@ from __future__ import annotations
 
 import copy
 import difflib
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack
 
 #: What an error is about in one word; that of its class where no finer distinction is worthwhile.
@@ -67,6 +70,90 @@ class ErrorDetails(TypedDict, total=False):
     reason: str  #: the code that a server gave
 
 
+# -- options in messages: arguments of Python, or flags of the command line -----------------------------------------
+
+SWITCHES: set[str] = set()  #: options that are on or off
+LISTS: set[str] = set()  #: options of several values, which a flag joins by commas
+OPTION_FLAGS: dict[str, str] = {}  #: argument -> its flag on the command line; `jurors.options` enters them
+_speaks_flags: ContextVar[bool] = ContextVar("speaks_flags", default=False)
+_NOT_A_VALUE = frozenset(
+    ["out", "to", "and", "or", "if", "for", "in", "is", "reads", "keeps", "with", "where", "takes", "so"]
+)
+
+
+@contextmanager
+def speaking_flags(is_command_line: bool = True) -> Iterator[None]:
+    """Let messages name options by their flags, as a user of the command line types them, and not by arguments."""
+    token = _speaks_flags.set(is_command_line)
+    try:
+        yield
+    finally:
+        _speaks_flags.reset(token)
+
+
+def spell_options(message: str) -> str:
+    """Write the options that a message names as arguments; on the command line, as flags.
+
+    A message may name an option in either way, or in both: `item= (--item COLUMN)`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import jurors.options
+    >>> message = "use scale='nominal' (--scale nominal), name it with item= (--item COLUMN), or leave trust= out"
+    >>> spell_options(message)
+    "use scale='nominal', name it with item=, or leave trust= out"
+    >>> spell_options("use --layout wide, or leave it out with --ignore COLUMN")
+    "use layout='wide', or leave it out with ignore="
+    >>> with speaking_flags():
+    ...     spell_options(message)
+    'use --scale nominal, name it with --item COLUMN, or leave --trust out'
+    """
+    return _as_flags(message) if _speaks_flags.get() else _as_arguments(message)
+
+
+def _as_flags(message: str) -> str:
+    def spell(match: re.Match[str]) -> str:
+        flag, following = OPTION_FLAGS.get(match[1]), match[2]
+        if flag is None:
+            return match[0]
+        return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
+
+    once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
+    once = re.sub(r"(and [a-z_]+=) \(--[^()]*\)", r"\1", once)  # of several, each is spelled by itself
+    return re.sub(r"(--[a-z-]+) '([\w.-]+)'", r"\1 \2", re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once))
+
+
+def _as_arguments(message: str) -> str:
+    names = {flag: name for name, flag in OPTION_FLAGS.items()}
+    flags = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)([ =]'[^']*'|[ =][\w.:,|][\w.:,|=-]*(?<![.,:]))?")
+
+    def spell(match: re.Match[str]) -> str:
+        flag, value = match[1], match[2] or ""
+        if flag not in names:
+            return match[0]
+        word = value.strip(" =")
+        if names[flag] in SWITCHES:
+            return f"{names[flag]}=True{value}"
+        if not word or word in _NOT_A_VALUE:
+            return f"{names[flag]}={value if word else ''}"
+        if re.fullmatch("[A-Z,=…]+", word):  # what stands for a value
+            return f"{names[flag]}="
+        return f"{names[flag]}={word.split(',') if names[flag] in LISTS else word.strip(chr(39))!r}"
+
+    def one(match: re.Match[str]) -> str:
+        """The argument with the value that its flag has in the parentheses, or as it is."""
+        argument, name, inside = match[1], match[2], match[3]
+        is_same = argument == f"{name}=" and re.match(rf"{OPTION_FLAGS.get(name)}\b(?!-)", inside)
+        return flags.sub(spell, inside) if is_same else argument
+
+    once = re.sub(r"(?<![\w=.-])(([a-z_]+)=(?:'[^']*')?) \((--[^()]*)\)", one, message)
+    return flags.sub(spell, once)
+
+
 class JurorsError(ValueError):
     """Any input `jurors` cannot work with. The message states the problem, its place, and what to do.
 
@@ -86,10 +173,13 @@ class JurorsError(ValueError):
         self.about: ErrorDetails = about
         self.fault = message
 
+    def __str__(self) -> str:
+        return spell_options(super().__str__())
+
     def in_file(self, name: str) -> Self:
         """The same error, as one line with the name of the file in front."""
         error = copy.copy(self)
-        error.fault = " ".join(str(self).split())
+        error.fault = " ".join(self.args[0].split())
         error.args = (f"{name}: {error.fault}",)
         error.about = {**self.about, "file": name}
         return error
@@ -97,7 +187,7 @@ class JurorsError(ValueError):
     def after(self, front: str) -> Self:
         """The same error with a text in front of its message."""
         error = copy.copy(self)
-        error.fault = f"{front}{self}"
+        error.fault = f"{front}{self.args[0]}"
         error.args = (error.fault,)
         return error
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
-from jurors.errors import OptionError, check_choice, match_name
+from jurors.errors import LISTS, OPTION_FLAGS, SWITCHES, OptionError, check_choice, match_name
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
@@ -673,6 +673,18 @@ def spell_option(options: type, values: type) -> list[OptionSpelling]:
             spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
     return spellings
 
+
+OPTION_FLAGS |= {name: f"--{name}" for name in ("by", "review", "text", "key", "system", "good", "covariate", "adjust")}
+for _options, _values in (
+    (PairOptions, PairReading),
+    (LimitOptions, Limits),
+    (GradingOptions, Grading),
+    (ReadingOptions, Reading),
+):
+    _spelled = spell_option(_options, _values)
+    OPTION_FLAGS |= {spelling.name: spelling.option.flag for spelling in _spelled}
+    SWITCHES |= {spelling.name for spelling in _spelled if spelling.kind is bool}
+    LISTS |= {spelling.name for spelling in _spelled if spelling.option.several == "commas"}
 
 # -- commands as lines to paste into a shell -----------------------------------------------------------------------
 

@@ -238,9 +238,14 @@ class Result(ABC):
     #: whether text and Markdown are a bare table, so that alarms and remarks have to go elsewhere (stderr)
     _is_bare: ClassVar[bool] = False
 
-    #: what the JSON document calls itself: the command that prints it
-    _kind: ClassVar[str] = "result"
+    #: what the JSON document calls itself: the command that prints it, or else the class
+    _kind: ClassVar[str] = ""
     _version: ClassVar[int] = DOCUMENT
+
+    def __init_subclass__(cls, **about: Any) -> None:
+        super().__init_subclass__(**about)
+        if not cls._kind and cls.__name__ != "Drawable":
+            cls._kind = re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     def _document(self) -> Any:
         """What JSON holds, before `json_ready`. By default the rows of `_columns`."""

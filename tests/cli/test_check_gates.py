@@ -110,7 +110,7 @@ def test_the_figures_are_in_the_log_even_where_the_result_goes_to_a_file(votes: 
 def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_path: Path) -> None:
     last = tmp_path / "last.json"
     run("grade", votes, "--format", "json", "-o", last)
-    paired = run("check", votes, "--baseline", votes, "--junit", tmp_path / "out.xml")
+    paired = run("check", votes, "--baseline", votes, "--junit", tmp_path / "out.xml", "--full")
     assert paired.exit_code == 0
     assert (
         "PASS      baseline ann: +0.0 points (95%: +0.0 to +0.0), limit no drop; 0 of 300 votes changed"
@@ -128,7 +128,20 @@ def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_pat
 def test_what_would_decide_a_score_is_said_where_it_was_worked_out(votes: Path) -> None:
     calibrated = jurors.grade(votes).calibrated
     assert calibrated is not None
-    near = run("check", votes, "--min-score", f"ann:{calibrated.score['ann']}").stdout
+    near = run("check", votes, "--min-score", f"ann:{calibrated.score['ann']}", "--full").stdout
     assert "100 gold labels would not decide it" in near
     low = calibrated.interval["score"]["ann"][0]
     assert "gold labels would decide it" in run("check", votes, "--min-score", f"ann:{low + 0.01}").stdout
+
+
+def test_text_fits_a_screen_unless_it_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    simulated = jurors.simulate(120, accuracy=0.8, jurors=[f"j{k}" for k in range(60)], labels=("no", "yes"), seed=3)
+    simulated.votes.to_frame().to_csv(path, index=False)
+    for command in (("check", "--min-score", "0.7"), ("label",), ("grade",)):
+        lines = run(command[0], path, *command[1:]).stdout.splitlines()
+        assert len(lines) <= 60
+        assert max(map(len, lines)) <= 80
+    assert len(run("check", path, "--min-score", "0.7", "--full").stdout.splitlines()) > 60
+    assert len(run("label", path, "-o", tmp_path / "labels.md").stdout) == 0
+    assert (tmp_path / "labels.md").read_text().count("\n") > 120

@@ -85,8 +85,10 @@ def test_grades_come_apart_by_group(grouped: Path) -> None:
     assert (found["by"], found["jurors"], found["labels"]) == ("sex", ["ann", "bob", "cy"], ["A", "B"])
     assert any(rule["label"]["f"] == "A" and rule["label"]["m"] == "B" for rule in found["rules"])
     text = run("grade", grouped, "--by", "sex", "--ignore", "truth").stdout
-    assert "decision tuples whose label depends on the group" in text
-    assert "ungraded_group: group 'x' cannot be graded, and is left out: grading needs" in text
+    assert "votes whose label depends on the group" in text
+    assert "! Group 'x' cannot be graded, and is left out: grading needs" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "ungraded_group: group 'x'" in run("grade", grouped, "--by", "sex", "--ignore", "truth", "--full").stdout
 
 
 @pytest.mark.slow
@@ -104,7 +106,7 @@ def test_the_groups_alarms_decide_the_exit_status(grouped: Path, tmp_path: Path)
     for command in ("grade", "label"):
         done = run(command, path, "--by", "sex", "--ignore", "truth", "--fail-on", "alarm")
         assert done.exit_code == 3
-        assert "group 'o':" in done.output
+        assert "roup 'o':" in done.output
     fine = tmp_path / "fine.csv"
     fine.write_text("\n".join(rows) + "\n")
     assert run("grade", fine, "--by", "sex", "--ignore", "truth", "--fail-on", "warning").exit_code == 0

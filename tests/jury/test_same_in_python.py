@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ def numbers() -> pd.DataFrame:
 
 def test_labels_of_items_that_two_columns_name_join_with_the_table(frame: pd.DataFrame, tmp_path: Path) -> None:
     labels = jurors.label(frame, item=["question", "model"]).to_frame()
-    assert list(labels.columns) == ["question", "model", "label", "probability"]
+    assert list(labels.columns) == ["item", "question", "model", "label", "probability"]
     assert pd.api.types.is_integer_dtype(labels["question"])
     joined = frame.merge(labels, on=["question", "model"], suffixes=("", "_best"))
     assert len(joined) == len(frame)
@@ -51,6 +52,16 @@ def test_labels_keep_the_ids_and_the_type_of_the_items(frame: pd.DataFrame) -> N
     assert labels["item"].tolist() == list(range(120))
     best = labels.set_index("item")["label"].rename("best")
     assert len(frame.set_index("item").join(best).dropna()) == len(frame)
+
+
+def test_jurors_keep_the_type_of_their_ids(frame: pd.DataFrame, tmp_path: Path) -> None:
+    numbered = frame.assign(juror=frame["juror"].map({"ann": 11, "bob": 7, "cy": 30, "dee": 4}))
+    numbered.to_csv(tmp_path / "votes.csv", index=False)
+    named: Any = {"item": ["question", "model"]}
+    for source, kind in ((numbered, "i"), (tmp_path / "votes.csv", "i"), (numbered.astype({"juror": str}), "U")):
+        scored = jurors.score(source, {(0, "x|1"): "pass", (1, "y"): "fail"}, **named)
+        for result in (jurors.grade(source, **named), scored):
+            assert np.array(result.to_frame()["juror"].tolist()).dtype.kind == kind
 
 
 def test_check_takes_a_frame_with_the_options_of_grade(frame: pd.DataFrame, numbers: pd.DataFrame) -> None:

@@ -146,7 +146,7 @@ def test_ratings_with_a_key_on_another_scale_learn_what_scores_them() -> None:
     ratings = (np.arange(40)[:, None] % 5 + np.arange(3) % 2).clip(0, 4) + 1
     key = (np.arange(40) % 5 / 4 + 0.01).tolist()
     votes = Votes.from_matrix(ratings, scale="ordinal")
-    with pytest.raises(VotesError, match="as numbers, --scale interval scores them by correlation"):
+    with pytest.raises(VotesError, match="as numbers, scale='interval' scores them by correlation"):
         jurors.score(votes, key)
     assert score_numbers(ratings, key).by_key.correlation[0] == pytest.approx(1)
 

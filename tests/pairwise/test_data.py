@@ -143,7 +143,7 @@ def test_flags_may_have_ties_and_gaps() -> None:
 )
 def test_0_and_1_that_may_mean_either_are_refused_with_the_option_that_works(column: str, words: str) -> None:
     text = _flagged(column, [words[won] for won in _WON])
-    with pytest.raises(VotesError, match=rf"--map {words[1]}=first,{words[0]}=second") as refused:
+    with pytest.raises(VotesError, match=rf"map='{words[1]}=first,{words[0]}=second'") as refused:
         _read(text)
     assert refused.value.code == "two_readings"
     data = read_pairs(io.StringIO(text), map={words[1]: "first", words[0]: "second"})
@@ -157,7 +157,7 @@ def test_0_and_1_that_may_mean_either_are_refused_with_the_option_that_works(col
 
 def test_any_answer_can_be_renamed_and_one_that_is_never_given_is_reported() -> None:
     text = _flagged("winner", ["ours" if won else "theirs" for won in _WON])
-    with pytest.raises(VotesError, match=r"--map \w+=first, second or tie"):
+    with pytest.raises(VotesError, match=r"map='\w+=first', second or tie"):
         _read(text)
     data = read_pairs(io.StringIO(text), map={"ours": "first", "theirs": "tie"})
     assert data.outcome.tolist() == _WON

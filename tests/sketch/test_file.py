@@ -206,7 +206,7 @@ def test_sparse_sketches_merge_too() -> None:
 def test_a_label_that_was_never_voted_in_one_shard_is_merged_only_on_request() -> None:
     left = Sketch.from_counts({"AB": 1}, jurors=("ann", "bob"))
     right = Sketch.from_counts({"CA": 2}, jurors=("bob", "ann"))
-    with pytest.raises(SketchError, match=r"only in the first: B; only in the second: C.*--union-labels"):
+    with pytest.raises(SketchError, match=r"only in the first: B; only in the second: C.*union_labels="):
         left + right
     merged = Sketch.merge([left, right], union_labels=True)
     assert merged.labels == ("A", "B", "C")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,21 @@ def test_a_model_that_votes_in_rows_is_still_the_juror() -> None:
     frame = pd.DataFrame(rows, columns=["question_id", "model", "label", "topic"])
     for votes in both(frame):
         assert (votes.jurors, votes.total) == (("x", "yy", "zzz"), 40)
+
+
+@pytest.mark.parametrize("kind", ["verdict", "score"])
+def test_a_key_and_labels_have_the_columns_that_name_the_item(kind: str, tmp_path: Path) -> None:
+    frame = table(kind)
+    named = ["question_id", "model"]
+    truth = frame[[*named, "judge_1"]].rename(columns={"judge_1": "label"})[::2]
+    frame.to_csv(tmp_path / "votes.csv", index=False)
+    truth.to_csv(tmp_path / "key.csv", index=False)
+    by_pair = dict(zip(truth[named].itertuples(index=False, name=None), truth["label"], strict=True))
+    for source in (frame, tmp_path / "votes.csv"):
+        for key in (truth, tmp_path / "key.csv", by_pair, truth.set_index(named)["label"]):
+            scored = jurors.score(source, key)
+            assert scored.items == 120
+            value = scored.to_frame().set_index("juror").loc["judge_1", "score" if kind == "verdict" else "correlation"]
+            assert value == pytest.approx(1)
+        labels = jurors.label(source).to_frame()
+        assert len(frame.merge(labels, on=named)) == len(frame)

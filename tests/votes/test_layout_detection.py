@@ -59,7 +59,7 @@ def test_texts_and_topics_are_left_out_and_told() -> None:
 
 def test_words_that_may_be_groups_are_refused_with_what_works() -> None:
     moods = ["glad", "sad"] * 20
-    with pytest.raises(VotesError, match=r"column 'mood' holds words .*--ignore mood.*--by mood.*--layout wide"):
+    with pytest.raises(VotesError, match=r"column 'mood' holds words .*ignore='mood'.*by='mood'.*layout='wide'"):
         jurors.read_votes(_table("id;mood;ann;bob;cy", moods))
     assert jurors.read_votes(_table("id;mood;ann;bob;cy", moods), ignore=["mood"]).jurors == ("ann", "bob", "cy")
     grouped = grade_by(_table("id;mood;ann;bob;cy", moods), "mood")

@@ -152,5 +152,5 @@ def test_levels_are_as_many_as_were_asked_for_however_near_numbers_are(start: st
 
 def test_a_number_of_thousands_of_digits_is_none_and_is_soon_told() -> None:
     assert numerals(["9" * 1_000_000 + "x", "1." * 500_000, "9" * 5_000, "9" * 900]).texts[:3] == (None, None, None)
-    with pytest.raises(VotesError, match="--threshold takes numbers"):
+    with pytest.raises(VotesError, match="threshold= takes numbers"):
         read_votes(io.StringIO(f"item,ann,bob\n1,{'9' * 5_000},2\n2,3,4\n"), threshold=3)

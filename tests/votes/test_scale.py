@@ -298,7 +298,7 @@ def test_a_sketch_file_of_labels_is_as_it_was() -> None:
 
 def test_sketches_of_two_scales_are_not_merged() -> None:
     sketch = _levels()
-    with pytest.raises(SketchError, match=r"different scales.*--scale ordinal"):
+    with pytest.raises(SketchError, match=r"different scales.*scale='ordinal'"):
         Sketch.merge([sketch, Sketch(replace(sketch.tuples, scale="nominal"))])
     turned = Sketch.from_votes(_read(WORDS, scale="ordinal", labels=["high", "mid", "low"]))
     with pytest.raises(SketchError, match="differ in order"):

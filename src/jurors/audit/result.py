@@ -413,6 +413,8 @@ _WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence
 class Audit(Result):
     """What a person's labels prove, beside the calibrated grades with these labels as gold."""
 
+    _kind = "audit"
+
     labelled: int  #: how many items a person labelled
     drawn: int  #: how many were drawn
     items: int  #: of how many

@@ -63,7 +63,7 @@ def grade(
 @click.option("--junit", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as a JUnit report.")
 @click.option("--json", "document", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as JSON.")
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
-@output_options("text", "json", "md", fail_on="alarm")
+@output_options("text", "json", "md", fail_on="alarm", full=True)
 def check(
     source: Source, grading: dict[str, Any], limits: dict[str, Any], system: str | None, good: str | None,
     junit: str | None, document: str | None, card: bool, output: Output,
@@ -107,7 +107,7 @@ def check(
               help="List only the N items whose label is least likely to be right.")  # fmt: skip
 @by_option
 @texts_options
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", full=True)
 def label(
     source: Source, grading: dict[str, Any], review: int | None, by: str | None, items: str | None,
     text: tuple[str, ...], output: Output,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import signal
 import sys
 import threading
@@ -21,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from jurors._files import ENDING, encoded
-from jurors.errors import JurorsError, closest_name
+from jurors.errors import JurorsError, closest_name, speaking_flags
 from jurors.results import escape_text, without_secrets
 from jurors.versions import VERSION
 
@@ -256,12 +255,12 @@ class LazyGroup(click.Group):
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""
-        with _errors_as_one_line():
+        with speaking_flags(), _errors_as_one_line():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _errors_as_one_line():
+        with speaking_flags(), _errors_as_one_line():
             return super().invoke(ctx)
 
 
@@ -281,7 +280,7 @@ def _errors_as_one_line() -> Iterator[None]:
         if _stopped_by != signal.SIGINT or (isinstance(error, RuntimeError) and is_interrupt(error)):
             _end(stopped_status(), "Aborted!")
         if isinstance(error, JurorsError):
-            _end(2, f"jurors: {as_flags(' '.join(without_secrets(str(error)).split()))}")
+            _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
         if isinstance(error, MemoryError):
             _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
         if isinstance(error, click.exceptions.NoArgsIsHelpError):  # its message is the help
@@ -297,43 +296,6 @@ def _errors_as_one_line() -> Iterator[None]:
             reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
             _end(2, f"jurors: cannot write the output: {reason or error}")
         raise
-
-
-def as_flags(message: str) -> str:
-    """Write the arguments that a message names as flags of the command line.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> as_flags("min_score=80: a limit is a share; leave trust= out")
-    '--min-score 80: a limit is a share; leave --trust out'
-    >>> as_flags("use scale='nominal' (--scale nominal), or name it with item= (--item COLUMN)")
-    'use --scale nominal, or name it with --item COLUMN'
-    """
-    from jurors.options import GradingOptions, LimitOptions, PairOptions, ReadingOptions, column_names
-
-    groups = (ReadingOptions, GradingOptions, LimitOptions, PairOptions)
-    known = {name for options in groups for name in column_names(options)} | {
-        "by",
-        "review",
-        "system",
-        "good",
-        "covariate",
-        "adjust",
-    }
-
-    def spell(match: re.Match[str]) -> str:
-        name, following = match[1], match[2]
-        if name not in known:
-            return match[0]
-        flag = "--from" if name == "tool" else f"--{name.replace('_', '-')}"
-        return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
-
-    once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
-    return re.sub(r"(--[a-z-]+) '([\w.-]+)'", r"\1 \2", re.sub(r"(?<![\w=.-])([a-z_]+)=(.?)", spell, once))
 
 
 def _end(status: int, line: str = "") -> NoReturn:

@@ -71,7 +71,8 @@ class Source:
             return self.read(bar), None
         if is_there(key.path):
             missing = (*self.options["missing"], *self.options["abstain"])
-            return self.read(bar), read_key(key.path, item=key.item, label=key.label, missing=missing)
+            votes = self.read(bar)
+            return votes, read_key(key.path, item=key.item, label=key.label, missing=missing, votes=votes)
         try:
             votes, truth = self._read(read_votes_with_key, bar, key.path)
         except VotesError as error:

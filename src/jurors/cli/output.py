@@ -297,7 +297,7 @@ def fail_on_option(default: str | None = None) -> Callable[[Command], Command]:
 
 
 def output_options(
-    *formats: str, fail_on: str | None = None, alarms: bool = True, card: bool = False
+    *formats: str, fail_on: str | None = None, alarms: bool = True, card: bool = False, full: bool = False
 ) -> Callable[[Command], Command]:
     """Where the result goes; the command gets `output: Output`.
 
@@ -311,6 +311,8 @@ def output_options(
         Whether the result has alarms; without, there is no option about them.
     card
         Whether the result is a card of many jurors, of which options select some.
+    full
+        Whether text is cut unless `--full` is given (as of every card).
     """
 
     def decorate(command: Command) -> Command:
@@ -319,9 +321,11 @@ def output_options(
             format_: str | None, path: str | None, quiet: bool, fail_on: str | None = None,
             ignore_alarm: tuple[str, ...] = (), **rest: Any,
         ) -> Any:  # fmt: skip
-            shown = {name: rest.pop(name) for name in _CARD_OPTIONS} if card else {}
+            shown = {name: rest.pop(name) for name in _CARD_OPTIONS[: None if card else full]}
             options = {name: value for name, value in shown.items() if value}
             chosen = format_ or _format_by_name(path, formats)
+            if full and not card:  # a file has everything
+                options = {"full": shown["full"] or path is not None or chosen != "text"}
             return command(output=Output(chosen, path, quiet, fail_on, ignore_alarm, options), **rest)
 
         flagged: Any = wrapped
@@ -336,7 +340,7 @@ def output_options(
             "--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"
         )
         flagged = formatted(flagged)
-        for option in reversed(_card_options()) if card else ():
+        for option in reversed(_card_options()[: None if card else full]):
             flagged = option(flagged)
         return flagged  # type: ignore[no-any-return]
 

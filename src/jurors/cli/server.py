@@ -23,7 +23,7 @@ from jurors.cli.output import (
     output_options,
     target_options,
 )
-from jurors.errors import JurorsError, OptionError
+from jurors.errors import JurorsError, OptionError, speaking_flags
 
 if TYPE_CHECKING:
     from jurors.serve.store import SqlStore, StoredKeys
@@ -71,7 +71,8 @@ def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> N
         raise JurorsError(f"the server needs {error.name}: pip install 'jurors[serve]'") from None
 
     retention = None if keep is None else duration(keep)
-    run(Settings(store=store, host=host, port=port, workers=workers, keep=retention))
+    with speaking_flags(False):  # a client has no command line
+        run(Settings(store=store, host=host, port=port, workers=workers, keep=retention))
 
 
 @contextmanager
@@ -283,4 +284,5 @@ def mcp(files: tuple[str, ...]) -> None:
     """
     from jurors.integrations.mcp import server
 
-    server(files).run("stdio")
+    with speaking_flags(False):
+        server(files).run("stdio")

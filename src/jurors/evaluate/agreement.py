@@ -58,6 +58,8 @@ _HEADS = {"cohen_kappa": "Cohen's kappa"}
 class AgreementStatistics(Drawable):
     """Coefficients of agreement; None where one does not exist (chance agrees always, or no item has two votes)."""
 
+    _kind = "agreement"
+
     items: int
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]

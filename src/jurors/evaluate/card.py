@@ -296,6 +296,8 @@ def leader_sentence(e: Evaluation, digits: int = 0) -> str:
     first, more = ranking.leaders[:2], len(ranking.leaders) - 2
     if len(first) == 1:  # a single juror that can be ranked
         return f"No clear best: only {graded(first[0])} can be ranked."
+    if more > 0 and len(ranking.leaders) == len(e.jurors):
+        return f"No clear best: any of the {len(e.jurors):,} may be; {graded(first[0])} is first."
     if more > 0:
         return f"No clear best: {', '.join(map(graded, first))} and {more:,} more lead."
     return f"No clear best: {' and '.join(map(graded, first))} lead."
@@ -335,7 +337,7 @@ def card_names(e: Evaluation) -> dict[str, str]:
     -------
     dict
     """
-    return _fitting_names(e.jurors, *_card_columns(e, e.jurors))
+    return _fitting_names(e.jurors, *card_cells(e, e.jurors))
 
 
 def next_steps(e: Evaluation) -> list[str]:
@@ -394,27 +396,36 @@ def juror_table(e: Evaluation, jurors: Sequence[str]) -> Table:
     Table
     """
     names = card_names(e)
-    return _fitting_table({j: names[j] for j in jurors}, *_card_columns(e, jurors))
+    return _fitting_table({j: names[j] for j in jurors}, *card_cells(e, jurors))
 
 
 _Column: TypeAlias = tuple[str, list[str]]  # its name and cells
 
 
-def _card_columns(e: Evaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
-    """The columns that every card has, and those by label."""
-    digits = _decimals(e)
-    ends = {j: e.interval_of("score", j) for j in jurors}
-    columns = [*_level_columns(e, jurors), *_score_columns(e.score, ends, e.level, e.votes, jurors, digits)]
-    if (other := e.without_family) is not None:
+def card_cells(e: Evaluation | KeyedEvaluation, jurors: Sequence[str]) -> tuple[list[_Column], list[_Column]]:
+    """The columns that every card has, and those by label, each as its name and its cells.
+
+    Returns
+    -------
+    (list, list)
+    """
+    own: Any = e
+    if not hasattr(e, "calibrated"):  # by a key
+        graded, ends = own.solution.to_float(), {j: own.interval["score"][j] or (float("nan"),) * 2 for j in jurors}
+        columns = [*_level_columns(e, jurors), *_score_columns(graded.score, ends, 0.95, e.votes, jurors, 1)]
+        return columns, _label_columns(e.labels, graded.accuracy, jurors, 1)
+    digits, ends = _decimals(own), {j: own.interval_of("score", j) for j in jurors}
+    columns = [*_level_columns(e, jurors), *_score_columns(own.score, ends, own.level, e.votes, jurors, digits)]
+    if (other := own.without_family) is not None:
         ends = {j: other.interval_of("score", j) for j in jurors}
         cells = [f"{percent(other.score.get(j), digits)} ({percent_range(ends[j], digits)})" for j in jurors]
         columns.insert(-1, ("without family", cells))
-    if e.rules is not None:
-        rows = [e.rules.row(e.jurors.index(j)) for j in jurors]
+    if own.rules is not None:
+        rows = [own.rules.row(e.jurors.index(j)) for j in jurors]
         columns[0] = ("precision", columns[0][1])
         columns[-1:] = [("coverage", [percent(row[4]) for row in rows]), columns[-1]]
         return columns, [("label", ["–" if row[0] is None else _label_text(row[0]) for row in rows])]
-    return columns, [] if e.exam else _label_columns(e.labels, e.accuracy, jurors, digits)
+    return columns, [] if own.exam else _label_columns(e.labels, own.accuracy, jurors, digits)
 
 
 def _score_columns(
@@ -757,8 +768,9 @@ def card_columns(e: Evaluation) -> Columns:
     names += ["mean_error", "bias", "weighted_kappa"] * (e.ordered is not None)
     names += ["self_agreement", "self_agreement_low", "self_agreement_high"] * (e.repeats is not None)
     rows: list[tuple[Any, ...]] = []
+    ids = _juror_ids(e)
     for k, j in enumerate(e.jurors if e.has_grades else ()):
-        row: list[Any] = [j, e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
+        row: list[Any] = [ids[j], e.score.get(j), *e.interval_of("score", j), e.votes.get(j)]
         if e.rules is not None:
             label, precision, _, _, coverage = e.rules.row(k)
             row += [label, precision, coverage]
@@ -777,11 +789,46 @@ def card_columns(e: Evaluation) -> Columns:
     return columns_of(names, rows)
 
 
+def _juror_ids(e: Evaluation | KeyedEvaluation) -> dict[str, Any]:
+    """Each juror as the source names it, so that frames join: a whole number, or its name."""
+    is_numbered = e.sketch is not None and e.sketch.tuples.jurors_are_numbered
+    return {j: int(j) if is_numbered and j.isdecimal() else j for j in e.jurors}
+
+
+def keyed_columns(keyed: KeyedEvaluation) -> Columns:
+    """One row per juror: score by the key, its interval, votes, accuracy by label, and for levels how far off.
+
+    Returns
+    -------
+    Columns
+    """
+    solution, labels, ids = keyed.solution.to_float(), keyed.labels, _juror_ids(keyed)
+    names = ["juror", "score", "low", "high", "votes", *(f"accuracy_{_level(a)}" for a in labels)]
+    names += ["mean_error", "bias", "weighted_kappa"] * (keyed.ordered is not None)
+    rows = [
+        (
+            ids[j],
+            solution.score[j],
+            *(keyed.interval["score"][j] or (None, None)),
+            keyed.votes[j],
+            *(solution.accuracy[j][a] for a in labels),
+            *(() if keyed.ordered is None else keyed.ordered.row(j)),
+        )
+        for j in keyed.jurors
+    ]
+    return columns_of(names, rows)
+
+
 # -- against an answer key --------------------------------------------------------------------------------------
 
 
-def _scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
-    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends."""
+def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
+    """The jurors to show: by the lower end of their interval, those with few votes last; of many, the ends.
+
+    Returns
+    -------
+    list of str
+    """
     votes, interval = keyed.votes, keyed.interval["score"]
     known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
     enough = enough_votes(votes)
@@ -808,7 +855,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     list of blocks
     """
     floats, labels = keyed.solution.to_float(), keyed.labels
-    shown = _scored_jurors(keyed, options)
+    shown = scored_jurors(keyed, options)
     wrong, least = keyed.majority_errors / keyed.items, keyed.best_errors / keyed.items
     lines = [
         f"Majority vote gets {percent(wrong)} of the labels wrong; the best rule on these votes gets {percent(least)}."
@@ -816,9 +863,7 @@ def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[B
     if len(labels) <= _MOST_PREVALENCES:
         shares = (f"{_label_text(a)} {percent(x)}" for a, x in floats.prevalence.items())
         lines.append(f"Prevalence: {', '.join(shares)}.")
-    ends = {j: keyed.interval["score"][j] or (float("nan"),) * 2 for j in shown}
-    columns = [*_level_columns(keyed, shown), *_score_columns(floats.score, ends, 0.95, keyed.votes, shown, 1)]
-    by_label = _label_columns(labels, floats.accuracy, shown, 1)
+    columns, by_label = card_cells(keyed, shown)
     blocks: list[Block] = [
         f"{keyed.items:,} items with a true label, {len(keyed.jurors):,} jurors",
         Notes(lines, width=WIDTH),

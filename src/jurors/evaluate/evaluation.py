@@ -28,7 +28,7 @@ from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError, match_name, name_positions
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import CardOptions, card_blocks, card_columns, score_tables
+from jurors.evaluate.card import CardOptions, card_blocks, card_columns, keyed_columns, score_tables
 from jurors.evaluate.consistency import (
     ORDINAL_MODELS,
     AbstentionRates,
@@ -695,8 +695,7 @@ class KeyedEvaluation(Drawable):
         }
 
     def _columns(self) -> Columns:
-        """One row per juror and true label."""
-        return self.solution._columns()
+        return keyed_columns(self)
 
     def _blocks(self, **show: Any) -> list[Block]:
         return score_tables(self, CardOptions(**show))

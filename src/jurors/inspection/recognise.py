@@ -27,7 +27,7 @@ from jurors.votes.codes import Finding, list_names
 from jurors.votes.findings import unlike_columns
 from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
 from jurors.votes.io.sources import CELLS, TITLES, named_format
-from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, bare_word, guess_column
+from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, bare_word, guess_column, item_parts
 from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files
@@ -252,7 +252,10 @@ def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...
     columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
     if layout.votes:
         columns["jurors"] = tuple(names[k] for k in layout.votes)
-    if ignored := tuple(name for k, name in enumerate(names) if k not in layout.used):
+    parts = item_parts((), columns["item"][0]) if "item" in columns else ()
+    if len(parts) > 1 and set(parts) <= set(names):
+        columns["item"] = parts
+    if ignored := tuple(name for k, name in enumerate(names) if k not in layout.used and name not in parts):
         columns["ignored"] = ignored
     return columns
 

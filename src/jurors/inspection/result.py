@@ -325,6 +325,8 @@ class Inspection(Result):
 
     """
 
+    _kind = "inspect"
+
     files: tuple[str, ...]
     format: str  #: CSV, Parquet … or what wrote it
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it is not known

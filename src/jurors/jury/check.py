@@ -11,8 +11,8 @@ from typing import Any, Unpack
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level
-from jurors.evaluate.card import alarm_lines
+from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
+from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
 from jurors.jury.grade import grade
@@ -29,6 +29,9 @@ _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the basel
     "wrong_labels", "best", "leaders", "effective_jurors", "interval",
 )  # fmt: skip
 _OF_SYSTEMS = ("good", "level", "systems", "differences", "ranking")  # keys of `systems`, likewise
+_OUTCOMES = ("fail", "not known", "pass")  # the most urgent first
+_MOST_GATES = 12  # in text that is not full
+_MOST_ALARMS = 5
 _OF_GATES = ("gate_failed", "gate_unknown")  # alarms whose lines are those of the gates
 
 
@@ -71,13 +74,27 @@ class Verdict(Result):
         names = ("level", "kind", "message", "value")
         return {name: [getattr(alarm, name) for alarm in self.alarms] for name in names}
 
-    def _blocks(self) -> Iterable[Block]:
+    def _blocks(self, **show: Any) -> Iterable[Block]:
+        options = CardOptions(**show)
         card = (self.systems or self.evaluation) if self.shows_card else None
         on_card = () if card is None else card.alarms
         alarms = tuple(alarm for alarm in self.alarms if alarm.reason not in _OF_GATES and alarm not in on_card)
-        yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
+        if options.full:
+            yield Notes([*(gate.line for gate in self.gates), *alarm_lines(alarms)], self.verdict)
+        else:
+            first = sorted(self.gates, key=lambda gate: _OUTCOMES.index(gate.outcome))[:_MOST_GATES]
+            gates = [gate.line for gate in self.gates if gate in first]
+            left = {name: sum(gate.outcome == name for gate in self.gates if gate not in first) for name in _OUTCOMES}
+            counts = ", ".join(f"{number:,} {name}" for name, number in left.items() if number)
+            lines = alarm_lines(sort_by_severity(alarms)[:_MOST_ALARMS])
+            more = [f"{len(alarms) - _MOST_ALARMS:,} more alarms and notes; --full shows all."]
+            yield Notes(
+                [*gates, *([f"More gates: {counts}; --full shows all."] if counts else []), *lines]
+                + more * (len(alarms) > _MOST_ALARMS),
+                self.verdict, width=WIDTH, hanging="  ",
+            )  # fmt: skip
         if card is not None:
-            yield from card._blocks()
+            yield from card._blocks(**show)
 
     def to_junit(self) -> str:
         """A JUnit report: a test case per gate and per kind of alarm, whose names are the same run after run.

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import alarm_lines, percent, percent_range
+from jurors.evaluate.card import WIDTH, CardOptions, card_cells, scored_jurors, shown_jurors
+from jurors.evaluate.card_rows import card_alarms
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import NamedMapping
@@ -29,7 +30,7 @@ from jurors.jury.label import Labelling, label, label_rows
 from jurors.numeric.grade import NumberGrades, grade_numbers
 from jurors.numeric.score import NumberScores, score_numbers
 from jurors.options import GradeOptions, Label, SourceOptions, check_known, column_names, split_options
-from jurors.results import Block, Columns, Notes, Result, Table
+from jurors.results import Block, Columns, Result, Table, count_noun
 from jurors.sketch.sketch import Sketch, count_votes
 from jurors.votes.codes import NO_VOTE, ordered_labels
 from jurors.votes.findings import scale_finding
@@ -39,35 +40,35 @@ from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes, select_abstentions, select_repeats
 
-# -- how grades by group are printed: one row per group and juror, then the decision tuples whose label differs --------
+# -- how grades by group are printed: one row per group and juror, then the votes whose label differs ------------------
 
-_MOST_LABELS = 4  # with more, only scores are shown
-_MOST_ROWS = 60  # more groups and jurors than this are cut in text; CSV and JSON have them all
-_MOST_LISTED = 20  # decision tuples in text
+_MOST_ROWS = 36  # of groups and jurors in text; `--full`, CSV and JSON have them all
+_MOST_LISTED = 6  # votes whose label differs
 _MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
 _MOST_ALARMS = 10  # of one kind, in text
 
 
-def _rules(by: ByGroup[Any]) -> list[Table]:
-    rules = by.rules()
+def _rules(by: ByGroup[Any], options: CardOptions) -> list[Table]:
+    """The votes whose label depends on the group."""
+    most = None if options.full else _MOST_LISTED
+    rules = by.rules() if options.full or len(by.jurors) <= _MOST_COLUMNS else []
     if not rules:
         return []
-    first = f"votes of {', '.join(by.jurors)}" if len(by.jurors) <= _MOST_COLUMNS else "votes"
     names = list(by.groups)
     labels = [label for label in by.labels if any(label in by_group.values() for _, by_group in rules)]
     has_columns = len(names) <= _MOST_COLUMNS
-    columns = [f"label in {_plain(group)}" for group in names] if has_columns else [f"label {a} in" for a in labels]
+    columns = [f"in {_plain(group)}" for group in names] if has_columns else [f"label {a} in" for a in labels]
     rows = []
-    for decisions, by_group in rules[:_MOST_LISTED]:
+    for decisions, by_group in rules[:most]:
         votes = ", ".join("–" if d is None else str(d) for d in decisions)
         if has_columns:
             rows.append((votes, *(by_group.get(group) for group in names)))
         else:
             groups = ([_plain(group) for group in names if by_group.get(group) == label] for label in labels)
             rows.append((votes, *(", ".join(g[:4]) + (f" and {len(g) - 4:,} more" if g[4:] else "") for g in groups)))
-    more = f" (the first {_MOST_LISTED} of {len(rules):,})" if len(rules) > _MOST_LISTED else ""
-    title = f"decision tuples whose label depends on the group{more}"
-    return [Table((first, *columns), tuple(rows), title=title)]
+    more = f" (the first {most} of {len(rules):,})" if most and len(rules) > most else ""
+    title = f"votes whose label depends on the group{more}"
+    return [Table((", ".join(by.jurors), *columns), tuple(rows), title=title, width=None if options.full else WIDTH)]
 
 
 def _plain(name: Any) -> str:
@@ -75,43 +76,46 @@ def _plain(name: Any) -> str:
     return "".join(c if c.isprintable() else " " for c in str(name))
 
 
-def _grades(by: ByGroup[Any]) -> Table:
-    first = next(iter(by.groups.values()))
-    rows: list[tuple[Any, ...]] = []
-    if kind_of(first) is NUMBERS:  # a row per group and juror, as the cards of one group have it
-        (_, *columns), right = first.by_juror().columns, (1, *(place + 2 for place in first.by_juror().right))
-        names = [_plain(by.column), "items", "juror", *columns]
-        for group, result in by.groups.items():
-            for k, cells in enumerate(result.by_juror().rows):
-                front = (_plain(group), f"{by.sizes[group]:,}") if k == 0 else ("", "")
-                rows.append((*front, *cells))
+def _grades(by: ByGroup[Any], options: CardOptions) -> list[Block]:
+    """A row per group and juror; of many, the first jurors of each group."""
+    groups = list(by.groups)[: None if options.full else _MOST_ROWS]
+    each = None if options.full else options.top or max(_MOST_ROWS // len(groups), 1)
+    rows: list[dict[str, str]] = []
+    optional: list[str] = []
+    for group in groups:
+        name, items = {_plain(by.column): _plain(group)}, {"items": f"{by.sizes[group]:,}"}
+        cells, by_label = _group_cells(by.groups[group], options)
+        optional += [column for column, _ in by_label]
+        columns = dict([*cells[:-1], *by_label, cells[-1]])
+        for values in list(zip(*columns.values(), strict=True))[:each] or [("–",) * len(columns)]:
+            rows.append({**name, **items, **dict(zip(columns, values, strict=True))})
+            name, items = dict.fromkeys(name, ""), {"items": ""}
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    if not options.full:  # without the columns by label where they do not fit
+        shown = [max(len(head), *(len(row.get(head, "–")) for row in rows)) + 2 for head in heads]
+        heads = heads if sum(shown) <= WIDTH else [head for head in heads if head not in optional]
+    right = tuple(k for k, head in enumerate(heads) if k and head != "juror")
+    cells_of = tuple(tuple(row.get(head, "–") for head in heads) for row in rows)
+    left = sum(len(result.jurors) for result in by.groups.values()) - len(rows)
+    return [
+        f"by {_plain(by.column)}: {count_noun(len(by.groups), 'group')}, {count_noun(len(by.jurors), 'juror')}",
+        Table(tuple(heads), cells_of, right=right, width=None if options.full else WIDTH),
+        *([f"{left:,} more rows: --full shows all."] if left > 0 else []),
+    ]
+
+
+def _group_cells(result: Any, options: CardOptions) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
+    """The columns of a group's card, best jurors first, and those by label."""
+    if kind_of(result) is NUMBERS:
+        table = result.by_juror()
+        return [(head, [str(row[k]) for row in table.rows]) for k, head in enumerate(table.columns)], []
+    everyone = replace(options, full=True)
+    if isinstance(result, Evaluation):
+        jurors = shown_jurors(result, everyone)[0] if result.has_grades else []
     else:
-        graded = isinstance(first, Evaluation)
-        labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
-        level = (f"{first.level * 100:g}%",) if graded else ()
-        names = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-        names += ["accuracy", *level, *(f"on {a}" for a in labels)]
-        rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, names)]
-        right = tuple(k for k in range(1, len(names)) if k != 2 + len(labels))  # all numbers: not the juror
-    more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
-    return Table(tuple(names), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
-
-
-def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, names: list[str]) -> list[tuple[Any, ...]]:
-    """One row per juror; the group and its prevalences are in the first."""
-    front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
-    grades = result if isinstance(result, Evaluation) else result.solution.to_float()
-    if not grades.score:
-        return [(*front, *("–",) * (len(names) - 2))]
-    front += tuple(percent(grades.prevalence.get(a)) for a in labels)
-    rows = []
-    for k, juror in enumerate(result.jurors):
-        row = [*(front if k == 0 else ("",) * len(front)), juror, percent(grades.score[juror])]
-        if isinstance(result, Evaluation):
-            row.append(percent_range(result.interval_of("score", juror)))
-        row += [percent(grades.accuracy[juror].get(a)) for a in labels]
-        rows.append(tuple(row))
-    return rows
+        jurors = scored_jurors(result, everyone)
+    cells, by_label = card_cells(result, jurors)
+    return [("juror", [_plain(juror) for juror in jurors]), *cells], by_label
 
 
 def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
@@ -313,10 +317,11 @@ class ByGroup(Result, Generic[Graded]):
     def __repr__(self) -> str:
         return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
 
-    def _blocks(self) -> list[Block]:
-        """The grades, the rules that differ, and the alarms."""
-        alarms = [Notes(alarm_lines(group_alarms(self.alarms)))] if self.alarms else []
-        return [_grades(self), *_rules(self), *alarms]
+    def _blocks(self, **show: Any) -> list[Block]:
+        """The alarms, the grades, and the rules that differ."""
+        options = CardOptions(**show)
+        alarms = card_alarms(group_alarms(self.alarms), options)
+        return [*([alarms] if alarms.lines else []), *_grades(self, options), *_rules(self, options)]
 
 
 def grade_by(
@@ -440,7 +445,7 @@ def _number_grader(votes: Votes, grading: Mapping[str, Any]) -> GroupGrader:
 
 
 def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
-    votes, truth = as_key(key).align(votes)
+    votes, truth = as_key(key, votes).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
 
@@ -454,7 +459,7 @@ def _label_scorer(votes: Votes, key: Any) -> GroupGrader:
 
 
 def _number_scorer(votes: Votes, key: Any) -> GroupGrader:
-    truth = as_key(key).read_as(votes).by_row(votes)
+    truth = as_key(key, votes).read_as(votes).by_row(votes)
     if all(value is None for value in truth):
         raise SketchError("no item has a true value")
 
@@ -479,7 +484,7 @@ def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
     """The gold label of each row, -1 where none is known; None without gold."""
     if grading.get("gold") is None:
         return None
-    aligned, known = as_key(grading["gold"]).align(votes)
+    aligned, known = as_key(grading["gold"], votes).align(votes)
     for name in aligned.labels:
         if name not in votes.labels:
             match_name(name, votes.labels, "label among the votes that is called")

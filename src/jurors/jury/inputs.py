@@ -294,7 +294,7 @@ class CountedVotes:
         truth : ndarray of int, (rows,)
             Each row's true label; -1: unknown.
         """
-        votes, truth = as_key(key).align(self.votes)
+        votes, truth = as_key(key, self.votes).align(self.votes)
         if votes.labels == self.votes.labels:
             return self, np.asarray(truth)
         sketch, tuple_of_row = count_votes(votes)

@@ -20,6 +20,7 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Codes, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.card import WIDTH
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import Partition, majority_partition
@@ -27,12 +28,11 @@ from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of
 from jurors.options import GradeOptions, Label, show_options, split_options
-from jurors.results import Columns, Drawable, Table, count_noun, row_documents
+from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, row_documents
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.item_texts import ItemTexts
-from jurors.votes.layout import item_parts
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "
@@ -59,8 +59,8 @@ def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None,
     return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in columns}
 
 
-def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The votes on each item on one line: by juror, or counted where the jurors are many.
+def short_vote(votes: Mapping[str, Sequence[Any]], named: int = _MOST_NAMED) -> list[str]:
+    """The votes on each item on one line: by juror, or counted where the jurors are more than `named`.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def short_vote(votes: Mapping[str, Sequence[Any]]) -> list[str]:
     """
     rows = [[(juror, vote) for juror, vote in zip(votes, row, strict=True) if vote is not None]
             for row in zip(*votes.values(), strict=True)]  # fmt: skip
-    if len(votes) <= _MOST_NAMED:
+    if len(votes) <= named:
         return [", ".join(f"{juror} {vote}" for juror, vote in row) for row in rows]
     counts = [Counter(vote for _, vote in row) for row in rows]
     return [", ".join(f"{times} {vote}" for vote, times in count.most_common()) for count in counts]
@@ -85,6 +85,13 @@ _LEVELS = ("median", "expected", "low", "high")
 _RESERVED = ("item", "label", "probability", *_LEVELS, "group")  # names that no text may have
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
+
+
+_MOST_LISTED = 50  # items in text that is not full
+
+
+def _table(columns: Columns) -> Table:
+    return replace(Table.of(columns), right=(list(columns).index("probability"),))
 
 
 @lazy_fields("items", "alarms")  # items without names are a million numbers; few who label look at the jurors
@@ -107,7 +114,7 @@ class Labelling(Drawable):
     expected: float | None = None  #: the share of wrong labels, where gold items say more than the probabilities
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
     without_family: Labelling | None = None  #: the labels without the families that the user declared
-    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, where several name it
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
 
     _is_bare = True
     _kind = "label"
@@ -191,7 +198,7 @@ class Labelling(Drawable):
 
     def _label_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         """The columns without the votes and texts of the items."""
-        named = {"item": self.items} if self.parts is None else self.parts
+        named = {"item": self.items, **(self.parts or {})}
         columns: dict[str, Any] = {name: values[at] for name, values in named.items()}
         columns |= {"label": self.label[at], "probability": self.probability[at]}
         if (other := self.without_family) is not None:
@@ -206,17 +213,26 @@ class Labelling(Drawable):
             columns["group"] = self.groups[at]
         return columns
 
-    def _blocks(self) -> tuple[Table]:
-        columns = self._label_columns(self._listed())
+    def _blocks(self, *, full: bool = True) -> list[Block]:
+        most = None if full else _MOST_LISTED
+        columns = self._label_columns(self._listed()[:most])
+        if self.parts is not None and "item" not in self.parts:
+            del columns["item"]
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
             columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         if self.votes:
-            columns["votes"] = short_vote(self.votes)
+            votes = {juror: column[:most] for juror, column in self.votes.items()}
+            columns["votes"] = short_vote(votes)
+            if not full and not self.texts and max(map(len, _table(columns).to_text().splitlines())) > WIDTH:
+                columns["votes"] = short_vote(votes, named=0)
         for name, texts in (self.texts or {}).items():
-            lines = [" ".join(text.split()) for text in texts]
+            lines = [" ".join(text.split()) for text in texts[:most]]
             columns[name] = [line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…" for line in lines]
-        return (replace(Table.of(columns), right=(list(columns).index("probability"),)),)
+        table = _table(columns) if full or self.texts else replace(_table(columns), width=WIDTH)
+        left = len(self._listed()) - len(table.rows)
+        more = f"{left:,} more items: -o labels.csv writes all, --full prints all, --review N the least certain."
+        return [table, Prose(more, width=WIDTH)] if left else [table]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -278,14 +294,11 @@ def _label_alarms(evaluation: Evaluation, partition: Partition) -> tuple[Alarm, 
     return (*evaluation.alarms, Alarm("majority_fallback", "warning", message, float(unknown)))
 
 
-def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
-    """The labels with the columns that name an item together, as the table has them, instead of one joined name."""
-    columns = item_parts((), item)
-    if len(columns) < 2 or set(columns) & set(_RESERVED):
-        return labelling
-    names = [re.split(r"(?<!\\)\|", str(name)) for name in labelling.items.tolist()]
-    if any(len(name) != len(columns) for name in names):  # another reading: a column that is called so
-        return labelling
+def _item_parts(items: NDArray[Any], columns: tuple[str, ...], source: Any) -> dict[str, NDArray[Any]] | None:
+    """The cells of the columns that name the items together, as the table has them; None where one column does."""
+    if not columns or set(columns) & set(_RESERVED[1:]):
+        return None
+    names = [re.findall(r"((?:[^\\|]|\\.)*)(?:\||$)", str(name))[: len(columns)] for name in items.tolist()]
     parts: dict[str, NDArray[Any]] = {}
     for column, cells in zip(columns, zip(*names, strict=True), strict=True):
         texts = [re.sub(r"\\(.)", r"\1", cell) for cell in cells]
@@ -294,9 +307,8 @@ def _with_parts(labelling: Labelling, source: Any, item: Any) -> Labelling:
             own = {str(value): value for value in collect_frame(source)[column].unique().to_list()}
         elif all(re.fullmatch(r"0|-?[1-9]\d{0,17}", text) for text in texts):
             own = {text: int(text) for text in texts}
-        values = [own.get(text, text) for text in texts]
-        parts[column] = _label_array(tuple(values))
-    return replace(labelling, parts=parts)
+        parts[column] = _label_array(tuple(own.get(text, text) for text in texts))
+    return parts
 
 
 def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
@@ -339,7 +351,9 @@ def label(
         return cast("Labelling", kind_of(source).label(source, **kind_of(source).applicable(grading)))
     accepted, known = read_input(source, **reading), None
     if (kind := kind_of(accepted)) is not LABELS:
-        return cast("Labelling", kind.label(accepted, **kind.applicable(grading)))
+        valued = kind.label(accepted, **kind.applicable(grading))
+        parts = _item_parts(valued.items, getattr(accepted, "item_columns", ()), source)
+        return cast("Labelling", replace(valued, parts=parts) if parts else valued)
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
@@ -366,8 +380,8 @@ def label(
     if evaluation.without_family is not None and (other := evaluation.without_family.partition) is not None:
         without = label_rows(counted.votes, counted.tuple_of_row, other, method=evaluation.method)
         labelled = replace(labelled, without_family=without if known is None else _settle(without, known))
-    if reading.get("item") is not None:
-        labelled = _with_parts(labelled, source, reading["item"])
+    if parts := _item_parts(labelled.items, counted.votes.item_columns, source):
+        labelled = replace(labelled, parts=parts)
     if known is None:
         return labelled
     return replace(_settle(labelled, known), expected=evaluation.wrong_labels)

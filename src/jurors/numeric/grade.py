@@ -17,7 +17,7 @@ intervals of items' values are calibrated in this way; `independent` has what th
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import CardOptions
+from jurors.evaluate.card import WIDTH, CardOptions
 from jurors.evaluate.card_rows import wrapped
 from jurors.numeric.card import grade_blocks, juror_table, leading_jurors, ranked_jurors
 from jurors.numeric.data import (
@@ -156,6 +156,7 @@ def reference_validities() -> Validities:
 _SIGNIFICANT = NormalDist().inv_cdf(1 - FALSE_ALARMS / 2)
 _LITTLE = 0.2  # a reliability
 _LARGE = 0.3  # a correlation of errors
+_MOST_LISTED = 50  # items in text that is not full
 _MOST_NAMED = 8  # jurors of a group; the alarm's fields have them all
 
 
@@ -586,13 +587,14 @@ class ItemValues(Result):
     level: float
     scale_why: str = ""  #: why the votes are read as numbers
     alarms: tuple[Alarm, ...] = ()
+    parts: Mapping[str, NDArray[Any]] | None = None  #: column -> its part of each item's name, if several name it
 
     _is_bare, _kind = True, "label"
 
     def _columns(self) -> Columns:
         model = {"independent_low": self.independent.low, "independent_high": self.independent.high}
         ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {"item": self.items, **ends, **model, "numbers": self.numbers}
+        return {"item": self.items, **(self.parts or {}), **ends, **model, "numbers": self.numbers}
 
     def _document(self) -> dict[str, Any]:
         alarms = [alarm.to_dict() for alarm in self.alarms]
@@ -600,11 +602,15 @@ class ItemValues(Result):
         basis = about_values() if self._has_intervals else None
         return {**about, "basis": basis, "items": super()._document(), "alarms": alarms}
 
-    def _blocks(self) -> Iterable[Block]:
-        cells = zip(self.items.tolist(), self.value, self.low, self.high, self.numbers, strict=True)
-        rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in cells]
-        table = Table(("item", "value", "low", "high", "numbers"), tuple(rows), right=(1, 2, 3, 4))
-        return [table, *([wrapped(about_values())] if self._has_intervals else [])]
+    def _blocks(self, *, full: bool = True) -> Iterable[Block]:
+        most = None if full else _MOST_LISTED
+        columns = self.items[:most].tolist(), *(ends[:most] for ends in (self.value, self.low, self.high, self.numbers))
+        rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in zip(*columns, strict=True)]
+        heads = ("item", "value", "low", "high", "numbers")
+        table = Table(heads, tuple(rows), right=(1, 2, 3, 4), width=None if full else WIDTH)
+        left = len(self.items) - len(rows)
+        more = f"{left:,} more items: -o labels.csv writes all, --full prints all."
+        return [table, *([more] if left else []), *([wrapped(about_values())] if self._has_intervals else [])]
 
     @property
     def _has_intervals(self) -> bool:

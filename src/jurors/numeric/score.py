@@ -150,7 +150,7 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     >>> true_values({"b": "2,5"}, None, numbers)
     (array([nan, 2.5]), ('key: commas are decimal commas',))
     """
-    answers = as_key(key)
+    answers = as_key(key, source if isinstance(source, Votes) else None)
     if isinstance(source, Votes):  # rows may be counted, and labels rewritten
         truths = answers.read_as(source).by_row(source)
         truths = truths if source.counts is None else np.repeat(truths, source.counts)

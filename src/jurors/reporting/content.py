@@ -60,6 +60,8 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdic
         tone, headline, lines = "warning", "No: these votes give no grades.", []
     elif tone == "quiet" and (not widths or sorted(widths)[len(widths) // 2] > _WIDE_INTERVAL):
         tone, headline = "warning", "Not yet: the intervals are too wide. Add gold labels to narrow them."
+    elif tone == "quiet" and all(is_doubtful(e, j) for j in e.jurors):
+        tone, headline = "warning", "With care: every juror may be no better than chance. Add gold labels."
     if check is not None and check.speaks_against:
         if tone == "alarm":
             headline = "No: do not trust these grades. The answer key contradicts them too."
@@ -425,7 +427,8 @@ def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
         by_name = {row.juror: row for row in rows}
         if len(e.ranking.ranked) > 1:
             last = by_name[e.ranking.ranked[-1]]
-            line = Markup("Lowest: {}, {}").format(names([last.juror]), _with_range(last))
+            rank = "Lowest" if len(e.ranking.ranked) == len(e.jurors) else "Lowest of the ranked"
+            line = Markup("{}: {}, {}").format(rank, names([last.juror]), _with_range(last))
             if any(by_name[j].ends[0] <= last.ends[1] for j in e.ranking.ranked[:-1]):
                 line += Markup("; its interval overlaps others")
             lines.append(line + Markup("."))

@@ -299,7 +299,7 @@ def make_page(
         data, key = read()
         if systems is not None and kind_of(data) is not LABELS:
             raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
-        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading)
+        kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, grading.get("gold"))
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
             options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
@@ -315,8 +315,11 @@ def make_page(
         return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
-def command_writer(source: Any, reading: Mapping[str, Any]) -> Callable[..., str]:
-    """Give a function that writes a command on the votes, with the options by which they are read.
+_WITH_GOLD = ("grade", "check", "label", "report")  # commands that take gold labels
+
+
+def command_writer(source: Any, reading: Mapping[str, Any], gold: Any = None) -> Callable[..., str]:
+    """Give a function that writes a command on the votes, with the options by which they are read, and the gold file.
 
     Returns
     -------
@@ -334,7 +337,8 @@ def command_writer(source: Any, reading: Mapping[str, Any]) -> Callable[..., str
     home = os.path.join(os.path.expanduser("~"), "")
 
     def write(name: str, *more: str) -> str:
-        line = command_line(name, files, reading, *more)
+        with_gold = ("--gold", str(gold)) if name in _WITH_GOLD and isinstance(gold, (str, Path)) else ()
+        line = command_line(name, files, reading, *with_gold, *more)
         for file in files:
             if len(home) > 2 and file.startswith(home):  # a shell extends ~ where it is not quoted
                 line = line.replace(shlex.quote(file), f"~/{shlex.quote(file.removeprefix(home))}")

@@ -28,7 +28,6 @@ from jurors.votes.read import (
     checked_count_column,
     clean_cells,
     fetch_column,
-    findings_about_table,
     grid,
     labels_of,
     open_layout,
@@ -36,6 +35,7 @@ from jurors.votes.read import (
     votes_of,
     votes_of_log,
     wide_votes,
+    with_table,
 )
 from jurors.votes.recode import Recoding
 from jurors.votes.repeats import collapse_repeats
@@ -87,8 +87,8 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
             return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
         votes = collapse_repeats(votes, options)
         repeated = repeated_rows(votes) if layout.kind != "counts" else ()
-        about = findings_about_table(table, layout, options, votes)
-        return Sketch.from_votes(with_findings(votes, [*about, *repeated]))
+        votes = with_table(votes, table, layout, options)
+        return Sketch.from_votes(with_findings(votes, list(repeated)))
 
 
 def _of_selected(table: SourceTable, layout: Layout, options: Reading) -> SourceTable:

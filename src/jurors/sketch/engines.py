@@ -175,6 +175,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
         effective = opened.effective_options(options)
         about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
+        votes = replace(votes, jurors_are_numbered=opened.numbers_jurors(layout))
         return Sketch.from_votes(with_findings(votes, list(about)))
     if opened.is_eager and opened.engine == "polars":
         table = table.lazy()  # which plans the steps as one
@@ -188,7 +189,8 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
         effective = opened.effective_options(options)
         about = table_findings(opened.names, layout, effective, items=sketch.items, joint=opened.item)
-        return Sketch(with_findings(sketch.tuples, [*about, *repeated]))
+        tuples = replace(sketch.tuples, jurors_are_numbered=opened.numbers_jurors(layout))
+        return Sketch(with_findings(tuples, [*about, *repeated]))
     except VotesError:
         if opened.is_eager or opened.stream is not None:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row

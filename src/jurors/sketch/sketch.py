@@ -130,11 +130,11 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
         for where, values in ((name, only_left), (other, only_right))
         if values
     ]
-    hint = "" if what == "jurors" else "; name all labels when counting (labels=…, --labels A,B)"
+    hint = "" if what == "jurors" else "; name all labels when counting with labels= (--labels A,B)"
     if alike:
         hint = "; text and numbers are different labels: count both from the same kind of file"
     elif what == "labels":
-        hint += ", or merge with union_labels (--union-labels) if nobody voted for the label by chance"
+        hint += ", or merge with union_labels= (--union-labels) if nobody voted for the label by chance"
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 

@@ -149,14 +149,19 @@ def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list
     >>> joined_cells([[1.0, 2.0, None], ["gpt ", "a|b", "x"]], ["question", "model"])
     ['1|gpt', '2|a\\|b', None]
     """
-
-    def text(part: Any) -> str:
-        """A part as files have it: a whole number without a point, also beside others that have one."""
-        is_whole = isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE
-        return escaped(int(part) if is_whole else part)
-
     parts = [clean_cells(column, column=name) for column, name in zip(columns, names, strict=True)]
-    return [None if None in row else ITEM_SEPARATOR.join(map(text, row)) for row in zip(*parts, strict=True)]
+    return [None if None in row else joined_name(row) for row in zip(*parts, strict=True)]
+
+
+def joined_name(parts: Sequence[Any]) -> str:
+    """An item's name made of several parts, as files have them: a whole number without a point.
+
+    Returns
+    -------
+    str
+    """
+    wholes = (isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE for part in parts)
+    return ITEM_SEPARATOR.join(escaped(int(part) if w else part) for part, w in zip(parts, wholes, strict=True))
 
 
 def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
@@ -206,12 +211,16 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return votes
-    opened = opened.reaching(options)
+    names, opened = opened.names, opened.reaching(options)
     if options.transpose:
         return transposed_votes(opened, options)
     layout = opened.layout(options)
-    votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
     effective = opened.effective_options(options)
+    votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
+    parts = item_parts(names, effective.item)
+    votes = replace(
+        votes, jurors_are_numbered=opened.numbers_jurors(layout), item_columns=parts if len(parts) > 1 else ()
+    )
     about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
     return with_findings(votes, list(about))
 
@@ -291,6 +300,10 @@ class Frame:
         count = self._count_distinct if self.stream is None else None  # a stream can be read only once
         layout = find_layout(self.names, self.effective_options(options), self.facts, count)
         return select_columns(layout, self.names, options)
+
+    def numbers_jurors(self, layout: Layout) -> bool:
+        """Whether a column of whole numbers names the jurors."""
+        return layout.juror is not None and self.kinds[layout.juror].is_integer()
 
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of."""
@@ -430,8 +443,8 @@ def index_names(index: Any) -> list[Any] | None:
     Returns
     -------
     list or None
-        None where the index only numbers the rows, or gives two the same name. A date, or the parts of an index of
-        several levels, is text.
+        None where the index only numbers the rows, or gives two the same name. A date is text; the parts of an index
+        of several levels are joined.
 
     Examples
     --------
@@ -447,7 +460,7 @@ def index_names(index: Any) -> list[Any] | None:
     if names == list(range(len(names))) or any(map(is_missing, names)):
         return None
     parts = (name if isinstance(name, (int, str, tuple)) else str(name) for name in names)
-    return [", ".join(map(str, name)) if isinstance(name, tuple) else name for name in parts]
+    return [joined_name(name) if isinstance(name, tuple) else name for name in parts]
 
 
 def is_frame(source: Any) -> bool:

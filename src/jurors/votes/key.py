@@ -86,7 +86,10 @@ class Key:
             if name is None:
                 raise VotesError(f"row {row + 1} has the {what} {value!r}, but no item")
             if known.setdefault(name, value) != value:
-                raise VotesError(f"item {name!r} has two {what}s, {known[name]!r} and {value!r} (row {row + 1})")
+                raise VotesError(
+                    f"item {name!r} has two {what}s, {known[name]!r} and {value!r} (row {row + 1}); keep one, or "
+                    "name all columns that identify an item with item= (--key-item ONE,TWO)"
+                )
         return cls._checked(list(known), list(known.values()), what)
 
     @classmethod
@@ -94,7 +97,13 @@ class Key:
         values = _truths(labels, (), what)
         if all(value is None for value in values):
             raise VotesError("the answer key holds no true label" if what == "true label" else f"no row has a {what}")
-        return cls(labels=_array(values), items=None if items is None else item_array(items))
+        if items is None:
+            return cls(labels=_array(values))
+        if any(isinstance(name, tuple) for name in items):  # the parts of a name, as several columns would have them
+            from jurors.votes.frame import joined_name
+
+            items = [joined_name(name) if isinstance(name, tuple) else name for name in items]
+        return cls(labels=_array(values), items=item_array(items))
 
     def align(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
         """Match the key to votes.
@@ -220,12 +229,18 @@ def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[An
 def read_key(
     source: Source,
     *,
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     label: str | None = None,
     format: Format | None = None,
     missing: Sequence[Any] = (),
+    votes: Votes | None = None,
 ) -> Key:
     r"""Read an answer key: a file with a column of items and a column of true labels (`truth`, `gold`, `label` …).
+
+    Parameters
+    ----------
+    votes
+        Whose key it is. If several columns name their items, the same columns name those of the key.
 
     Returns
     -------
@@ -239,8 +254,10 @@ def read_key(
 
     """
     with open_table(source, Reading(format=format), logs=False) as opened:
+        if item is None:
+            item = _own_columns(opened.names, votes) or opened.joint or None
         table = opened.reaching(label, item=item)
-        columns = key_columns(table.names, item_name(table.joint) or None if item is None else item, label)
+        columns = key_columns(table.names, item_name(item), label)
         columns_of_key = table.keep(columns)
         return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 
@@ -269,6 +286,11 @@ def read_gold(gold: Any, votes: Votes, column: Any) -> Any:
             return gold
         item = names[place]
     return read_key(gold, item=f"{item},{column}")
+
+
+def _own_columns(names: Sequence[str], votes: Votes | None) -> tuple[str, ...]:
+    """The columns that name the votes' items together, if a key with these columns has them too."""
+    return votes.item_columns if votes is not None and set(votes.item_columns) <= set(names) else ()
 
 
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
@@ -410,8 +432,15 @@ def series_key(series: Any, what: str = "true label") -> Key:
     return replace(Key._checked(None, values, what), is_numbered=series.index.is_unique)
 
 
-def as_key(key: Any) -> Key:
+def as_key(key: Any, votes: Votes | None = None) -> Key:
     """A key from a key, a mapping, a path, a dataframe with item and label columns, or one label for each row.
+
+    Parameters
+    ----------
+    key
+        The true labels.
+    votes
+        Whose key it is (see `read_key`).
 
     Returns
     -------
@@ -422,12 +451,16 @@ def as_key(key: Any) -> Key:
     if isinstance(key, Mapping):
         return Key.from_mapping(key)
     if isinstance(key, (str, os.PathLike)):
-        return read_key(key)
+        return read_key(key, votes=votes)
     if hasattr(type(key), "columns") or hasattr(type(key), "column_names"):  # of the type: asking a lazy one costs
-        from jurors.votes.frame import collect_frame, index_names
+        from jurors.votes.frame import collect_frame, index_names, joined_cells
 
         table = collect_frame(key)
         names = [str(name) for name in table.columns]
+        if parts := _own_columns(names, votes):
+            items = joined_cells([table[:, names.index(part)].to_list() for part in parts], parts)
+            _, label = key_columns([*names, ""], "", None)
+            return Key.from_columns(items, table[:, label].to_list())
         index = None if guess_column(names, ITEM_WORDS) is not None else index_names(getattr(key, "index", None))
         if index is None:
             item, label = key_columns(names, None, None)

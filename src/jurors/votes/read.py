@@ -33,7 +33,7 @@ from jurors.votes.codes import (
     recode,
 )
 from jurors.votes.findings import Spelling, table_findings, with_findings
-from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
+from jurors.votes.io.duckdb_table import INTEGERS, SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
 from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, quoted_names
 from jurors.votes.readers import Records
@@ -539,6 +539,9 @@ def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layo
     return table, select_columns(layout, table.names, options)
 
 
+_WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
 def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
     """The votes of a table that keeps the columns of the layout; `is_last`: no other cells are read afterwards.
 
@@ -567,22 +570,24 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
             options=options,
             repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
         )
-    votes = collapse_repeats(votes, options)
-    return with_findings(votes, findings_about_table(table, layout, options, votes))
+    return with_table(collapse_repeats(votes, options), table, layout, options)
 
 
-def findings_about_table(table: SourceTable, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
-    """Findings about the table that the votes were in.
+def with_table(votes: Votes, table: SourceTable, layout: Layout, options: Reading) -> Votes:
+    """The votes with what the table says of them: findings, and what names the items and the jurors.
 
     Returns
     -------
-    list of Finding
+    Votes
     """
+    is_typed = layout.juror is not None and table.types[layout.juror] in ("CSV", *INTEGERS)
+    numbered = layout.kind == "long" and is_typed and all(_WHOLE_NUMBER.fullmatch(name) for name in votes.jurors)
+    votes = replace(votes, item_columns=table.joint, jurors_are_numbered=numbered)
     effective = table.effective_options(options)
     joint = table.joint if options.item is None else ()
     about = table_findings(table.names, layout, effective, files=len(table.parts), items=votes.total, joint=joint)
     notes = [note for part in table.parts for note in part.notes]
-    return [*notes, *(() if table.turned is None else table.turned.findings), *about]
+    return with_findings(votes, [*notes, *(() if table.turned is None else table.turned.findings), *about])
 
 
 def cells(table: SourceTable, k: int) -> Sequence[Any]:

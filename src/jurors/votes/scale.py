@@ -410,7 +410,7 @@ def apply_scale(votes: Votes, options: Reading) -> Votes:
         if (labels := _by_size(votes.labels)) is None:
             shown = format_names(votes.labels, 8)
             message = f"the order of the labels {shown} is not known; name them, the lowest first"
-            raise VotesError(f"{message} (labels=…, --labels low,mid,high)")
+            raise VotesError(f"{message} with labels= (--labels low,mid,high)")
         votes = votes if labels == votes.labels else recode_labels(votes, labels)
     if scale == "interval":
         texts = numerals(votes.labels).texts
@@ -472,7 +472,7 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
             return order
     new, levels = format_names(map(repr, more), 4), format_names(votes.labels, 8)
     message = f"nobody votes {new}, and its place among the levels {levels} is not known"
-    raise VotesError(f"{message}; name all levels, the lowest first (labels=…, --labels low,mid,high)")
+    raise VotesError(f"{message}; name all levels, the lowest first, with labels= (--labels low,mid,high)")
 
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:

@@ -357,6 +357,8 @@ class Votes:
     rewriting: Recoding | None = None  #: how labels were recoded; a key is recoded alike
     abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: no juror did
     repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
+    jurors_are_numbered: bool = False  #: whether the jurors' names are whole numbers in the source
+    item_columns: tuple[str, ...] = ()  #: the columns whose cells, joined by a bar, are the items' names
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 

@@ -228,7 +228,7 @@ def test_what_a_log_does_not_have_is_refused(toy: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"toy": [["q1", "ann", "yes"], ["q1", "ann", "no"]]}')
     assert "Toy log" in fails(path, item="q")
-    assert "--layout" in fails(path, layout="wide")
+    assert "leave layout= out" in fails(path, layout="wide")
     assert "juror 'ann' votes more than once on item 'q1'" in fails(path)
     assert read_votes(path, duplicates="first").labels == ("no", "yes")
     assert "there is no reader 'tay'. Did you mean 'toy'?" in fails(path, tool="tay")

@@ -101,7 +101,7 @@ def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
 def test_a_tool_without_questions_takes_none_and_a_plain_table_needs_no_tool() -> None:
     with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
         find_reader([LOGS["devai"]], SAMPLES, "devai:verdict")
-    with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave --from out"):
+    with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave tool= out"):
         find_reader([], SAMPLES, "crowd-kit")
 
 
