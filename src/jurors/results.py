@@ -415,7 +415,8 @@ class Notes:
         lines = [self.mark + escape_text(line) for line in self.lines]
         if self.width is not None:
             lines = [fill(line, self.width, subsequent_indent=self.hanging) for line in lines]
-        return "\n".join([escape_text(self.title)] * bool(self.title) + lines)
+        title = escape_text(self.title) if self.width is None else fill(escape_text(self.title), self.width)
+        return "\n".join([title] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:
         """Render a list."""
