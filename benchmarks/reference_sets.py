@@ -20,6 +20,7 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError
+from jurors.evaluate.rules import is_rule_panel
 from jurors.jury.calibration import calibration_basis, drop_unanswered, jury_votes, rivals_of
 from jurors.jury.reference import grade_blind, measure_jury
 from jurors.uncertainty.calibrate import FitNoise
@@ -143,6 +144,8 @@ def graded_arrays(votes: Any, key: Any) -> dict[str, Any]:
     """What calibration needs of a jury graded without its key, as arrays."""
     graded = grade_blind(votes, key, scale="nominal") if isinstance(votes, Path) else grade_blind(votes, key)
     evaluation, sketch = graded.evaluation, graded.sketch
+    if is_rule_panel(sketch):
+        raise SketchError("its jurors know one label each, and are graded as rules (benchmarks/rules.py)")
     with single_threaded():
         basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
         noise = noise_of()

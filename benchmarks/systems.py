@@ -19,6 +19,7 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ DEALT = (
     "textclass_misinformation", "textclass_toxicity_en", "textclass_toxicity_ar", "xstest_refusal", "faithbench",
     "llmbar", "judgebench",
 )  # fmt: skip
-SHIFTS = (-0.12, -0.04, 0.04, 0.12)  # of the good label's share, by pseudo-system
+SHIFTS = tuple(tuple(gap * k for k in (-1, -1 / 3, 1 / 3, 1)) for gap in (0.12, 0.20))  # of the good label's share
 GOLD = (0, 20, 50, 100)
 LEVEL = 0.9
 Z = 1.645
@@ -69,16 +70,16 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
     codes = codes[at]
     good = good_label(votes.labels)
     if name in SETS:
-        system = np.array([SETS[name](item) for item in names])
+        dealt = [np.array([SETS[name](item) for item in names])]
     else:
         common = max(sorted(set(truth.tolist())), key=truth.tolist().count)
         good = next((label for label in votes.labels if str(label) == common), good)
-        system = _dealt(truth == common)
+        dealt = [_dealt(truth == common, shifts) for shifts in SHIFTS]
     rng = np.random.default_rng(1)
     often = np.flatnonzero((codes >= 0).mean(axis=0) > 0.5)
     panels = [("all", np.arange(len(votes.jurors)))]
     panels += [(str(n), rng.choice(often, n, replace=False)) for n in (3, 5) if len(often) > n for _ in range(draws)]
-    for size, chosen in panels:
+    for (size, chosen), system in product(panels, dealt):
         some = codes[:, chosen]
         seen = np.flatnonzero((some >= 0).any(axis=1) & (system != ""))
         panel = jurors.Votes.from_matrix(
@@ -88,16 +89,16 @@ def cases(folder: Path, name: str, draws: int) -> Iterator[Case]:
         yield size, panel, system[seen].tolist(), truth[seen].tolist(), good
 
 
-def _dealt(is_good: Any) -> Any:
+def _dealt(is_good: Any, shifts: tuple[float, ...]) -> Any:
     """Deal items to pseudo-systems whose shares of the good label differ; "" for items that are left over."""
     rng = np.random.default_rng(len(is_good))
     system = np.full(len(is_good), "", dtype=object)
-    share, size = is_good.mean(), len(is_good) // len(SHIFTS)
+    share, size = is_good.mean(), len(is_good) // len(shifts)
     left = {
         True: rng.permutation(np.flatnonzero(is_good)).tolist(),
         False: rng.permutation(np.flatnonzero(~is_good)).tolist(),
     }
-    for k, shift in enumerate(SHIFTS):
+    for k, shift in enumerate(shifts):
         wanted = round(size * min(max(share + shift, 0.05), 0.95))
         for kind, number in ((True, wanted), (False, size - wanted)):
             for _ in range(min(number, len(left[kind]))):

@@ -6,7 +6,7 @@ differences of all pairs and a ranking in tiers go out.
 **Without gold.** A system's rate is the mean share of votes for the good label. Its error is a shift b that all systems
 share and a shift d of its own, which more items do not narrow. Both are predicted from what the votes show,
 
-    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58 (J / .4)^-.5,
+    sd(b) = .410 (spread + .02)^.70,      sd(d) = .294 (interaction + .02)^.58 max(.4 / J, 1)^.5,
 
 where `spread` is the standard deviation of the judges' rates of the good label and `interaction` that of what a judge
 gives one system beyond both their means, without the noise of sampling. J is by how much more often, by the calibrated
@@ -454,7 +454,7 @@ def compare_graded(
         rate = rate - shift
     spread, interaction = _judge_spread(row, juror, scaled[code], system, votes.weights, len(votes.jurors), size)
     common, own = _COMMON * (spread + _FLOOR) ** _COMMON_POWER, _OWN * (interaction + _FLOOR) ** _OWN_POWER
-    own *= (_TYPICAL_J / _discrimination(evaluation, good, float(share[weight > 0].mean()))) ** _J_POWER
+    own *= max(_TYPICAL_J / _discrimination(evaluation, good, float(share[weight > 0].mean())), 1.0) ** _J_POWER
     bias, covariance = np.zeros(size), np.full((size, size), common**2) + own**2 * np.eye(size)
     prior, unknown_before = covariance, unknown
     golden = np.zeros(size, dtype=int)
