@@ -6,7 +6,7 @@ python examples/independent_jury.py --data path/to/extract.parquet --tries 500
 
 The records come from --data, or from the 2018 mobility extract in $JURORS_DATA or in ../shared/data. Some train the
 jurors, in disjoint parts; some measure every way that is tried; some are seen by nobody before the jury that was found
-labels them without a key. `docs/guides/independence.md` says what came out.
+labels them without a key. `reproduce/independence.md` says what came out.
 """
 
 from __future__ import annotations

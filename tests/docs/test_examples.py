@@ -15,7 +15,7 @@ from docs.refresh import FENCE, ROOT, shown_commands, words
 
 from jurors.cli.main import main
 
-PAGES = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("README.md")])
+PAGES = sorted([*ROOT.glob("docs/**/*.md"), *ROOT.glob("README.md"), ROOT / "reproduce" / "independence.md"])
 
 
 SKILL = (ROOT / "skills" / "jurors" / "SKILL.md").read_text(encoding="utf-8")

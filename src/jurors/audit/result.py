@@ -398,13 +398,14 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 # `result`
 # ---------------------------------------------------------------------------------------------------------------------
 
+_EACH = "The confidence level applies to each interval, not to all of them at once."
 _GUARANTEE = (
     "The random draw alone guarantees these intervals, however correlated the errors are, and after every label: you "
-    "can stop at any time. The confidence level applies to each interval, not to all of them at once."
+    f"can stop at any time. {_EACH}"
 )
 _NOT_RANDOM = (
     "Nothing shows that the draw was random: the sheet records no seed, or one that was chosen. The intervals hold "
-    "only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed."
+    f"only if nobody knew which items the seed draws; to get a guarantee, draw again without --seed. {_EACH}"
 )
 _WHAT = {"score": "score of {}", "accuracy": "accuracy of {} on {}", "prevalence": "prevalence of {}"}
 

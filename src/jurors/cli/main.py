@@ -170,7 +170,7 @@ _RARE = """
 RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
     "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
-    "check": frozenset(("--missing", "--good", "--max-regression")),
+    "check": frozenset(("--missing", "--good", "--max-regression", "--level", "--errors")),
     "report": frozenset(("--missing", "--good")),
     "systems": frozenset(("--missing", "--adjust")),
 }
