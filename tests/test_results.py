@@ -38,7 +38,7 @@ from jurors.results import (
     json_ready,
     prose_in_markdown,
 )
-from jurors.serve.auth import KeyList, make_key
+from jurors.serve.auth import KeyList, Quarantine, make_key
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
 LABELS = ("<b>yes</b>", "no & more")
@@ -130,6 +130,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "History": _history,
     "KeyList": _keys,
+    "Quarantine": lambda: Quarantine(((1, EVIL[0], 0.0, 3, EVIL[-1]),)),
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }
 #: scikit-learn takes longer to import than all the others to make

@@ -217,6 +217,8 @@ class SystemComparison(Result):
         before, *after = (_half(widths.rate, self.good) for _, widths in (now, *later))
         numbers = _names([str(number) for number, _ in later], "or")
         then = f"{_names(after, 'or')}{unit}"
+        if any(rate.gold for rate in self.systems.values()):
+            numbers, before = f"{numbers} in all", f"{before} without any"
         return f"{why} Gold labels do: {numbers} would narrow rates from {before} to about {then}."
 
     def sentences(self) -> list[str]:
