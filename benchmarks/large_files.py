@@ -28,6 +28,7 @@ _CHILD = """
 import json, resource, sys, time
 kind, path, query = sys.argv[1:]
 import duckdb, jurors
+from jurors.sketch.count import read_sketch
 jurors.grade(jurors.load_example("census")[0])  # everything is imported
 jurors.grade(jurors.simulate(200, jurors=5, seed=0).votes)
 start = time.perf_counter()

@@ -73,7 +73,6 @@ def check(
     The exit status is 3 if an alarm is raised, or if a limit is not met or cannot be decided.
     """
     from jurors.jury.gates import read_document
-    from jurors.votes.key import read_gold
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
@@ -83,7 +82,7 @@ def check(
             earlier = of_baseline.read() if system is None else of_baseline.read_with_groups(system, what="system")
         if system is not None:
             votes, systems_of = source.read_with_groups(system, bar, what="system")
-            options = applicable(kind_of(votes), {**grading, "gold": read_gold(grading["gold"], votes, system)})
+            options = applicable(kind_of(votes), grading)
             limits |= {"baseline": baseline if earlier is None else earlier, "system": systems_of, "good": good}
             if earlier is not None and limits["max_regression"] is None:
                 limits |= {"baseline": earlier[0], "votes": votes}
@@ -151,13 +150,11 @@ def systems(
     gold: str | None, level: float, output: Output,
 ) -> None:  # fmt: skip
     """Compare systems by the judges' votes: each system's rate, differences of pairs, and a ranking in tiers."""
-    from jurors.votes.key import read_gold
-
     with output.working("comparing") as bar:
         beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
         votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
         compared = jurors.systems(
-            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=read_gold(gold, votes, system),
+            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=gold,
             level=level,
         )  # fmt: skip
     output.show(compared)

@@ -96,11 +96,10 @@ def report(
 
         compared = None
         if system is not None:
-            from jurors.votes.key import read_gold, read_key
+            from jurors.votes.key import read_key
 
             together, groups = source.read_with_groups(system, bar, what="system")
             compared = (groups.by_row(together), good)
-            grading["gold"] = read_gold(grading["gold"], together, system)
 
         def read() -> tuple[Any, Any]:
             if of_pairs:
@@ -145,13 +144,10 @@ def _draw_systems(
     source: Source, grading: dict[str, Any], bar: ProgressBar | None, *, system: str | None, good: str | None
 ) -> tuple[Any, tuple[Any, ...]]:
     """Compare systems and draw them; give the chart, and the alarms."""
-    from jurors.votes.key import read_gold
-
     if system is None:
         raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
     votes, groups = source.read_with_groups(system, bar, what="system")
-    gold = read_gold(grading["gold"], votes, system)
-    compared = jurors.systems(votes, by=groups, good=good, gold=gold, level=grading["level"])
+    compared = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
     return jurors.plot.systems(compared), compared.alarms
 
 

@@ -22,7 +22,6 @@ from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
 from jurors.options import GradeOptions, Label, LimitOptions, Limits, column_names, show_options, split_options
 from jurors.results import Block, Columns, Notes, Result, escape_text
-from jurors.votes.key import read_gold
 
 _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
     "items", "jurors", "labels", "scale", "scale_why", "method", "errors", "votes", "score", "accuracy", "prevalence",
@@ -174,8 +173,6 @@ def check(
     if system is not None and not isinstance(source, SystemComparison | Evaluation | NumberGrades):
         grading, reading = split_options(others)
         votes, groups, _ = votes_and_groups(source, system, "system", reading)
-        if "gold" in grading:
-            grading["gold"] = read_gold(grading["gold"], votes, system)
         of_systems, others = SystemVotes(votes, groups, system, good, grading, reading), {}
         fewest = 1 if parsed.max_regression is not None and not parsed.min_difference else 2
         compared = compare_systems(votes, groups, good=good, fewest=fewest, **grading)

@@ -252,6 +252,10 @@ def grade_counted(
     return _with_families(result, grading) if grading.family else result
 
 
+#: kinds of alarms that describe what rules are: each knows one label, and few share items
+_TRUE_OF_RULES = frozenset(("constant_juror", "disconnected", "too_few_jurors"))
+
+
 def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Grading, intervals: bool) -> Evaluation:
     sketch = counted.sketch
     gold = None if known is None else counted.by_tuple(known)
@@ -263,8 +267,8 @@ def _grade_counted(counted: CountedVotes, known: Integers | None, grading: Gradi
     with nullcontext() if is_small else single_threaded():
         result = METHODS[name](sketch, request)
     is_rules = name == "latent" and grading.errors != "independent" and not grading.exam and is_rule_panel(sketch)
-    if is_rules:  # what the fit would warn of is how rules are: they know one label, and few share items
-        result = replace_unread(result, alarms=(), notes=())
+    if is_rules:
+        result = replace_unread(result, alarms=tuple(a for a in result.alarms if a.kind not in _TRUE_OF_RULES))
     # One judge with several answers counts once, by any method.
     groups = find_repeated_jurors(sketch)
     representatives = merge_representatives(result.representatives, groups)

@@ -250,7 +250,7 @@ def _compare_runs(source: SystemVotes, earlier: Votes, groups: NDArray[Any]) -> 
     names[:] = [*groups_of(source.groups), *(None if g is None else g + _BEFORE for g in groups_of(groups))]
     grading = source.grading.copy()
     if grading.get("gold") is not None:
-        aligned, known = as_key(grading["gold"]).align(now)
+        aligned, known = as_key(grading["gold"], now).align(now)
         truths = [None if code == NO_VOTE else aligned.labels[code] for code in known.tolist()]
         grading["gold"] = Key.from_array([*truths, *[None] * earlier.rows])
     return compare_systems(both, names, good=source.good, **grading)

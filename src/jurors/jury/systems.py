@@ -49,7 +49,7 @@ from jurors.options import Grading, GradingOptions, Label, SourceOptions
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels
-from jurors.votes.key import Key, as_key, read_gold
+from jurors.votes.key import Key, as_key
 from jurors.votes.table import Votes
 
 Order: TypeAlias = Literal["settled", "leaning", "not settled"]
@@ -324,7 +324,7 @@ def systems(
     return compare_systems(
         votes, groups, good=good, covariates={name: others[name] for name in _column_names(covariate)},
         adjust=None if adjust is None else (_column_names(adjust)[0], others[_column_names(adjust)[0]]),
-        fewest=1 if covariate else 2, level=level, gold=read_gold(gold, votes, by),
+        fewest=1 if covariate else 2, level=level, gold=gold,
     )  # fmt: skip
 
 
@@ -352,7 +352,7 @@ def compare_systems(
     _names_of(groups, fewest)
     _label_values(votes, good)  # both raise before the work
     if grading.get("gold") is not None:
-        grading["gold"] = as_key(grading["gold"])
+        grading["gold"] = as_key(grading["gold"], votes)
     contrasts = {name: covariate_contrasts(name, x.tolist()) for name, x in (covariates or {}).items()}
     at_mean = None if adjust is None else (adjust[0], _numbers(*adjust))
     evaluation, counted, known = grade_rows(votes, **grading)

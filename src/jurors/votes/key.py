@@ -262,32 +262,6 @@ def read_key(
         return Key.from_columns(*(cells(columns_of_key, k) for k in columns), missing=missing)
 
 
-def read_gold(gold: Any, votes: Votes, column: Any) -> Any:
-    """Gold items of systems: where votes name items by question and system, a file may have a column for each.
-
-    Parameters
-    ----------
-    column
-        The column that names the system; ignored unless it is text.
-
-    Returns
-    -------
-    Key, or `gold` itself
-    """
-    if not isinstance(gold, (str, os.PathLike)) or not isinstance(column, str) or votes.items is None:
-        return gold
-    with open_table(gold, Reading(), logs=False) as opened:
-        names = opened.names
-        if column not in names:
-            return gold
-        place, _ = key_columns(names, None, None)
-        ids = set(map(str, votes.item_names().tolist()))
-        if any(str(item) in ids for item in cells(opened.keep((place,)), place)):
-            return gold
-        item = names[place]
-    return read_key(gold, item=f"{item},{column}")
-
-
 def _own_columns(names: Sequence[str], votes: Votes | None) -> tuple[str, ...]:
     """The columns that name the votes' items together, if a key with these columns has them too."""
     return votes.item_columns if votes is not None and set(votes.item_columns) <= set(names) else ()
