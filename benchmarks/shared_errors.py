@@ -29,7 +29,7 @@ from small_panels import SIZES, draw_panels
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.leaders import panel_dependence
+from jurors.evaluate.evaluation import panel_dependence
 from jurors.results import Table
 
 MOST_GRADED = 10  # jurors: residuals of larger panels take long

@@ -28,8 +28,17 @@ from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
-from jurors.evaluate.partition import Choice, choose_solution, majority_partition, partition_by_label
-from jurors.evaluate.solution import Fit, Island, NamedMapping, Solution, WeakestPair
+from jurors.evaluate.solution import (
+    Choice,
+    Fit,
+    Island,
+    NamedMapping,
+    Solution,
+    WeakestPair,
+    choose_solution,
+    majority_partition,
+    partition_by_label,
+)
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
 from jurors.options import Target

@@ -276,12 +276,12 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 def _repeats(findings: ReportFindings) -> PageTable | None:
     """How consistent jurors are who answered repeatedly; with a key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
-    return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats, most=None), "table-repeats")
+    return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats), "table-repeats")
 
 
 def _abstentions(findings: ReportFindings) -> PageTable | None:
     """Who abstains on what, if anyone does."""
-    return _first(abstention_tables(findings.evaluation, most=None), "table-abstentions")
+    return _first(abstention_tables(findings.evaluation), "table-abstentions")
 
 
 def _first(tables: Sequence[Table], id_: str) -> PageTable | None:
@@ -330,7 +330,7 @@ def _scores(findings: ReportFindings) -> PageTable | None:
 def _levels(findings: ReportFindings) -> PageTable | None:
     """How far off each juror is on ordered levels, and to which side; beside it by the key."""
     e, keyed = findings.evaluation, findings.keyed
-    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
+    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by)]
     if not tables or e.ordered is None:
         return None
     columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))

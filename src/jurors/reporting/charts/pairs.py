@@ -16,8 +16,7 @@ from jurors.errors import SketchError, name_positions
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.agreement_coefficients import pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
-from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.leaders import FEW_COMMON
+from jurors.evaluate.evaluation import FEW_COMMON, Evaluation, KeyedEvaluation
 from jurors.reporting.charts.base import (
     CUT_LABEL,
     DIVERGING,
