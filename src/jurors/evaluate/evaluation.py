@@ -12,9 +12,9 @@ at random (Youden's J): where one label is rare, kappa alone would leave out goo
 interval reaches the highest lower end of all; where only one does, it is the best.
 
 **Shared errors.** In panels of 4, 5, 7 and 10 jurors with known answers, the pair with the highest Cohen's kappa is the
-one whose errors are truly the most correlated in 72, 68, 74 and 77% of the panels; the residuals of the
-independent-errors model find it in 11, 29, 40 and 42% (`benchmarks/shared_errors.py`). A pair's error correlation is
-taken to be .01 + .64 kappa, and the mean over a panel .75 times its mean kappa. N jurors are worth
+one whose errors are truly the most correlated in 72, 68, 74 and 77% of the panels (`benchmarks/shared_errors.py`); the
+residuals of the independent-errors model, which were listed before, found it in 11, 29, 40 and 42%. A pair's error
+correlation is taken to be .01 + .64 kappa, and the mean over a panel .75 times its mean kappa. N jurors are worth
 N / (1 + (N - 1) mean) independent ones, which is off by .3, .3, .5 and .7 jurors there, and by .7 and 1.0 in panels of
 20 and 40. Intervals hold what was left over in panels of 4 to 40 jurors of 27 families of sets, each counting once:
 truly independent jurors lie far below the estimate, so intervals of a correlation reach further down than up. Leaving
@@ -36,7 +36,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,10 +76,6 @@ from jurors.options import Label
 from jurors.results import Block, Columns, Drawable
 from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
-
-if TYPE_CHECKING:
-    from jurors.evaluate.dependence import Dependence
-
 
 #: labels of the tuples, several times -> the share of each that is wrong, with its interval
 JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]
@@ -308,7 +304,6 @@ class Calibrates(Protocol):
         """The calibrated posterior (T, R) of decision tuples that were not graded."""
 
 
-@lazy_fields("dependence")  # it takes as long as the grades of a small panel
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndependentGrades:
     """What the independent-errors model says about the same votes: the theorem, or the fit of another method.
@@ -324,7 +319,6 @@ class IndependentGrades:
     interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
     standard_error: NamedMapping | None = None  #: the same shape, standard errors
     partition: Partition | None = None  #: every tuple's items by true label, and its best label
-    dependence: Dependence | None = None  #: error correlations by what the model leaves unexplained
 
     @cached_property
     def prevalence(self) -> NamedMapping:
@@ -377,7 +371,6 @@ class IndependentGrades:
             "solutions": [
                 {**s._document(), "chosen": self.solution is not None and k == 0} for k, s in enumerate(self.solutions)
             ],
-            "dependence": self.dependence,
             "partition": partition if has_partition else None,
         }
 

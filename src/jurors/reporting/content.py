@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from jurors.errors import format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
-from jurors.evaluate.dependence import dependence_with_key, linked_jurors
+from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
@@ -133,8 +133,7 @@ def correlated_groups(keyed: KeyedEvaluation | None) -> list[Group]:
     """
     if keyed is None:
         return []
-    actual = dependence_with_key(keyed)
-    return sorted(linked_jurors(actual.jurors, actual.correlation, actual.error), key=len)
+    return sorted(dependence_with_key(keyed).groups(), key=len)
 
 
 def is_most(group: Group, e: Evaluation) -> bool:

@@ -200,7 +200,7 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
         _prevalences, _scores, _levels, _accuracies, _dependent_pairs, _abstentions, _repeats, _independent, _exact,
-        _solutions, _partition, _confusions, _pairs, _methods, _items,
+        _solutions, _partition, _confusions, _methods, _items,
     )  # fmt: skip
     if e.exam:
         makers = (_scores, _repeats, _methods)
@@ -469,23 +469,6 @@ def _confusions(findings: ReportFindings) -> PageTable | None:
         id="table-confusion",
         named=(0, 1),
     )
-
-
-def _pairs(findings: ReportFindings) -> PageTable | None:
-    dependence = findings.evaluation.independent.dependence
-    if dependence is None:
-        return None
-    pairs = dependence.pairs()
-    keyed = findings.keyed
-    actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
-    rows = tuple(
-        (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
-        for a, b, x, z in pairs[:_MAX_PAIRS]
-    )
-    note = f"The {_MAX_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MAX_PAIRS else ""
-    columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
-    caption = "Residual error correlations, if errors were independent"
-    return PageTable(columns, rows, caption, id="table-pairs", named=(0, 1), note=note)
 
 
 def _dependent_pairs(findings: ReportFindings) -> PageTable | None:
