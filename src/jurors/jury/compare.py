@@ -357,7 +357,7 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
             given=given,
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
-    steady = self_agreement(aligned.votes, Grading.level, truth)
+    steady = self_agreement(aligned.votes, Grading.level)
     return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
 
 
