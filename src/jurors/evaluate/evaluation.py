@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError, match_name, name_positions
-from jurors.evaluate.agreement_coefficients import pair_kappas
+from jurors.evaluate.agreement import pair_kappas
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, card_blocks, card_columns, enough_votes, keyed_columns, score_tables
 from jurors.evaluate.consistency import (

@@ -362,7 +362,7 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
 
 
 def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
-    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
+    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and ICC, with intervals.
 
     Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
