@@ -445,7 +445,7 @@ def pair_kappas(
     counts = sketch.counts.astype(np.float64)
     steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
     last = max(size - 1, 1)
-    distance = {"nominal": steps > 0, "linear": steps / last, "quadratic": steps**2 / last**2}
+    distance: dict[str, Any] = {"nominal": steps > 0, "linear": steps / last, "quadratic": steps**2 / last**2}
     similar = [1.0 - distance[kind] for kind in weights]
     kappa, error = np.full((2, len(weights), len(first)), np.nan)
     is_mean = level is not None and len(row) * width * size <= _MOST_WORK
