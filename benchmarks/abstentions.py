@@ -17,7 +17,7 @@ from scipy.stats import spearmanr
 
 import jurors
 from jurors.evaluate.consistency import AbstentionRates, abstention_rates
-from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Partition
 from jurors.jury.compare import score_labels
 
 

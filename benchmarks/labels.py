@@ -26,7 +26,7 @@ import jurors
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
-from jurors.evaluate.partition import majority_shares, vote_counts
+from jurors.evaluate.solution import majority_shares, vote_counts
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_gradable
 

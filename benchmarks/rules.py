@@ -17,8 +17,8 @@ import pandas as pd
 from reference_sets import data_folder, family_of, folders
 
 from jurors import Votes
-from jurors.evaluate.partition import majority_shares
 from jurors.evaluate.rules import FEWEST_VOTES, grade_rules
+from jurors.evaluate.solution import majority_shares
 from jurors.jury.inputs import count_rows
 
 LARGE = {"acsincome_models", "adult_content2", "cifar10n", "fact_eval", "hitspam_cf", "mmlu_pro", "product"} | {

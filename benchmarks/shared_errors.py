@@ -3,9 +3,8 @@
 Four tables, each family of sets counting once:
 
 - `pairs`: panels of 4 to 40 jurors drawn from the reference juries. How often the pair with the highest Cohen's
-  kappa (`Evaluation.dependence`), and the most correlated pair by the residuals of the independent-errors model, is the
-  pair whose errors are truly the most correlated; how far the effective number of jurors is off; and how often its
-  95% interval, made without the family of the set, holds it.
+  kappa (`Evaluation.dependence`) is the pair whose errors are truly the most correlated; how far the effective number
+  of jurors is off; and how often its 95% interval, made without the family of the set, holds it.
 - `best`: panels of 3, 5, 7 and 10. How often `Evaluation.best` names a juror, and whether it is the best by the key.
 - `planted`: five simulated judges, two of one family that err together on a common part of the items, with and without
   `family=`, and without it but with gold labels.
@@ -29,10 +28,8 @@ from small_panels import SIZES, draw_panels
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.leaders import panel_dependence
+from jurors.evaluate.evaluation import panel_dependence
 from jurors.results import Table
-
-MOST_GRADED = 10  # jurors: residuals of larger panels take long
 
 
 def outcome(votes: Any, key: Any) -> dict[str, float] | None:
@@ -51,12 +48,8 @@ def outcome(votes: Any, key: Any) -> dict[str, float] | None:
             "jurors": float(len(votes.jurors)),
             "effective": truth.effective_jurors,
         }
-        residual = jurors.grade(votes).independent.dependence if len(votes.jurors) <= MOST_GRADED else None
     except JurorsError:
         return None
-    if residual is not None and residual.pairs():
-        result["by residuals"] = float(set(max(residual.pairs(), key=lambda pair: pair[2])[:2]) == top)
-        result["effective, by residuals"] = abs(residual.effective_jurors - truth.effective_jurors)
     return result
 
 
@@ -111,14 +104,14 @@ def show(title: str, rows: dict[Any, list[tuple[str, dict[str, float]]]], column
 
 
 def pairs_table(draws: int) -> None:
-    """Who shares errors, by kappa and by residuals."""
+    """Who shares errors, by kappa."""
     found: dict[Any, list[tuple[str, dict[str, float]]]] = defaultdict(list)
     for family, size, votes, key in drawn_panels(draws, (4, 5, 7, 10, 20, 40)):
         one = outcome(votes, key)
         if one is not None:
             found[size].append((family, one))
     add_coverage([row for rows in found.values() for row in rows])
-    columns = {"by kappa": ".0%", "by residuals": ".0%", "effective, by kappa": ".2f", "effective, by residuals": ".2f"}
+    columns = {"by kappa": ".0%", "effective, by kappa": ".2f"}
     show("the most correlated pair is right; error of the effective number", found, columns | {"inside 95%": ".0%"})
 
 

@@ -32,7 +32,7 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import majority_partition
+from jurors.evaluate.solution import majority_partition
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label, label_rows

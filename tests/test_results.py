@@ -103,7 +103,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Evaluation": _graded,
     "Solution": lambda: _graded().independent.solution,
     "Partition": lambda: _graded().partition,
-    "Dependence": lambda: _graded().independent.dependence,
+    "Dependence": lambda: jurors.theory.dependence_with_key(_keyed()),
     "KeyedEvaluation": _keyed,
     "Labelling": lambda: jurors.label(_votes()),
     "Comparison": lambda: jurors.compare(_votes(), methods=["latent", "majority"]),

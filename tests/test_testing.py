@@ -11,8 +11,7 @@ import pytest
 from jurors import Sketch
 from jurors import testing as contract
 from jurors.errors import SketchError
-from jurors.evaluate.partition import evaluate_majority
-from jurors.evaluate.solution import Fit, float_solution
+from jurors.evaluate.solution import Fit, evaluate_majority, float_solution
 from jurors.theory import METHODS
 
 METHODS_AND_DATA = (*METHODS, "numbers", "preferences")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.evaluation import evaluate_with_key
-from jurors.evaluate.partition import evaluate_majority, partition_by_label
+from jurors.evaluate.solution import evaluate_majority, partition_by_label
 from jurors.evaluate.trio import evaluate_trio
 from jurors.sketch.sketch import Sketch
 from reproduce.acs.trials import decisions, evaluate_tests, is_irrational

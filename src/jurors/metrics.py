@@ -21,7 +21,7 @@ import numpy as np
 from jurors._numeric import Floats
 from jurors.errors import OptionError, check_choice, match_name
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.partition import joint_counts
+from jurors.evaluate.solution import joint_counts
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade
 from jurors.jury.inputs import read_input

@@ -506,7 +506,7 @@ def check_method(method: Method, *, kinds: Iterable[str] | None = None, seed: in
     An estimator that works for one order of the jurors only:
 
     >>> from jurors.errors import SketchError
-    >>> from jurors.evaluate.partition import evaluate_majority
+    >>> from jurors.evaluate.solution import evaluate_majority
     >>> def ann_first(sketch):
     ...     if sketch.jurors[0] != "ann":
     ...         raise SketchError("ann comes first")

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
     from jurors.evaluate.dependence import Dependence, dependence_with_key
     from jurors.evaluate.evaluation import evaluate_with_key
-    from jurors.evaluate.partition import evaluate_majority
-    from jurors.evaluate.solution import Solution
+    from jurors.evaluate.solution import Solution, evaluate_majority
     from jurors.evaluate.trio import (
         encode,
         evaluate_all_trios,
@@ -45,8 +44,7 @@ _HOMES = {
     "jurors.evaluate.baselines.dawid_skene": "evaluate_on_engine",
     "jurors.evaluate.dependence": "Dependence dependence_with_key",
     "jurors.evaluate.evaluation": "evaluate_with_key",
-    "jurors.evaluate.partition": "evaluate_majority",
-    "jurors.evaluate.solution": "Solution",
+    "jurors.evaluate.solution": "Solution evaluate_majority",
     "jurors.evaluate.trio": "encode evaluate_all_trios evaluate_trio evaluate_trios independence_invariants",
     "jurors.evaluate.trio_multiclass": "evaluate_trio_labels",
     "jurors.exact.surd": "Surd",

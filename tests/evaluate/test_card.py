@@ -20,7 +20,7 @@ import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, alarm_lines, shorten_names, shown_jurors
-from jurors.evaluate.leaders import rank_jurors
+from jurors.evaluate.evaluation import rank_jurors
 from jurors.jury.compare import score_labels
 from jurors.options import Label
 

@@ -21,7 +21,7 @@ from jurors.evaluate.consistency import (
     majority_forecast,
     self_agreement,
 )
-from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Partition
 from jurors.votes.key import as_key
 from jurors.votes.repeats import merge_numbered_jurors
 from jurors.votes.table import with_abstentions

@@ -16,7 +16,7 @@ from jurors._numeric import Floats, Integers
 from jurors.evaluate.consistency import ORDINAL_MODELS, item_levels, juror_levels
 from jurors.evaluate.latent.panel import evaluate_panel
 from jurors.evaluate.ordinal import Responses, _height, climb_responses, fit_flexible, fit_trait, level_bands
-from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Partition
 from jurors.sketch.pairs import Incidence
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.reference import ON_A_LINE, shipped_juries

@@ -13,16 +13,16 @@ from strategies import sketches
 
 from jurors import Sketch
 from jurors.errors import OptionError
-from jurors.evaluate.partition import (
+from jurors.evaluate.solution import (
     Choice,
     Partition,
     choose_solution,
     decide,
+    float_solution,
     majority_partition,
     partition_by_label,
     tuple_posterior,
 )
-from jurors.evaluate.solution import float_solution
 from jurors.evaluate.trio import encode, evaluate_trio
 from jurors.theory import evaluate_majority
 

@@ -15,9 +15,8 @@ from strategies import examples, juries, sketches
 
 from jurors import Sketch, SketchError
 from jurors.errors import DegenerateSketchError
-from jurors.evaluate.partition import Choice
-from jurors.evaluate.trio_decomposition import Algebra, decompose
-from jurors.evaluate.trio_multiclass import MultilabelDecode, decode_floats, evaluate_trio_labels
+from jurors.evaluate.solution import Choice
+from jurors.evaluate.trio_multiclass import Algebra, MultilabelDecode, decode_floats, decompose, evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.exact.surd import Surd
 from jurors.theory import Solution, encode, evaluate_trio

@@ -73,7 +73,6 @@ def test_fewer_than_three_distinct_jurors_raise_an_alarm(who: str) -> None:
     assert (few.level, few.value) == ("alarm", len(set(who.lower()) - {"1"}))
     assert result.interval is None
     assert result.wrong_labels is None
-    assert result.independent.dependence is None
     assert len(jurors.label(voices(*who))) == 300
 
 

@@ -153,22 +153,6 @@ def test_dependence_is_drawn_from_the_kappas_of_the_evaluation(panel: Graded) ->
     assert f"worth about {result.effective_jurors:.1f}" in plot.dependence(result).to_dict()["title"]["subtitle"][0]
 
 
-def test_error_correlations_are_drawn_by_group_from_the_numbers_found(panel: Graded) -> None:
-    result = panel[0]
-    found = result.independent.dependence
-    assert found is not None
-    chart = plot.dependence(found)
-    names = {row["at"]: row["name"] for row in rows_of(chart) if "name" in row}
-    first = max(found.groups, key=len)  # a group comes first
-    assert len(first) > 1
-    assert {names[at] for at in range(len(first))} == set(first)
-    assert [row["first"] in names.values() for row in rows_of(chart) if "first" in row] == [True]
-    for row in rows_of(chart):
-        for step, value in enumerate(row.get("value", ()), start=1):
-            i, j = (result.jurors.index(names[row["at"] + k]) for k in (0, step))
-            assert value == found.correlation[i, j]
-
-
 def test_agreement_is_drawn_from_the_numbers_found() -> None:
     found = jurors.agreement(jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k")))
     rows = {row["at"]: row["value"] for row in rows_of(plot.agreement(found)) if "value" in row}
@@ -353,8 +337,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
         (lambda: plot.solutions(panel[0]), "those of three jurors and two labels; this panel has 6 jurors and 2"),
         (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real solution explains these votes"),
         (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these votes are complex"),
-        (lambda: plot.dependence(replace(trio(), calibration=None)), "three jurors leave no residual"),
-        (lambda: plot.dependence(replace(labels5, calibration=None)), "not available for 5 labels, only for 2"),
+        (lambda: plot.dependence(replace(trio(), calibration=None)), "how far errors are correlated is not known"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
         (lambda: plot.items(jurors.label(sketch), review=0), "review= is one item or more"),
         (lambda: plot.items(unsure), "have no probabilities"),
@@ -373,10 +356,9 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
 def test_results_draw_themselves(panel: Graded) -> None:
     result, keyed = panel
     assert result.sketch is not None
-    assert result.independent.dependence is not None
     results = (
         result, keyed, jurors.label(result.sketch), jurors.compare(result.sketch, methods=["majority"]),
-        jurors.bounds(result.sketch), jurors.agreement(result.sketch), result.independent.dependence,
+        jurors.bounds(result.sketch), jurors.agreement(result.sketch), jurors.theory.dependence_with_key(keyed),
     )  # fmt: skip
     assert len({one.plot().to_dict()["title"]["text"] for one in results}) == len(results) - 1
     assert result.plot("against_key", keyed, width=200).to_dict()["width"] == 200

@@ -17,7 +17,7 @@ from strategies import examples
 
 from jurors.evaluate.dependence import fit_factor
 from jurors.evaluate.latent.panel import merge_copies
-from jurors.evaluate.partition import joint_counts
+from jurors.evaluate.solution import joint_counts
 from jurors.sketch import pairs as module
 from jurors.sketch.connectivity import are_connected, connected_groups, juror_groups
 from jurors.sketch.moments import pair_moments, trio_moments

@@ -14,7 +14,7 @@ import jurors
 from jurors import Sketch
 from jurors._numeric import Flags, Floats
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.partition import Partition, majority_partition
+from jurors.evaluate.solution import Partition, majority_partition
 from jurors.theory import Solution
 from jurors.uncertainty import alarms as standing
 from jurors.uncertainty.alarms import (

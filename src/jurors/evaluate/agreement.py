@@ -40,7 +40,7 @@ from jurors.evaluate.agreement_coefficients import (
     two_way,
 )
 from jurors.evaluate.card import shorten_names
-from jurors.evaluate.partition import vote_counts
+from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
 from jurors.sketch.pairs import Pairs

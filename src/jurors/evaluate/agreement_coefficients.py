@@ -63,7 +63,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.partition import vote_counts
+from jurors.evaluate.solution import vote_counts
 from jurors.sketch.sketch import Sketch
 
 _NOTHING = 1e-12  # rounding, where no item has influence

@@ -2,21 +2,21 @@
 
 The short card has the answer in 80 columns: alarms first, who leads, how many labels are wrong, one row per juror.
 `CardOptions(full=True)` adds what the independent-errors model says, intervals of every number, dependence and notes.
-`card_columns` is what `to_frame` and CSV hold: one row per juror.
+`card_columns` is what `to_frame` and CSV hold: one row per juror. The cards of numbers and preferences share which of
+many rows are shown, which columns fit, how alarms are shortened, and the sentence about the leaders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
 from jurors.evaluate.family import suggest_families
-from jurors.evaluate.leaders import enough_votes
 from jurors.options import Label
 from jurors.results import Block, Columns, Notes, Table, columns_of
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation, IndependentGrades, KeyedEvaluation
 
 WIDTH = 80  #: columns of a terminal
-_MOST_ROWS = 20  # jurors of a card; of a larger panel, the best and the worst known
+MOST_ROWS = 20  #: of a card; of more jurors, the best and the worst known
 _MOST_ALARM_LINES = 5
 _LINES = 24  # of a terminal: a card of ten jurors fits, if need be with fewer lines of alarms
 LONGEST_NAME = 30  #: characters of a juror's name,
@@ -35,6 +35,8 @@ _MOST_LABELS = 6  # with more labels, a full card's rows show the best and the w
 _DEPENDENT = 0.7  # of the jurors: a panel that is worth less than this says so
 _MOST_PREVALENCES = 4  # in the line of a short card
 _MOST_PAIRS = 20
+_FEWEST_NAME = 12  # characters
+ENOUGH_VOTES = 20  #: with fewer, a juror is neither best nor worst; half of the most votes where that is less
 FEW_GOLD = 20  #: gold labels that every user can afford
 _FEW_NAMES = 3  # in a sentence
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
@@ -42,6 +44,7 @@ _NARROW = 0.04  # intervals narrower than this need a decimal
 _PASS_FAIL = {"pass": "fail", "passed": "failed"}
 _SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
 _MARKS = {"alarm": "!!", "warning": "!"}
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +164,135 @@ def _list_labels(labels: Sequence[Label], between: str, room: int) -> str:
 
 def _label_text(label: Label) -> str:
     return shorten(str(_level(label)), _LONGEST_LABEL)
+
+
+# -- what every card has ----------------------------------------------------------------------------------------
+
+
+def enough_votes(votes: Iterable[int]) -> float:
+    """How many votes a juror needs to be called best or worst: 20, or half of the most that any juror has.
+
+    Returns
+    -------
+    float
+    """
+    return min(ENOUGH_VOTES, max(votes, default=0) / 2)
+
+
+@dataclass(frozen=True)
+class CardColumn:
+    """A column of a card."""
+
+    head: str
+    cells: Sequence[str]
+    is_optional: bool = False  #: whether it is left out where the table is too wide
+
+
+def select_rows(order: Sequence[T], options: CardOptions, ranked: Sequence[T] | None = None) -> list[T]:
+    """Of many rows, the first and the last; all of up to 20 rows, and of a full card.
+
+    Parameters
+    ----------
+    order
+        All rows.
+    ranked
+        Those that may be called best or worst: of many rows, the others are left out.
+
+    Returns
+    -------
+    list
+        In the same order.
+
+    Examples
+    --------
+    >>> select_rows(range(100), CardOptions(top=2))
+    [0, 1, 98, 99]
+    """
+    if options.full or (options.top is None and len(order) <= MOST_ROWS):
+        return list(order)
+    top = MOST_ROWS // 2 if options.top is None else options.top
+    if ranked is not None and len(ranked) > 2 * top:
+        order = [row for row in order if row in set(ranked)]
+    return list(order) if len(order) <= 2 * top else [*order[:top], *order[len(order) - top :]]
+
+
+def rows_left_out(order: Sequence[object], shown: Sequence[object], what: str) -> list[str]:
+    """A line about the rows that a card does not show, or none."""
+    left = len(order) - len(shown)
+    return [f"{left:,} more {what}: --full shows all, --top selects."] if left else []
+
+
+def fitted_table(columns: Sequence[CardColumn], width: int = WIDTH) -> Table:
+    """A table of at most so many characters: optional columns are left out, the last first; names are shortened.
+
+    Returns
+    -------
+    Table
+        The first column is a name, all others are right-aligned.
+
+    Examples
+    --------
+    >>> wide = CardColumn("notes", ["x" * 80], is_optional=True)
+    >>> print(fitted_table([CardColumn("juror", ["ann"]), CardColumn("score", ["0.9"]), wide]).to_text())
+      juror  score
+      ann      0.9
+    """
+    names = [shorten(name) for name in columns[0].cells]
+    kept = [CardColumn(columns[0].head, names), *columns[1:]]
+    while (excess := sum(2 + max(map(len, (each.head, *each.cells))) for each in kept) - width) > 0:
+        optional = [each for each in kept if each.is_optional]
+        if not optional:
+            most = max(max(map(len, names), default=0) - excess, _FEWEST_NAME)
+            kept[0] = CardColumn(columns[0].head, [shorten(name, most) for name in columns[0].cells])
+            break
+        kept.remove(optional[-1])
+    rows = tuple(zip(*(each.cells for each in kept), strict=True))
+    return Table(tuple(each.head for each in kept), rows, right=tuple(range(1, len(kept))))
+
+
+def name_leaders(leaders: Sequence[T], ranked: int, describe: Callable[[T], str], what: str = "best") -> str:
+    """Who is the best, or who may be: a sentence, empty where nobody can be ranked.
+
+    Parameters
+    ----------
+    leaders
+        Those whose intervals reach the best end of all.
+    ranked
+        How many can be ranked.
+    describe
+        A leader with its number.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> name_leaders(["ann", "bob", "cy"], 5, str)
+    'No clear best: ann and bob lead; 1 more may be as good.'
+    >>> name_leaders(["ann"], 5, str)
+    'Best: ann.'
+    """
+    if not leaders:
+        return ""
+    if len(leaders) == 1:
+        only = describe(leaders[0])
+        return f"{what.capitalize()}: {only}." if ranked > 1 else f"Only {only} is ranked."
+    more = len(leaders) - 2
+    others = f"; {more:,} more may be as good" if more else ""
+    return f"No clear {what}: {' and '.join(map(describe, leaders[:2]))} lead{others}."
+
+
+def wrapped(*sentences: str) -> Notes:
+    """The sentences that are not empty, in lines of 80 columns."""
+    return Notes([text for text in sentences if text], width=WIDTH)
+
+
+def card_alarms(alarms: tuple[Alarm, ...], options: CardOptions) -> Notes:
+    """The alarms of a card: all of them where it is full, else the most severe."""
+    if options.full:
+        return Notes(alarm_lines(alarms))
+    return Notes(short_alarm_lines(alarms, _MOST_ALARM_LINES, {}), width=WIDTH, hanging="  ")
 
 
 # -- the short card ---------------------------------------------------------------------------------------------
@@ -376,13 +508,11 @@ def shown_jurors(e: Evaluation, options: CardOptions) -> tuple[list[str], int]:
     elif options.sort == "name":
         known.sort()
     known = [j for j in known if votes.get(j, 0) >= options.min_votes]
-    if options.full or (options.top is None and len(known) <= _MOST_ROWS):
-        return known, len(e.jurors) - len(known)
-    top = _MOST_ROWS // 2 if options.top is None else options.top
-    if options.sort == "accuracy" and ranking.ranked:
+    is_cut = not options.full and (options.top is not None or len(known) > MOST_ROWS)
+    if is_cut and options.sort == "accuracy" and ranking.ranked:
         ranked = set(ranking.ranked)
         known = [j for j in known if j in ranked]
-    shown = known if len(known) <= 2 * top else [*known[:top], *known[len(known) - top :]]
+    shown = select_rows(known, options)
     return shown, len(e.jurors) - len(shown)
 
 
@@ -625,8 +755,8 @@ def independent_table(e: Evaluation) -> Table:
     return Table(heads, rows, title=f"independent-errors model (method {e.method})", right=(1, 2, 3))
 
 
-def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = None) -> list[Table]:
-    """Of ordered levels: how far off every juror is, and to which side; at most so many jurors.
+def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
+    """Of ordered levels: how far off every juror is, and to which side.
 
     Returns
     -------
@@ -636,7 +766,7 @@ def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = None) -> li
     if e.ordered is None:
         return []
     rows = []
-    for j in e.jurors[:most]:
+    for j in e.jurors:
         error, bias, kappa = e.ordered.row(j)
         rows.append((j, _decimal(error), describe_bias(bias), _decimal(kappa)))
     headers = ("juror", "mean error", "bias", "weighted kappa")
@@ -647,8 +777,8 @@ def _decimal(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def abstention_tables(e: Evaluation, most: int | None = None) -> list[Table]:
-    """How often each juror abstains on which true label; at most so many jurors.
+def abstention_tables(e: Evaluation) -> list[Table]:
+    """How often each juror abstains on which true label.
 
     Returns
     -------
@@ -657,20 +787,19 @@ def abstention_tables(e: Evaluation, most: int | None = None) -> list[Table]:
     """
     if (rates := e.abstentions) is None:
         return []
-    labels = e.labels if most is None else e.labels[:_MOST_LABELS]
-    headers = ["juror", "items", "abstains", *(head for a in labels for head in (f"on {a}", f"{e.level * 100:g}%"))]
+    headers = ["juror", "items", "abstains", *(head for a in e.labels for head in (f"on {a}", f"{e.level * 100:g}%"))]
     rows = []
-    for j in e.jurors[:most]:
+    for j in e.jurors:
         items = rates.asked[j]
         cells = [f"{items:,}", percent(rates.abstained[j] / items if items else None)]
-        for a in labels:
+        for a in e.labels:
             cells += percent(rates.rate[j][a]), percent_range(rates.interval[j][a] or (float("nan"),) * 2)
         rows.append((j, *cells))
     title = "how often jurors abstain, by true label"
     return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
-def repeat_tables(repeats: SelfAgreement | None, most: int | None = None) -> list[Table]:
+def repeat_tables(repeats: SelfAgreement | None) -> list[Table]:
     """How consistent jurors are who answered items several times; by a key, also how right majorities are.
 
     Returns
@@ -685,7 +814,7 @@ def repeat_tables(repeats: SelfAgreement | None, most: int | None = None) -> lis
     what, part = ("right", repeats.right) if repeats.right else ("stable", repeats.settled)
     headers += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
     rows = []
-    for j in list(repeats.agreement)[:most]:
+    for j in repeats.agreement:
         times = f"{repeats.items[j]:,}", f"{repeats.times[j]:.1f}".removesuffix(".0"), f"{repeats.ties[j]:,}"
         agrees = percent(repeats.agreement[j]), percent_range(repeats.interval[j]), _decimal(repeats.alpha[j])
         more = [part[j][k] for k in MAJORITY_SIZES] + ([repeats.ceiling[j]] if repeats.ceiling else [])
@@ -831,20 +960,15 @@ def scored_jurors(keyed: KeyedEvaluation, options: CardOptions) -> list[str]:
     """
     votes, interval = keyed.votes, keyed.interval["score"]
     known = [j for j in keyed.jurors if interval[j] is not None and votes[j] >= options.min_votes]
-    enough = enough_votes(votes)
+    enough = enough_votes(votes.values())
     if options.sort == "votes":
         known.sort(key=lambda j: -votes[j])
     elif options.sort == "name":
         known.sort()
     else:
         known.sort(key=lambda j: (votes[j] < enough, -interval[j][0]))
-    top = _MOST_ROWS // 2 if options.top is None else options.top
-    if options.full or (options.top is None and len(known) <= _MOST_ROWS) or len(known) <= 2 * top:
-        return known
-    if options.sort == "accuracy":
-        ranked = [j for j in known if votes[j] >= enough]
-        known = ranked if len(ranked) > 2 * top else known
-    return [*known[:top], *known[len(known) - top :]]
+    ranked = [j for j in known if votes[j] >= enough] if options.sort == "accuracy" else None
+    return select_rows(known, options, ranked)
 
 
 def score_tables(keyed: KeyedEvaluation, options: CardOptions = SHORT) -> list[Block]:

@@ -37,8 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Codes, Floats, Integers
-from jurors.evaluate.partition import Partition, joint_counts
-from jurors.evaluate.solution import NamedMapping
+from jurors.evaluate.solution import NamedMapping, Partition, joint_counts
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
@@ -82,8 +81,8 @@ def abstention_rates(partition: Partition | None, target: str, level: float) -> 
 
     Examples
     --------
-    >>> from jurors.evaluate.partition import evaluate_majority
-    >>> from jurors.evaluate.partition import partition_by_label
+    >>> from jurors.evaluate.solution import evaluate_majority
+    >>> from jurors.evaluate.solution import partition_by_label
     >>> from jurors.sketch.sketch import Sketch
     >>> from jurors.votes.table import Votes
     >>> from jurors.votes.table import with_abstentions

@@ -1,7 +1,7 @@
-"""Are errors correlated, how much, and whose: from the votes alone, or with an answer key.
+"""Are errors correlated: tests on votes alone; and how much, and whose, by an answer key.
 
 In: pair statistics of a sketch, and grades. Out: tests (`AgreementTest`, `ResidualTest`) that the alarm
-`correlated_errors` depends on, groups of dependent jurors, and `Dependence` with the effective number of jurors.
+`correlated_errors` depends on; with a key, `Dependence` with groups of dependent jurors and the effective number.
 
 Agreement test, any number of labels: do pairs of jurors agree more often than a fitted model says? Given the class k
 (label, and difficulty where the model has it), independent jurors agree with probability Σ_k p_k Σ_r K_i[k][r]
@@ -9,18 +9,16 @@ K_j[k][r]. What a pair agrees beyond that, in binomial standard errors, is its r
 
 One factor, two labels (`fit_factor`). Independent jurors have C_ij = b_i b_j with b_i = √(P_A P_B) (P_iA + P_iB - 1),
 and trio moments tau·b_i b_j b_k with tau = (P_A - P_B)/√(P_A P_B). Fitted by weighted least squares on correlations,
-with outlying pairs downweighted, this requires nothing of single items, and what is left over of each pair is the
-estimate of its error correlation. `baselines.pairwise.fit_rank_one` solves the same problem for other pair statistics,
-sparse and to the last digit, within bounds; and `numeric.factor` for covariances of numbers. Here weights change with
-the residuals, so a few sweeps each are enough, and the three would end in other digits.
+with outlying pairs downweighted, this requires nothing of single items. `baselines.pairwise.fit_rank_one` solves the
+same problem for other pair statistics, sparse and to the last digit, within bounds; and `numeric.factor` for
+covariances of numbers. Here weights change with the residuals, so a few sweeps each are enough, and the three would end
+in other digits.
 
 Residual test: what one factor leaves over of each pair's covariance. On truly independent panels a p-value below 1e-4
 came up once in 1,620 simulated ones; for four or five jurors p-values of a few percent come up too often to be quoted.
 
-Dependence, two labels. On items of one label, the errors of i and j covary by Γ_ij; over all items,
-Σ_l P_l Γ_ij^l = C_ij - P_A P_B d_i d_j with d = accuracy on A + accuracy on B - 1: the covariance the truth does not
-explain. Divided by the spread of both jurors' errors it is a correlation ρ_ij, and with ρ̄ its mean over pairs
-(weighted by the items they share)
+Dependence by a key. On items of one label, the errors of i and j covary by Γ_ij; over all items, divided by the spread
+of both jurors' errors, that is a correlation ρ_ij, and with ρ̄ its mean over pairs (weighted by the items they share)
     effective number of jurors = N / (1 + (N - 1) ρ̄):
 the number of independent jurors whose mean error would vary as much.
 """
@@ -28,17 +26,15 @@ the number of independent jurors whose mean error would vary as much.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers, chi_square_tail, squarem_step
-from jurors.errors import SketchError
 from jurors.evaluate.evaluation import KeyedEvaluation
-from jurors.evaluate.solution import Solution
-from jurors.results import Columns, Drawable, Notes, Table, columns_of
+from jurors.results import Columns, Drawable, Table, columns_of
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
@@ -52,7 +48,7 @@ SIGNIFICANT = 1e-4  #: the p-value below which a test of all pairs (or of the go
 HEAVIEST = 2.0  #: excess kurtosis up to which a pair counts,
 NORMAL = 0.5  #: and up to which it may be named by itself
 
-BEYOND = 0.1  #: correlation beyond the typical pair's from which two jurors count as dependent,
+_BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as dependent,
 _CLEARLY = 4.5  # if it is so many standard errors,
 _BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this probability
 
@@ -81,26 +77,6 @@ _MANY = 60  # jurors from which single eigenvectors, and sparse tables, are wort
 _FULL = 0.1  # of the pairs: a product with a sparse table of more takes longer
 _SHOWN = 20
 _ROUNDING = 1e-9
-
-
-def naming_bar(pairs: int) -> float:
-    """The standard errors from which a pair is named: 3.5, and more where so many pairs reach more by chance.
-
-    Returns
-    -------
-    float
-    """
-    return max(3.5, NormalDist().inv_cdf(1 - 0.005 / max(pairs, 1)))
-
-
-def grouping_bar(pairs: int) -> float:
-    """The standard errors from which a pair of so many links two jurors.
-
-    Returns
-    -------
-    float
-    """
-    return max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / max(pairs, 1)))
 
 
 # -- agreement beyond a fitted model --------------------------------------------------------------------------------
@@ -302,7 +278,7 @@ def residual_errors(pairs: PairMoments, items: int, prevalence: float, accuracy:
     return np.asarray(np.where(shared, np.sqrt(of_errors + (1 - n / max(items, 1)) * rest), 0.0))
 
 
-# -- error correlations and the effective number --------------------------------------------------------------------
+# -- with an answer key ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -312,58 +288,50 @@ class Dependence(Drawable):
     jurors: tuple[str, ...]
     correlation: Floats  #: (N, N) ρ_ij, NaN on the diagonal and where a pair shares no item
     items: Floats  #: (N, N) the items each pair shares
-    error: Floats  #: (N, N) the standard error of each correlation under independence
-    groups: tuple[tuple[str, ...], ...] = ()  #: jurors who are correlated beyond what all share
-    interval: dict[str, tuple[float, float]] | None = None  #: of `mean_correlation` and `effective_jurors`
 
     @property
-    def z(self) -> Floats:
-        """(N, N) the correlations in standard errors."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.correlation / self.error)
-
-    @property
-    def known(self) -> Flags:
-        """(N, N) the pairs whose own correlation is known.
-
-        Few shared items (a standard error of more than the whole range of a correlation), or shared items unlike all
-        others, leave a number that is no correlation: it enters the mean, but says nothing of the pair.
-        """
-        return np.asarray((self.error <= 1) & (np.abs(self.correlation) <= 1 + _ROUNDING))
+    def error(self) -> Floats:
+        """(N, N) the standard error of each correlation under independence."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1 / np.sqrt(self.items))
 
     @property
     def mean_correlation(self) -> float:
         """ρ̄, the mean over all pairs, weighted by the items they share."""
-        return float(mean_correlation(self.correlation, self.items))
+        weights = np.where(np.isfinite(self.correlation), self.items, 0.0)
+        return float((np.nan_to_num(self.correlation) * weights).sum() / max(weights.sum(), 1.0))
 
     @property
     def effective_jurors(self) -> float:
-        """How many independent jurors the panel is worth, as far as errors are correlated."""
-        return effective_number(len(self.jurors), self.mean_correlation)
+        """N / (1 + (N - 1) ρ̄), as if all pairs shared items; N where errors are not correlated on the whole.
 
-    def with_copies(self, representative: Integers) -> Dependence:
-        """The same with copies counted in: each has the errors of its representative."""
-        if (representative == np.arange(len(representative))).all():
-            return self
-        at, same = np.ix_(representative, representative), _same_juror(representative)
-        shared = np.maximum(self.items[at], np.where(same, self.items.max(axis=1)[representative], 0.0))
-        error = np.where(same, 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
-        correlation = expand_to_members(self.correlation, representative)
-        return replace(self, correlation=correlation, items=shared, error=error)
+        Negatively correlated errors (ρ̄ < 0) make no more jurors than there are; ρ̄ itself says that they are.
+        """
+        return len(self.jurors) / (1 + (len(self.jurors) - 1) * max(self.mean_correlation, 0.0))
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
-        """(first, second, ρ, z) of the pairs whose correlation is known, the most correlated first."""
-        i, j = np.nonzero(np.triu(self.known, 1))
-        names, z = self.jurors, self.z
-        rows = [(names[a], names[b], float(self.correlation[a, b]), float(z[a, b])) for a, b in zip(i, j, strict=True)]
+        """(first, second, ρ, ρ in standard errors) of the pairs that share items, the most correlated first."""
+        i, j = np.nonzero(np.triu(np.isfinite(self.correlation), 1))
+        values = self.correlation[i, j], self.correlation[i, j] / self.error[i, j]
+        names = np.array(self.jurors, dtype=object)
+        rows = zip(names[i], names[j], *(x.tolist() for x in values), strict=True)
         return sorted(rows, key=lambda row: -row[2])
+
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Jurors linked by pairs clearly more correlated than the typical pair."""
+        known = self.correlation[np.isfinite(self.correlation)]
+        if not len(known):
+            return ()
+        beyond = np.nan_to_num(self.correlation - max(float(np.median(known)), 0.0))
+        bar = max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / max(len(known) // 2, 1)))
+        linked = np.argwhere(np.triu((beyond > _BEYOND) & (beyond > bar * self.error), 1)).tolist()
+        groups = connected_groups(linked, len(self.jurors))
+        return tuple(tuple(self.jurors[m] for m in group) for group in groups)
 
     def _document(self) -> dict[str, Any]:
         return {
             "mean_correlation": self.mean_correlation,
             "effective_jurors": self.effective_jurors,
-            "interval": self.interval,
-            "groups": self.groups,
             "pairs": [{"jurors": [a, b], "correlation": x, "z": z} for a, b, x, z in self.pairs()],
         }
 
@@ -371,136 +339,17 @@ class Dependence(Drawable):
         """One row per pair."""
         return columns_of(("first", "second", "correlation", "z"), self.pairs())
 
-    def _blocks(self) -> tuple[Notes, Table]:
-        ends = self.interval or {}
-
-        def about(name: str, places: int) -> str:
-            return f" ({ends[name][0]:.{places}f} – {ends[name][1]:.{places}f})" if name in ends else ""
-
+    def _blocks(self) -> tuple[str, Table]:
         head = (
-            f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones"
-            f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+z.3f}"
-            f"{about('mean_correlation', 3)}"
+            f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones; mean error correlation "
+            f"{self.mean_correlation:+z.3f}"
         )
-        return Notes(
-            [head, *(f"correlated beyond the others: {', '.join(group)}" for group in self.groups)]
-        ), self.table()
-
-    def table(self) -> Table:
-        """The most correlated pairs, to read."""
         shown = tuple((a, b, f"{x:+z.3f}", f"{z:+z.1f}") for a, b, x, z in self.pairs()[:_SHOWN])
-        return Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
-
-
-def _same_juror(representative: Integers) -> Flags:
-    """(N, N): the pairs that have one representative."""
-    return np.asarray((representative[:, None] == representative) & ~np.eye(len(representative), dtype=bool))
-
-
-def expand_to_members(correlation: Floats, representative: Integers) -> Floats:
-    """Give the correlations of representatives to all they stand for: a copy errs where the original does.
-
-    Returns
-    -------
-    (…, N, N) array
-    """
-    expanded = correlation[..., representative[:, None], representative]
-    return np.asarray(np.where(_same_juror(representative), 1.0, expanded))
-
-
-def mean_correlation(correlation: Floats, items: Floats) -> Floats:
-    """The mean over pairs (…, N, N), weighted by the items they share; NaN marks what is no pair.
-
-    Returns
-    -------
-    (…) array
-    """
-    known = np.isfinite(correlation)
-    weights = np.where(known, items, 0.0)
-    total, weighed = weights.sum(axis=(-2, -1)), (np.where(known, correlation, 0.0) * weights).sum(axis=(-2, -1))
-    return np.asarray(np.where(total > 0, weighed / np.where(total > 0, total, 1.0), 0.0))
-
-
-def effective_number(jurors: int, correlation: float) -> float:
-    """N / (1 + (N - 1) ρ̄), as if all pairs shared items; N where errors are not correlated on the whole.
-
-    Negatively correlated errors (ρ̄ < 0) make no more jurors than there are; ρ̄ itself says that they are.
-
-    Returns
-    -------
-    float
-    """
-    return jurors / (1 + (jurors - 1) * max(correlation, 0.0))
-
-
-def residual_correlations(covariance: Floats, shared: Flags, prevalence: Floats, accuracy: Floats) -> Floats:
-    """ρ from covariances (…, N, N), prevalences (…, 2) and accuracies (…, N, 2).
-
-    Returns
-    -------
-    (…, N, N) array
-        NaN for pairs that are not `shared`.
-    """
-    p, q = prevalence[..., :1, None], prevalence[..., 1:, None]
-    d = accuracy.sum(axis=-1) - 1
-    left = covariance - p * q * d[..., :, None] * d[..., None, :]
-    spread = _spread(prevalence, accuracy)
-    return np.asarray(np.where(shared, left / (spread[..., :, None] * spread[..., None, :]), np.nan))
-
-
-def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
-    """The standard deviation of each juror's errors, given the label."""
-    inside = np.clip(accuracy, 0.005, 0.995)  # a spread cannot be zero; the grades themselves are not touched
-    return np.asarray(np.sqrt((inside * (1 - inside) * prevalence[..., None, :]).sum(axis=-1)))
-
-
-def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None = None) -> Dependence:
-    """How errors are correlated, given the grades; `pairs` are the sketch's own, where they are known already.
-
-    Returns
-    -------
-    Dependence
-
-    Raises
-    ------
-    SketchError
-        There are not two labels.
-    """
-    if len(sketch.labels) != 2:
-        raise SketchError(
-            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for 2"
-        )
-    pairs = pair_moments(Pairs(sketch)) if pairs is None else pairs
-    floats = solution.to_float()
-    prevalence = np.array(floats.prevalences, dtype=float)
-    accuracy = np.array([[table[0][0], table[1][1]] for table in floats.confusions], dtype=float)
-    accuracy = np.where(np.isfinite(accuracy), accuracy, 0.5)
-    correlation = residual_correlations(pairs.covariance, pairs.items > 1, prevalence, accuracy)
-    spread = _spread(prevalence, accuracy)
-    error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
-    explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
-    enough = (pairs.excess_kurtosis() <= NORMAL) & (pairs.excess_kurtosis(explained) <= HEAVIEST)
-    groups = linked_jurors(sketch.jurors, np.where(enough, correlation, np.nan), error)
-    return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
-
-
-def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
-    """Jurors linked by pairs clearly more correlated than the typical pair.
-
-    Returns
-    -------
-    tuple of groups
-        Names of jurors.
-    """
-    typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
-    beyond = np.nan_to_num(correlation - typical)
-    bar = grouping_bar(int(np.isfinite(correlation).sum()) // 2)
-    pairs = np.argwhere(np.triu((beyond > BEYOND) & (beyond > bar * error), 1)).tolist()
-    return tuple(tuple(jurors[m] for m in group) for group in connected_groups(pairs, len(jurors)))
+        return head, Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
 
 
 def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
-    """The same numbers from the answer key, which the keyless ones estimate.
+    """How errors are correlated, by the answer key.
 
     Each pair is measured on the items that both answered, its covariance and both spreads alike, so that nothing leaves
     [-1, 1]. Where one of the two makes no error there, errors are not correlated: 0.
@@ -523,9 +372,7 @@ def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
     scale = np.sqrt(spread * spread.T)
     varied = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > _ROUNDING * items)
     correlation = np.where(shared, varied, np.nan)
-    with np.errstate(divide="ignore"):
-        error = 1 / np.sqrt(items)
-    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(shared, items, 0.0), error=error)
+    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(shared, items, 0.0))
 
 
 # -- the residual test ----------------------------------------------------------------------------------------------
@@ -585,16 +432,19 @@ class ResidualTest:
         """(i, j, z) of the outlying pairs, the farthest first; the threshold rises with the number of pairs."""
         alone = self._alone
         z = np.where(alone, self.factor.z, 0.0)
-        bar = naming_bar(int(alone.sum()))
+        bar = max(3.5, NormalDist().inv_cdf(1 - 0.005 / max(int(alone.sum()), 1)))
         pairs = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
         return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
     @property
     def correlation(self) -> Floats:
         """(N, N) the error correlation of each pair; NaN where a pair shares no two items."""
-        factor = self.factor
-        prevalence = np.array([factor.prevalence, 1 - factor.prevalence])
-        return residual_correlations(factor.pairs.covariance, factor.pairs.items > 1, prevalence, factor.accuracy)
+        factor, pairs = self.factor, self.factor.pairs
+        p, q, d = factor.prevalence, 1 - factor.prevalence, factor.accuracy.sum(axis=-1) - 1
+        left = pairs.covariance - p * q * d[:, None] * d
+        inside = np.clip(factor.accuracy, 0.005, 0.995)  # a spread cannot be zero; the grades are not touched
+        spread = np.sqrt((inside * (1 - inside) * [p, q]).sum(axis=-1))
+        return np.asarray(np.where(pairs.items > 1, left / (spread[:, None] * spread), np.nan))
 
 
 def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:

@@ -29,7 +29,7 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, match_name
-from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Partition
 from jurors.options import Target
 from jurors.sketch.connectivity import connected_groups
 from jurors.sketch.pairs import Incidence

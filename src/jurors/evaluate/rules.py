@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.partition import Partition, vote_counts
+from jurors.evaluate.solution import Partition, vote_counts
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 from jurors.votes.findings import are_rules

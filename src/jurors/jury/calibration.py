@@ -23,9 +23,8 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.evaluation import Calibrated, Evaluation, SharedError
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
-from jurors.evaluate.partition import DEFAULT_RULE, Partition, majority_partition
 from jurors.evaluate.rules import RuleGrades, grade_rules, rule_posterior
-from jurors.evaluate.solution import NamedMapping
+from jurors.evaluate.solution import DEFAULT_RULE, NamedMapping, Partition, majority_partition
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
 from jurors.sketch.sketch import Sketch

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import decide, tuple_posterior
+from jurors.evaluate.solution import decide, tuple_posterior
 from jurors.jury.grade import grade
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch, count_votes

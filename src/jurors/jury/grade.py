@@ -26,9 +26,17 @@ from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spec
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.family import DeclaredFamilies, resolve_families
 from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
-from jurors.evaluate.partition import Choice, Partition, evaluate_majority, majority_partition, tuple_posterior
 from jurors.evaluate.rules import is_rule_panel
-from jurors.evaluate.solution import Fit, GoldTest, float_solution
+from jurors.evaluate.solution import (
+    Choice,
+    Fit,
+    GoldTest,
+    Partition,
+    evaluate_majority,
+    float_solution,
+    majority_partition,
+    tuple_posterior,
+)
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
 from jurors.jury.inputs import (

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions, card_cells, scored_jurors, shown_jurors
-from jurors.evaluate.card_rows import card_alarms
+from jurors.evaluate.card import WIDTH, CardOptions, card_alarms, card_cells, scored_jurors, shown_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.partition import majority_partition
-from jurors.evaluate.solution import NamedMapping
+from jurors.evaluate.solution import NamedMapping, majority_partition
 from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column

@@ -23,7 +23,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import Partition, majority_partition
+from jurors.evaluate.solution import Partition, majority_partition
 from jurors.jury.grade import grade_rows
 from jurors.jury.inputs import count_rows, read_input
 from jurors.jury.kinds import LABELS, kind_of

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import permutations
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,20 +24,28 @@ from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
-from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
+from jurors.evaluate.dependence import agreement_test
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
-from jurors.evaluate.partition import Choice, choose_solution, majority_partition, partition_by_label
-from jurors.evaluate.solution import Fit, Island, NamedMapping, Solution, WeakestPair
+from jurors.evaluate.solution import (
+    Choice,
+    Fit,
+    Island,
+    NamedMapping,
+    Solution,
+    WeakestPair,
+    choose_solution,
+    majority_partition,
+    partition_by_label,
+)
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.evaluate.trio_multiclass import MOST_LABELS, evaluate_trio_labels
 from jurors.options import Target
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
-from jurors.sketch.moments import MOST_FOR_PAIRS
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
 from jurors.uncertainty.bounds_trio import smallest_correlation
-from jurors.uncertainty.intervals import DependenceSpread, interval_around, panel_intervals, trio_intervals
+from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.trio_alarms import (
     CONTRADICTIONS,
     WEAK_PAIR,
@@ -293,8 +300,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         independent = replace(result.independent, partition=by_majority)
         return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
     if request.intervals and result.independent.rule == FIT_RULE:
-        also = None if checks.spread is None else checks.spread.add
-        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
+        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
         if ends is not None:
             independent = replace(
                 result.independent,
@@ -302,14 +308,12 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
             result = replace(result, independent=independent)
-    alarms_later, dependence_later = (partial(_checked, checks, path) for path in ("alarms", "independent.dependence"))
-    independent = replace_unread(result.independent, dependence=dependence_later)
-    return replace_unread(result, alarms=alarms_later, independent=independent)
+    return replace_unread(result, alarms=checks.every_alarm)
 
 
 @dataclass(frozen=True, eq=False)
 class _PanelChecks:
-    """The alarms and error correlations of a panel, computed when one of them is first read."""
+    """The alarms of a panel, computed when they are first read."""
 
     sketch: Sketch
     panel: PanelFit
@@ -327,38 +331,13 @@ class _PanelChecks:
             alarms += agreement_alarms(panel.deduplicated, agreement_test(panel.pairs, *panel.classes))
         return alarms
 
-    @cached_property
-    def spread(self) -> DependenceSpread | None:
-        """Error correlations, for two labels and four jurors or more, and how they vary over the replicates."""
-        panel, solution, sketch = self.panel, self.graded.independent.solution, self.panel.deduplicated
-        is_possible = len(sketch.labels) == 2 and FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS
-        if solution is None or not is_possible:
-            return None
-        pairs = None if panel.test is None else panel.test.factor.pairs
-        return DependenceSpread(dependence_of(sketch, solution, pairs).with_copies(panel.hearing), panel)
-
-    @cached_property
-    def checked(self) -> Evaluation:
-        """The grades with all alarms and error correlations."""
+    def every_alarm(self) -> tuple[Alarm, ...]:
+        """The same and those of the panel as a whole, the most severe first."""
         with single_threaded():
             alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
             if self.graded.independent.partition is not None:
                 alarms += degenerate_alarms(self.graded.independent.partition)
-            result = replace(self.graded, alarms=sort_by_severity(alarms))
-            if self.spread is None:
-                return result
-            return _with_dependence(result, self.spread.result(result.level))
-
-
-def _checked(checks: _PanelChecks, path: str) -> Any:
-    return attrgetter(path)(checks.checked)
-
-
-def _with_dependence(result: Evaluation, dependence: Dependence) -> Evaluation:
-    """Add the error correlations by residuals, below the independent-errors model."""
-    if len(dependence.jurors) == FEWEST_JURORS and any(alarm.reason == "correlated_errors" for alarm in result.alarms):
-        return result  # which of four jurors share an error cannot be determined, so they mean nothing
-    return replace(result, independent=replace(result.independent, dependence=dependence))
+            return sort_by_severity(alarms)
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------

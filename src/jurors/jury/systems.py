@@ -40,7 +40,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import WIDTH, percent, percent_range, short_alarm_lines
 from jurors.evaluate.consistency import level_values
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import majority_shares
+from jurors.evaluate.solution import majority_shares
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups import votes_and_groups
 from jurors.jury.inputs import CountedVotes, as_votes, votes_and_column

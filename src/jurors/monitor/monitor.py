@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
-from jurors.evaluate.card import WIDTH, CardOptions, shorten
-from jurors.evaluate.card_rows import MOST_ROWS, CardColumn, fitted_table
+from jurors.evaluate.card import MOST_ROWS, WIDTH, CardColumn, CardOptions, fitted_table, shorten
 from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.card import WIDTH, CardOptions, shorten
-from jurors.evaluate.card_rows import (
+from jurors.evaluate.card import (
+    ENOUGH_VOTES,
+    WIDTH,
     CardColumn,
+    CardOptions,
     card_alarms,
     fitted_table,
-    leader_sentence,
+    name_leaders,
     rows_left_out,
     select_rows,
+    shorten,
     wrapped,
 )
-from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.numeric.data import shown, shown_range, with_interval
 from jurors.results import Block, Notes, Table, count_noun
 
@@ -103,7 +105,7 @@ def _answer(grades: NumberGrades) -> list[str]:
     if not leaders:
         return ["No juror can be ranked."]
     ends = grades.reliability_ends
-    sentence = leader_sentence(
+    sentence = name_leaders(
         leaders,
         len(ranked_jurors(grades)),
         lambda k: f"{shorten(grades.jurors[k])} {shown(grades.reliability[k])} ({shown_range(ends[k])})",
@@ -223,7 +225,7 @@ def _score_answer(scores: NumberScores) -> list[str]:
     leaders = [k for k in ranked if better[k] <= worse[ranked[0]]]
     label = "correlation" if name == "correlation" else "RMSE"
     lines = [
-        leader_sentence(
+        name_leaders(
             leaders,
             len(ranked),
             lambda k: f"{shorten(scores.jurors[k])} ({label} {shown(value[k])}, {shown_range(ends[k])})",

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions
-from jurors.evaluate.card_rows import wrapped
+from jurors.evaluate.card import WIDTH, CardOptions, wrapped
 from jurors.numeric.card import grade_blocks, juror_table, leading_jurors, ranked_jurors
 from jurors.numeric.data import (
     Numbers,

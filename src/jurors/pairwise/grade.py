@@ -22,17 +22,20 @@ from scipy.special import betaincinv, expit, ndtri
 from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import CardOptions, percent, percent_range, shorten
-from jurors.evaluate.card_rows import (
+from jurors.evaluate.card import (
+    ENOUGH_VOTES,
     CardColumn,
+    CardOptions,
     card_alarms,
     fitted_table,
-    leader_sentence,
+    name_leaders,
+    percent,
+    percent_range,
     rows_left_out,
     select_rows,
+    shorten,
     wrapped,
 )
-from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.options import Confidence, PairOptions
 from jurors.pairwise.data import CountedPairs, Preferences, read_pairs
 from jurors.pairwise.model import Answering, Strengths, fit_strengths, strengths_alone
@@ -126,7 +129,7 @@ class Ranking(Result):
         title = f"{count_noun(len(self.objects), 'object')}, {count_noun(int(self.answers.sum()) // 2, 'answer')}, "
         title += count_noun(self.jurors, "juror")
         place = {name: k for k, name in enumerate(self.objects)}
-        leaders = leader_sentence(
+        leaders = name_leaders(
             self.leaders,
             len(self.objects),
             lambda name: f"{shorten(name)} {_plain(self.strength[place[name]])} ({self._range(place[name])})",
@@ -470,7 +473,7 @@ class PairGrades(Result):
         order = [k for k in order if self.answers[k] >= options.min_votes]
         rows = select_rows(order, options, ranked)
         place = {name: k for k, name in enumerate(self.jurors)}
-        leaders = leader_sentence(
+        leaders = name_leaders(
             self.leaders,
             len(ranked),
             lambda name: (

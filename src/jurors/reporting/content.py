@@ -16,10 +16,9 @@ from markupsafe import Markup, escape
 
 from jurors.errors import format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
-from jurors.evaluate.card import FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
-from jurors.evaluate.dependence import dependence_with_key, linked_jurors
+from jurors.evaluate.card import ENOUGH_VOTES, FEW_GOLD, answer_lines, leader_sentence, percent, percent_range
+from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import TOO_WIDE, Evaluation, KeyedEvaluation
-from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
 from jurors.reporting.tables import IntervalRow, key_lines, label_advice, names
@@ -134,8 +133,7 @@ def correlated_groups(keyed: KeyedEvaluation | None) -> list[Group]:
     """
     if keyed is None:
         return []
-    actual = dependence_with_key(keyed)
-    return sorted(linked_jurors(actual.jurors, actual.correlation, actual.error), key=len)
+    return sorted(dependence_with_key(keyed).groups(), key=len)
 
 
 def is_most(group: Group, e: Evaluation) -> bool:
@@ -244,7 +242,7 @@ def _correlated(alarms: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | Non
     advice += [large.format(len(group), len(e.jurors), names(group)) for group in groups if is_most(group, e)]
     if advice:
         return Markup(". ").join(advice)
-    # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/leaders.py)
+    # what a model leaves unexplained finds the pair that shares errors half as often (evaluate/evaluation.py)
     who = list(e.dependence[0].jurors) if e.dependence and len(e.jurors) <= _SMALL_PANEL else []
     who = who or list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
     return escape(KINDS["correlated_errors"].advice).format(who=names(who) if who else Markup("the jurors"))

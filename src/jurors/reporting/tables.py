@@ -200,7 +200,7 @@ def number_tables(findings: ReportFindings) -> list[PageTable]:
     e = findings.evaluation
     makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
         _prevalences, _scores, _levels, _accuracies, _dependent_pairs, _abstentions, _repeats, _independent, _exact,
-        _solutions, _partition, _confusions, _pairs, _methods, _items,
+        _solutions, _partition, _confusions, _methods, _items,
     )  # fmt: skip
     if e.exam:
         makers = (_scores, _repeats, _methods)
@@ -276,12 +276,12 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 def _repeats(findings: ReportFindings) -> PageTable | None:
     """How consistent jurors are who answered repeatedly; with a key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
-    return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats, most=None), "table-repeats")
+    return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats), "table-repeats")
 
 
 def _abstentions(findings: ReportFindings) -> PageTable | None:
     """Who abstains on what, if anyone does."""
-    return _first(abstention_tables(findings.evaluation, most=None), "table-abstentions")
+    return _first(abstention_tables(findings.evaluation), "table-abstentions")
 
 
 def _first(tables: Sequence[Table], id_: str) -> PageTable | None:
@@ -330,7 +330,7 @@ def _scores(findings: ReportFindings) -> PageTable | None:
 def _levels(findings: ReportFindings) -> PageTable | None:
     """How far off each juror is on ordered levels, and to which side; beside it by the key."""
     e, keyed = findings.evaluation, findings.keyed
-    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
+    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by)]
     if not tables or e.ordered is None:
         return None
     columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))
@@ -469,23 +469,6 @@ def _confusions(findings: ReportFindings) -> PageTable | None:
         id="table-confusion",
         named=(0, 1),
     )
-
-
-def _pairs(findings: ReportFindings) -> PageTable | None:
-    dependence = findings.evaluation.independent.dependence
-    if dependence is None:
-        return None
-    pairs = dependence.pairs()
-    keyed = findings.keyed
-    actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
-    rows = tuple(
-        (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
-        for a, b, x, z in pairs[:_MAX_PAIRS]
-    )
-    note = f"The {_MAX_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MAX_PAIRS else ""
-    columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
-    caption = "Residual error correlations, if errors were independent"
-    return PageTable(columns, rows, caption, id="table-pairs", named=(0, 1), note=note)
 
 
 def _dependent_pairs(findings: ReportFindings) -> PageTable | None:

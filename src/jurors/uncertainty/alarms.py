@@ -48,10 +48,8 @@ from jurors.evaluate.dependence import (
     AgreementTest,
     ResidualTest,
 )
-from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
-from jurors.evaluate.leaders import panel_dependence
-from jurors.evaluate.partition import Partition, joint_counts, vote_counts
-from jurors.evaluate.solution import GoldTest, Solution, is_number
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation, panel_dependence
+from jurors.evaluate.solution import GoldTest, Partition, Solution, is_number, joint_counts, vote_counts
 from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror, votes_cast
 from jurors.sketch.sketch import Sketch
 

@@ -34,8 +34,7 @@ import numpy as np
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.partition import majority_shares
-from jurors.evaluate.solution import is_number
+from jurors.evaluate.solution import is_number, majority_shares
 from jurors.uncertainty.alarms import actual_scores, binomial_error
 from jurors.uncertainty.calibrate import LEAST_RHO, FitNoise, calibrate, quantile, spread_shares
 from jurors.uncertainty.reference import PanelTraits, Population

@@ -15,7 +15,7 @@ from jurors.evaluate.latent import panel
 from jurors.evaluate.latent.models import (
     find_repeated_jurors,
 )
-from jurors.evaluate.trio_decomposition import Algebra, Slicing
+from jurors.evaluate.trio_multiclass import Algebra, Slicing
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence
 

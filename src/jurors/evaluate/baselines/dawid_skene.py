@@ -33,8 +33,7 @@ from jurors.errors import OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, iterate_em, run_em
 from jurors.evaluate.latent.models import right_shares
-from jurors.evaluate.partition import vote_counts
-from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
+from jurors.evaluate.solution import Fit, convergence_alarm, float_solution, vote_counts
 from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
 from jurors.sketch.sketch import Sketch
 

@@ -22,10 +22,9 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
-from jurors.evaluate.card import SHORT, percent_range
+from jurors.evaluate.card import ENOUGH_VOTES, SHORT, percent_range
 from jurors.evaluate.card import shown_jurors as card_jurors
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.leaders import ENOUGH_VOTES
 from jurors.options import Label
 from jurors.reporting.page import RuntimeMaker
 from jurors.results import escape_text

@@ -15,9 +15,8 @@ from jurors._numeric import Floats
 from jurors.errors import SketchError, name_positions
 from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.evaluate.agreement_coefficients import pair_kappas
-from jurors.evaluate.dependence import Dependence, dependence_of, dependence_with_key
-from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.leaders import FEW_COMMON
+from jurors.evaluate.dependence import Dependence, dependence_with_key
+from jurors.evaluate.evaluation import FEW_COMMON, Evaluation, KeyedEvaluation
 from jurors.reporting.charts.base import (
     CUT_LABEL,
     DIVERGING,
@@ -81,7 +80,7 @@ def agreement(
     values = matrix[np.isfinite(matrix)]
     scale = alt.Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
     legend = {"title": "agreement", "format": "%"}
-    chart = _heat(names, order, matrix, items, [], scale, legend, ".1%", (width, height))
+    chart = _heat(names, order, matrix, items, scale, legend, ".1%", (width, height))
     return finish(chart, "How often each pair of jurors agrees", about)
 
 
@@ -91,27 +90,28 @@ def dependence(
     """Which jurors depend on each other; of more than 20 jurors, the most dependent.
 
     Of an Evaluation: how far each pair agrees beyond chance (Cohen's kappa), which in real panels goes with correlated
-    errors. With a key (a KeyedEvaluation): the actual error correlations. Of a `Dependence`: the correlations that it
-    holds, with its groups in frames.
+    errors. With a key (a KeyedEvaluation, or its `Dependence`): the actual error correlations.
 
     Returns
     -------
     altair chart
     """
     check_result(result, (Evaluation, Dependence, KeyedEvaluation), "dependence")
-    if isinstance(result, Evaluation) and result.dependence:
-        return _kappas(result, (width, height))
-    measured = _dependence(result)
+    if isinstance(result, Evaluation):
+        if result.dependence:
+            return _kappas(result, (width, height))
+        raise SketchError(
+            "how far errors are correlated is not known: jurors share too few items, or errors are taken for "
+            "independent. Give an answer key, or leave out errors='independent'"
+        )
+    measured = dependence_with_key(result) if isinstance(result, KeyedEvaluation) else result
     size = len(measured.jurors)
     _check_size(size)
-    if not measured.known.any():
+    if not np.isfinite(measured.correlation).any():
         raise SketchError("no two of these jurors share enough items, so their errors cannot be compared")
     shown = _most_dependent([(a, b) for a, b, _, _ in measured.pairs()], measured.jurors)
     at = [measured.jurors.index(j) for j in shown]
-    place = {j: k for k, j in enumerate(shown)}
-    groups = [[place[j] for j in group if j in place] for group in measured.groups]
-    groups = [group for group in groups if len(group) > 1]
-    correlation = np.where(measured.known, measured.correlation, np.nan)[np.ix_(at, at)]
+    correlation = measured.correlation[np.ix_(at, at)]
     reach = max(0.05, float(np.nanmax(np.abs(correlation))))
     scale = alt.Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
@@ -120,14 +120,10 @@ def dependence(
         f"{measured.mean_correlation:+z.3f}",
         *shown_of(shown, measured.jurors, "The most dependent"),
     ]
-    if groups:
-        about.append(f"{count_noun(len(groups), 'group')} with correlated errors framed")
-    order = _grouped(correlation, groups)
     legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
     items = measured.items[np.ix_(at, at)]
-    chart = _heat(shown, order, correlation, items, groups, scale, legend, "+.3f", (width, height))
-    title = "How far errors are correlated" + ", if errors were independent" * isinstance(result, Evaluation)
-    return finish(chart, title, about)
+    chart = _heat(shown, _seriated(correlation), correlation, items, scale, legend, "+.3f", (width, height))
+    return finish(chart, "How far errors are correlated", about)
 
 
 def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
@@ -146,7 +142,7 @@ def _kappas(e: Evaluation, size: tuple[float | None, float | None]) -> Chart:
     about = [f"{count_noun(len(e.jurors), 'juror')} are worth about {e.effective_jurors:.1f} independent ones"]
     about += shown_of(shown, e.jurors, "The most dependent")
     legend = {"title": "kappa", "format": "+.2f", "values": [-reach, 0, reach]}
-    chart = _heat(shown, _seriated(kappa), kappa, items, [], scale, legend, "+.2f", size)
+    chart = _heat(shown, _seriated(kappa), kappa, items, scale, legend, "+.2f", size)
     return finish(chart, "How far each pair of jurors agrees beyond chance", about)
 
 
@@ -156,23 +152,6 @@ def _most_dependent(pairs: Sequence[Sequence[str]], jurors: Sequence[str]) -> li
         return list(jurors)
     first = list(dict.fromkeys(j for pair in pairs for j in pair))[:MOST_JURORS]
     return [j for j in jurors if j in set(first)]
-
-
-def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence:
-    if isinstance(result, Dependence):
-        return result
-    if isinstance(result, KeyedEvaluation):
-        return dependence_with_key(result)
-    if result.independent.dependence is not None:
-        return result.independent.dependence
-    if len(result.jurors) == 3 and len(result.labels) == 2:
-        raise SketchError(
-            "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
-            "jurors or an answer key"
-        )
-    if result.independent.solution is None:
-        raise SketchError("no real solution explains these votes, so nothing shows how errors are correlated")
-    return dependence_of(_sketch(result), result.independent.solution)
 
 
 def _sketch(evaluation: Evaluation) -> Any:
@@ -201,17 +180,9 @@ def _seriated(matrix: Floats) -> list[int]:
     return [int(k) for k in leaves_list(tree)]
 
 
-def _grouped(matrix: Floats, groups: list[list[int]]) -> list[int]:
-    """Order jurors by group, the largest first; then the others."""
-    ranked = sorted(groups, key=len, reverse=True)
-    inside = [group[k] for group in ranked for k in _seriated(matrix[np.ix_(group, group)])]
-    outside = [k for k in range(len(matrix)) if k not in set(inside)]
-    return inside + [outside[k] for k in _seriated(matrix[np.ix_(outside, outside)])]
-
-
 def _heat(
-    jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats, groups: list[list[int]],
-    scale: Any, legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
+    jurors: Sequence[str], order: list[int], matrix: Floats, items: Floats, scale: Any,
+    legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
 ) -> Chart:  # fmt: skip
     count = len(order)
     names = [jurors[k] for k in order]
@@ -259,16 +230,6 @@ def _heat(
         ink = alt.condition(on_dark, alt.value("#F5F5F5"), alt.value("#111111"))
         text = alt.Text("value:Q", format=".0%" if is_share else "+.2f")
         layers += both_sides(base.mark_text(fontSize=9).encode(text=text, color=ink))
-    if groups:
-        places = [[order.index(k) for k in group] for group in groups]
-        ends = [{"first": names[min(group)], "last": names[max(group)]} for group in places]
-        frame = alt.Chart(data(ends)).mark_rect(fillOpacity=0, style="outline", strokeWidth=1.5)
-        layers.append(
-            frame.encode(
-                x=alt.X("first:N", bandPosition=0, **x), x2=alt.X2("last:N", bandPosition=1),
-                y=alt.Y("first:N", bandPosition=0, **y), y2=alt.Y2("last:N", bandPosition=1),
-            )
-        )  # fmt: skip
     return alt.layer(*layers).properties(width=wide, height=tall)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.partition import Partition, majority_partition, majority_shares, vote_counts
+from jurors.evaluate.solution import Partition, majority_partition, majority_shares, vote_counts
 from jurors.jury.label import Labelling
 from jurors.reporting.charts.base import (
     BLUE,
