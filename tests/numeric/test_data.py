@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -28,12 +27,11 @@ def test_wide_and_long_tables_and_frames_hold_the_same_numbers() -> None:
     for numbers in (wide, long, frame):
         assert numbers.jurors == ("ann", "bob")
         np.testing.assert_array_equal(numbers.values, [[0.5, 2], [10, np.nan], [-1, 3.25]])
-        assert numbers.is_exact
 
 
 def test_decimal_commas_and_per_cent_are_understood_and_remarked() -> None:
     commas = read_numbers(io.StringIO("item;ann;bob;cy\n1;0,5;0,25;1\n2;1,5;;0,750\n"))
-    assert set(commas.fractions()) == {Fraction(1, 2), Fraction(1, 4), Fraction(1), Fraction(3, 2), Fraction(3, 4)}
+    np.testing.assert_array_equal(commas.values, [[0.5, 0.25, 1], [1.5, np.nan, 0.75]])
     assert commas.remarks == ("commas are decimal commas",)
     assert read_numbers(io.StringIO("item,ann,bob\n1,5%,10%\n2,7.5 %,1%\n")).values[1, 0] == 7.5
 

@@ -119,8 +119,7 @@ class Ranking(Result):
             "remarks": self.remarks,
         }
         leading = {"best": self.best, "leaders": self.leaders}
-        alarms = [alarm.to_dict() for alarm in self.alarms]
-        return {**about, **leading, "objects": super()._document(), "alarms": alarms}
+        return {**about, **leading, "objects": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
@@ -459,8 +458,7 @@ class PairGrades(Result):
             "remarks": self.remarks,
         }
         leading = {"best": self.best, "leaders": self.leaders}
-        alarms = [alarm.to_dict() for alarm in self.alarms]
-        return {**about, **leading, "jurors": super()._document(), "alarms": alarms}
+        return {**about, **leading, "jurors": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
