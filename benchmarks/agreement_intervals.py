@@ -16,8 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from jurors._numeric import Integers
-from jurors.evaluate.agreement import agreement_statistics
-from jurors.evaluate.agreement_coefficients import Coefficient
+from jurors.evaluate.agreement import Coefficient, agreement_statistics
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 

@@ -4,8 +4,8 @@
 
 A judge with a blind spot answers five times: on 22% of the items nearly every answer is wrong, on the others nearly
 every answer is right. It sits alone, or beside three jurors of other kinds. Then: how often the 95% interval of a
-juror's agreement with itself holds the truth, and how near its settled answers are foretold. With JURORS_DATA, the
-folder of `reference_sets.py`: in which of its sets names and votes are taken for possible repeats.
+juror's agreement with itself holds the truth. With JURORS_DATA, the folder of `reference_sets.py`: in which of its sets
+names and votes are taken for possible repeats.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from math import comb
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, majority_forecast
+from jurors.evaluate.consistency import agreement_with_itself
 from jurors.evaluate.latent.models import find_repeated_jurors, possible_repeats
 from jurors.jury.compare import score_labels
 from jurors.sketch.count import read_sketch
@@ -44,7 +43,6 @@ def main() -> None:
     juries = asked.parse_args().juries
     print_scores(juries)
     print_coverage(2000)
-    print_foretold(20)
     if "JURORS_DATA" in os.environ:
         print_sets(Path(os.environ["JURORS_DATA"]))
 
@@ -124,30 +122,6 @@ def _held(shape: Shape, items: int, times: int, true: float, draws: int) -> floa
         _, (low, high) = agreement_with_itself(counts, many, 0.95)
         inside += low <= true <= high
     return inside / draws
-
-
-def print_foretold(draws: int) -> None:
-    """The share of settled majorities as foretold from 500 items, and as it is."""
-    heads = " | ".join(f"by {k}" for k in MAJORITY_SIZES)
-    print(f"\n| how it answers | answers each | {heads} |\n| --- | --- |{' --- |' * len(MAJORITY_SIZES)}")
-    for name, shape in SHAPES.items():
-        for times in (2, 3, 5):
-            rng = np.random.default_rng(3)
-            rows = [_foretold(rng, shape, times) for _ in range(draws)]
-            told, true = np.mean(rows, axis=0)
-            shown = [f"{a:.1%} ({b:.1%})" for a, b in zip(told, true, strict=True)]
-            print(f"| {name} | {times} | {' | '.join(shown)} |")
-
-
-def _foretold(rng: np.random.Generator, shape: Shape, times: int) -> tuple[list[float], list[float]]:
-    counts, many, chance = _patterns(rng, shape, 500, times)
-    told = majority_forecast(counts, many)[0].T @ many / many.sum()
-    best = np.maximum(chance, 1 - chance)
-    true = [
-        sum(comb(k, j) * best**j * (1 - best) ** (k - j) for j in range(k // 2 + 1, k + 1)).mean()
-        for k in MAJORITY_SIZES
-    ]
-    return told.tolist(), true
 
 
 # -- names ----------------------------------------------------------------------------------------------------------

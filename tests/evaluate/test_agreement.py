@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -12,14 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy import stats
 from simulated_juries import as_sparse
 from strategies import examples, sketches
 
 import jurors
 from jurors.errors import SketchError
-from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
-from jurors.evaluate.agreement_coefficients import Coefficient
+from jurors.evaluate.agreement import AgreementStatistics, Coefficient, agreement_statistics
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
 
@@ -154,21 +151,15 @@ def value(coefficient: Coefficient) -> float:
     return float(coefficient.value)
 
 
-def test_krippendorffs_four_alphas_are_those_he_prints() -> None:
+def test_krippendorffs_alphas_are_those_he_prints() -> None:
     levels, numbers = statistics_of(krippendorffs(), "ordinal"), statistics_of(krippendorffs(), "interval")
     assert value(levels["krippendorff_alpha nominal"]) == pytest.approx(0.743, abs=5e-4)
     assert value(levels["krippendorff_alpha ordinal"]) == pytest.approx(0.815, abs=5e-4)
     assert value(numbers["krippendorff_alpha interval"]) == pytest.approx(0.849, abs=5e-4)
-    assert value(numbers["krippendorff_alpha ratio"]) == pytest.approx(0.797, abs=5e-4)
 
 
-def test_gwets_ac2_and_its_standard_error_are_those_of_irrcac() -> None:
-    whole, pairable = (statistics_of(krippendorffs(units), "ordinal") for units in (12, 11))
-    irrcac = {"ordinal": (0.8989398, 0.0732425), "linear": (0.8587391, 0.0904762),
-              "quadratic": (0.9140007, 0.0672071)}  # fmt: skip
-    for weights, (coefficient, error) in irrcac.items():
-        assert value(whole[f"gwet_ac2 {weights}"]) == pytest.approx(coefficient, abs=1e-6)
-        assert pairable[f"gwet_ac2 {weights}"].error == pytest.approx(error, abs=1e-6)
+def test_the_standard_errors_of_gwet_and_fleiss_are_those_of_irrcac() -> None:
+    pairable = statistics_of(krippendorffs(11), "ordinal")
     assert pairable["gwet_ac1"].error == pytest.approx(0.1252719, abs=1e-6)
     assert pairable["fleiss_kappa"].error == pytest.approx(0.1354386, abs=1e-6)
 
@@ -190,13 +181,7 @@ def test_other_packages_give_the_same(missing: float) -> None:
     graded = statistics_of(codes, "ordinal", labels=(1, 2, 3, 4, 5))
     numbers = statistics_of(np.where(codes < 0, np.nan, codes + 1.0), "interval")
     data = np.where(codes < 0, np.nan, codes + 1.0).T
-    for result, weights in (
-        (graded, "nominal"),
-        (graded, "ordinal"),
-        (numbers, "ordinal"),
-        (numbers, "interval"),
-        (numbers, "ratio"),
-    ):
+    for result, weights in ((graded, "nominal"), (graded, "ordinal"), (numbers, "ordinal"), (numbers, "interval")):
         expected = krippendorff.alpha(reliability_data=data, level_of_measurement=weights)
         assert value(result[f"krippendorff_alpha {weights}"]) == pytest.approx(expected)
     for one in graded.kappas:
@@ -206,9 +191,6 @@ def test_other_packages_give_the_same(missing: float) -> None:
             expected = metrics.cohen_kappa_score(codes[both, i], codes[both, j], weights=kind, labels=range(5))
             assert kappa == pytest.approx(expected)
         assert value(one.mean) == pytest.approx(one.kappa.mean())
-    full = codes[(codes >= 0).all(axis=1)]
-    friedman = stats.friedmanchisquare(*full).statistic
-    assert value(graded["kendall_w"]) == pytest.approx(friedman / (4 * (len(full) - 1)))
 
 
 def test_a_pairs_standard_error_is_that_of_statsmodels() -> None:
@@ -229,7 +211,7 @@ def test_numbers_that_are_levels_give_what_the_levels_give() -> None:
     numbers = statistics_of(np.where(codes < 0, np.nan, codes.astype(float)), "interval")
     assert numbers.kappas[0].kappa == pytest.approx(graded.kappas[2].kappa)
     assert numbers.kappas[0].error == pytest.approx(graded.kappas[2].error)
-    names = ("krippendorff_alpha ordinal", "mean_kappa quadratic", "icc_1", "icc_ak", "kendall_w")
+    names = ("krippendorff_alpha ordinal", "mean_kappa quadratic", "icc_1", "icc_ak")
     for one, other in ((graded[name], numbers[name]) for name in names):
         assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
     both = (codes[:, 0] >= 0) & (codes[:, 1] >= 0)
@@ -272,8 +254,6 @@ def test_what_does_not_exist_is_none_and_nothing_passes_one() -> None:
     same = statistics_of([[1, 1], [2, 2], [3, 3]], "ordinal")
     assert {float(one.value) for one in same.coefficients if one.value is not None} == {1.0}
     assert {one.low for one in same.coefficients} == {None}
-    negative = statistics_of([[-1.5, 2], [3, 4], [1, 1]], "interval")
-    assert negative["krippendorff_alpha ratio"].value is None
     alone = statistics_of([[1.5, None], [None, 2], [3, None]], "interval")
     assert {one.value for one in alone.coefficients} == {None}
     for seed in range(20):
@@ -285,7 +265,7 @@ def test_a_surer_interval_is_wider_and_what_is_wrong_is_refused() -> None:
     votes = levels(6, 30, 3)
     wide, narrow = (jurors.agreement(votes, scale="ordinal", level=level) for level in (0.99, 0.5))
     assert (wide.scale, wide.level) == ("ordinal", 0.99)
-    for one, other in itertools.islice(zip(wide.coefficients, narrow.coefficients, strict=True), 17):
+    for one, other in zip(wide.coefficients, narrow.coefficients, strict=True):
         assert one.low is not None
         assert other.low is not None
         assert one.low < other.low

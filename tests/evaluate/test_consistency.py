@@ -15,10 +15,8 @@ import jurors
 from jurors import Sketch, Votes
 from jurors.evaluate.agreement import agreement_statistics
 from jurors.evaluate.consistency import (
-    MAJORITY_SIZES,
     abstention_rates,
     agreement_with_itself,
-    majority_forecast,
     self_agreement,
 )
 from jurors.evaluate.solution import Partition
@@ -164,37 +162,14 @@ def test_names_of_labels_do_not_matter_and_counts_are_as_good_as_rows(rows: list
     for one in (turned, other):
         assert one.agreement["judge"] == pytest.approx(steady.agreement["judge"])
         assert one.interval["judge"] == pytest.approx(steady.interval["judge"])
-        assert one.settled["judge"] == pytest.approx(steady.settled["judge"])
 
 
-def test_one_who_never_wavers_is_settled_by_one_answer() -> None:
+def test_one_who_never_wavers_agrees_with_itself() -> None:
     steady = self_agreement(asked([["a"] * 3, ["b"] * 3] * 200, "ab"), 0.95)
     assert steady is not None
     assert steady.agreement["judge"] == 1.0
     assert steady.interval["judge"][1] == pytest.approx(1.0)
     assert 0.98 < steady.interval["judge"][0] < 1.0
-    assert all(0.99 < share <= 1 for share in steady.settled["judge"].values())
-
-
-def test_more_answers_settle_more_and_never_past_one() -> None:
-    rng = np.random.default_rng(0)
-    said = rng.binomial(5, rng.beta(0.3, 0.3, 400))
-    counts, items = np.unique(np.column_stack([said, 5 - said]), axis=0, return_counts=True)
-    shares = majority_forecast(counts, items)[0].T @ items / items.sum()
-    assert (np.diff(shares) > 0).all()
-    assert shares[-1] < 1
-    assert shares == pytest.approx([0.865, 0.907, 0.925, 0.948], abs=0.02)  # as the chances are spread
-
-
-def test_three_answers_or_more_are_settled_by_draws_near_the_truth() -> None:
-    rng = np.random.default_rng(0)
-    chances = np.array([0.8, 0.15, 0.05])
-    turned = np.stack([np.roll(chances, k) for k in range(3)])
-    counts = np.concatenate([rng.multinomial(5, row, 300) for row in turned])
-    rows, items = np.unique(counts, axis=0, return_counts=True)
-    shares = majority_forecast(rows, items)[0].T @ items / items.sum()
-    assert shares[0] == pytest.approx(0.8, abs=0.03)
-    assert shares[1] == pytest.approx(0.9, abs=0.03)
 
 
 def test_intervals_hold_the_agreement_as_often_as_they_say() -> None:
@@ -208,28 +183,6 @@ def test_intervals_hold_the_agreement_as_often_as_they_say() -> None:
         low, high = agreement_with_itself(counts, items, 0.95)[1]
         held += low <= true <= high
     assert 0.91 < held / 400 < 0.99
-
-
-def test_by_a_key_repeating_is_worth_what_it_is_and_not_more() -> None:
-    frame, truth = judge(600, seed=1)
-    keyed = jurors.score(frame, truth, join=["judge"])
-    assert keyed.repeats is not None
-    right, ceiling = keyed.repeats.right["judge"], keyed.repeats.ceiling["judge"]
-    single = np.mean([(frame[f"judge_{k}"] == truth).mean() for k in range(1, 6)])
-    assert right[1] == pytest.approx(single, abs=0.01)
-    assert right[5] == pytest.approx(float(keyed.score["judge"]), abs=0.01)
-    assert ceiling == pytest.approx(0.8, abs=0.05)  # the blind spot stays
-    assert right[1] < right[3] < right[11] <= ceiling + 1e-9
-
-
-def test_a_judge_without_a_blind_spot_is_worth_what_its_answers_are() -> None:
-    frame, truth = judge(600, seed=2, blind=0.0, steady=0.8)
-    keyed = jurors.score(frame[["judge_1", "judge_2", "judge_3", "ann", "bob"]], truth, join=["judge"])
-    assert keyed.repeats is not None
-    right = keyed.repeats.right["judge"]
-    assert right[1] == pytest.approx(0.8, abs=0.02)
-    assert right[3] == pytest.approx(float(keyed.score["judge"]), abs=0.02)
-    assert keyed.repeats.ceiling["judge"] > 0.93  # what its answers alone show would be 0.76
 
 
 def test_a_judge_sampled_five_times_is_one_juror_and_its_interval_holds_the_truth() -> None:
@@ -247,7 +200,6 @@ def test_card_json_and_csv_have_the_repeats_where_there_are_any() -> None:
     result = jurors.grade(frame, join=["judge"])
     (own,) = json.loads(result.to_json())["repeats"].values()
     assert (own["items"], own["times"], own["ties"]) == (200, 5.0, 0)
-    assert list(own["settled"]) == [str(k) for k in MAJORITY_SIZES]
     assert f"{own['agreement']:.1%}" in result.to_text(full=True)
     table = result.to_frame().set_index("juror")
     assert table.loc["judge", "self_agreement"] == own["agreement"]

@@ -174,15 +174,12 @@ def test_the_root_has_the_sign_of_the_greater_total_accuracy(pair: tuple[float, 
     assert root * inverse >= 0
 
 
-def test_the_medians_are_near_the_truth_and_the_summary_shows_how_far_trios_disagree() -> None:
+def test_the_medians_are_near_the_truth() -> None:
     panel = simulate(20_000, 7, seed=2)
     trios = evaluate_all_trios(Sketch.from_votes(Votes.from_matrix(panel.votes)))
     prevalence, accuracy = trios.medians()
     assert prevalence == pytest.approx(0.6, abs=0.03)
     assert np.abs(accuracy - panel.accuracy).max() < 0.03
-    frame = trios.by_juror()
-    assert frame["trios"].tolist() == [15] * 7
-    assert (frame["three quarters on 0"] >= frame["quarter on 0"]).all()
 
 
 def test_too_many_jurors_or_labels_are_refused() -> None:

@@ -203,7 +203,7 @@ def test_jurors_who_avoid_each_others_errors_ring() -> None:
 
 def test_what_cannot_be_with_more_labels_rings_only_where_the_fit_is_bad() -> None:
     sketch = Sketch.from_table(np.ones((3, 3, 3), dtype=int), labels="ABC")
-    decode = MultilabelDecode((DecodeOutcome("complex", "complex roots."),), None, None, None, 3, sketch)
+    decode = MultilabelDecode((DecodeOutcome("complex", "complex roots."),), None, None, None, sketch)
     for p_value, level in ((0.2, "warning"), (1e-6, "alarm")):
         (alarm,) = outcome_alarms(decode, GoodnessOfFit(9.0, 6, p_value, converged=True))
         assert (alarm.level, alarm.chance) == (level, p_value)

@@ -253,7 +253,7 @@ def _names(text: str | None) -> list[str] | None:
 def agreement(source: Source, level: float, output: Output) -> None:
     """Measure how much the jurors of FILE agree.
 
-    Krippendorff's alpha, kappas, Gwet's AC1 and AC2, ICC and Kendall's W, with intervals.
+    Krippendorff's alpha, kappas, Gwet's AC1 and ICC, with intervals.
     """
     with output.working("counting") as bar:
         votes = source.read(bar)

@@ -1,44 +1,65 @@
 """How much the jurors agree, and how much of it chance would give, by the coefficients that suit the scale.
 
     labels   agreement, Fleiss' kappa, Krippendorff's alpha, Gwet's AC1, Cohen's kappa of each pair and their mean
-    levels   the same, and with weights: ordinal alpha, AC2, linear and quadratic kappas; ICC, Kendall's W
-    numbers  alpha for intervals, ranks and ratios, correlation and quadratic kappa of each pair, ICC, Kendall's W
+    levels   the same, and with weights: ordinal alpha, linear and quadratic kappas; ICC
+    numbers  alpha for intervals and ranks, correlation and quadratic kappa of each pair, ICC
 
 In: a `Sketch`. Out: `AgreementStatistics`. None of them measures accuracy: jurors who share an error agree on it.
-`agreement_coefficients` has the formulas.
 
 No library takes counts of decision tuples: krippendorff takes one column per item, irrCAC one row per item, pingouin
 one row per vote, statsmodels' fleiss_kappa no missing votes, scikit-learn's cohen_kappa_score one pair per call. The
 tests compare with them.
+
+Intervals. The standard error is that of Gwet (2014) and of the infinitesimal jackknife: a coefficient κ is a smooth
+function of sums over the n items, and φ_t is its derivative by the weight of item t:
+    error² = Σ_t φ_t² / (n (n - 1)).
+Items are what was sampled; the jurors are these. The interval is symmetric for log(1 - κ), so that it never passes 1:
+    1 - (1 - κ) exp(± t_(n-1) error / (1 - κ)).
+`benchmarks/agreement_intervals.py` shows how often such intervals hold what many items give.
+
+Unordered labels, in exact fractions (`exact_agreement`). With n_tl votes for label l among the n_t votes of tuple t,
+over the items with at least two votes:
+    agreement              P_o = mean of Σ_l n_tl (n_tl - 1) / (n_t (n_t - 1))
+    Fleiss' kappa          (P_o - P_e) / (1 - P_e),  P_e = Σ π_l²,  π_l = mean of n_tl / n_t over items with a vote
+    Gwet's AC1             the same with P_e = Σ π_l (1 - π_l) / (R - 1)
+    Krippendorff's alpha   1 - D_o / D_e, nominal, from coincidences of the items with at least two votes
+(Gwet's forms for missing votes; with none missing, Fleiss' own.)
+
+Of these, `beyond_chance` has the intervals.
+
+Krippendorff's alpha: 1 - D_o / D_e, for labels, levels and numbers, with missing votes. With n_v votes for
+value v among the N votes of items with two or more, and r_t votes on item t:
+    D_o = A / N,  A = Σ_t Σ_{two votes of t} δ² / (r_t - 1);   D_e = Q / (N (N - 1)),  Q = Σ_vw n_v n_w δ²_vw.
+Numbers: δ² = (v - w)², and both sums follow from Σ x and Σ x². Levels: Krippendorff's sum of n_g between v and w is the
+distance of their mid-ranks, so that ordinal alpha is interval alpha of the ranks: no table of values by values.
+
+Intraclass correlations: the share of the variance of numbers that is between items, in McGraw and Wong's six forms.
+ICC(1): jurors differ from item to item (votes may be missing); ICC(A,1): one juror's number, jurors' levels count as
+disagreement; ICC(C,1): they do not. ICC(1,k), ICC(A,k), ICC(C,k): the same of the mean of all k jurors. Intervals are
+their F intervals (McGraw and Wong 1996, table 7), for errors that are normal.
+
+Each pair's kappa (`pair_kappas`), and the mean of all pairs, from one table of labels by labels per pair. With p_ab the
+share of a pair's common items called a by the first and b by the second, and weights w (1 for the same):
+    κ = (Σ w p - Σ w p_a. p_.b) / (1 - Σ w p_a. p_.b);  the influence of an item called a and b is
+    φ_ab = [w_ab - Σ w p - (1 - κ) (w̄_a. + w̄_.b - 2 Σ w p_a. p_.b)] / (1 - Σ w p_a. p_.b)
+which is Fleiss, Cohen and Everitt's (1969) variance. All tables come from one sparse product of the votes, some jurors
+at a time; an item's influence on the mean is the sum over its pairs. Of numbers (`number_pairs`), correlation and
+kappa with quadratic weights, which is Lin's concordance: κ = 1 - E(x - y)² / (V_x + V_y + (m_x - m_y)²) over the items
+that both gave a number, from sums of x, y, x², y² and xy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
-from jurors.evaluate.agreement_coefficients import (
-    EXACT,
-    BeyondChance,
-    Coefficient,
-    PairableVotes,
-    PairKappa,
-    Weights,
-    exact_agreement,
-    interval,
-    kendall_w,
-    krippendorff_alpha,
-    number_pairs,
-    one_way,
-    pair_kappas,
-    two_way,
-)
 from jurors.evaluate.card import shorten_names
 from jurors.evaluate.solution import vote_counts
 from jurors.options import Label
@@ -47,11 +68,525 @@ from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
 from jurors.votes.recode import numerals
 
+_NOTHING = 1e-12  # rounding, where no item has influence
+_BLOCK_CELLS = 1 << 22
+_DENSE_CELLS = 1 << 17  # of all votes, that need no sparse matrix
+_TABLE_CELLS = 1 << 23  # cells of the pairs' tables at a time
+_MOST_WORK = 4_000_000_000  # multiplications for an item's influence on the mean of all kappas
+Weights = Literal["nominal", "ordinal", "interval", "linear", "quadratic"]
 _SHOWN_PAIRS = 10  # that agree most, and that agree least
 _LONGEST_NAME = 14
 _MOST_VOTES = 20_000_000  # beyond so many, pairs have no intervals: each vote is paired with each other one
 _KAPPAS: dict[Weights, str] = {"nominal": "cohen_kappa", "linear": "linear_kappa", "quadratic": "quadratic_kappa"}
 _HEADS = {"cohen_kappa": "Cohen's kappa"}
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient; None where it does not exist, or has no interval (no item differs from another)."""
+
+    name: str
+    weights: Weights | None  #: the distance between two labels; None where the coefficient has no choice of it
+    value: Fraction | float | None
+    items: int  #: those that it is about: of two votes, or complete, as the coefficient needs
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None  #: its standard error, where the interval is made of one
+    interval: Literal["items", "F", None] = None  #: by the jackknife over items, or by F ratios of mean squares
+
+    def over_items(self, influence: Floats, counts: NDArray[Any], level: float) -> Self:
+        """The same with the interval of the jackknife, from the influence of each tuple's items."""
+        squares = np.asarray(counts.astype(np.float64) @ influence**2)
+        error = float(standard_error(squares, np.asarray(self.items, dtype=np.float64)))
+        if self.value is None or np.isnan(error):
+            return self
+        low, high = interval(np.array(float(self.value)), np.array(error), np.array(self.items), level)
+        return replace(self, low=float(low), high=float(high), error=error, interval="items")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        value = None if self.value is None else float(self.value)
+        ends = {"low": self.low, "high": self.high, "standard_error": self.error, "interval": self.interval}
+        return {"name": self.name, "weights": self.weights, "value": value, **ends, "items": self.items}
+
+
+def standard_error(squares: Floats, items: Floats) -> Floats:
+    """That of the infinitesimal jackknife, from Σ_t φ_t² over so many items.
+
+    Returns
+    -------
+    array
+        NaN where no item differs from another.
+    """
+    error = np.sqrt(squares / np.where(items > 1, items * (items - 1), np.nan))
+    return np.where(error > _NOTHING, error, np.nan)
+
+
+def interval(value: Floats, error: Floats, items: NDArray[Any], level: float) -> tuple[Floats, Floats]:
+    """The interval of a coefficient with this standard error, from so many items.
+
+    Returns
+    -------
+    low, high : arrays
+        NaN where there is no error.
+    """
+    from scipy import special
+
+    free = np.where(items > 1, items - 1, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = special.stdtrit(free, (1 + level) / 2) * error / (1 - value)
+        low, high = 1 - (1 - value) * np.exp(reach), 1 - (1 - value) * np.exp(-reach)
+    return np.asarray(low), np.asarray(high)
+
+
+# -- unordered labels, exactly --------------------------------------------------------------------------------------
+
+
+EXACT = ("agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")  #: names of the exact coefficients
+
+
+def exact_agreement(sketch: Sketch) -> dict[str, Fraction | None]:
+    """Four coefficients of the whole jury, over all the items of a sketch.
+
+    Returns
+    -------
+    dict
+        Name (`EXACT`) -> coefficient; None where it does not exist.
+    """
+    votes, size = vote_counts(sketch), len(sketch.labels)
+    # sums over items, for each number n of votes: of items, of alike pairs, and of votes for each label
+    items = {n: row[0] for n, row in _by_votes(sketch, np.ones((sketch.tuples.rows, 1), dtype=np.int64)).items()}
+    alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
+    by_label = _by_votes(sketch, votes)
+    paired = sum(count for n, count in items.items() if n > 1)
+    pairs = sum((Fraction(row[0], n * (n - 1)) for n, row in alike.items() if n > 1), Fraction(0))
+    agreement = pairs / paired if paired else None
+    # π_l: every item with a vote counts once, however many votes it has
+    voted = sum(count for n, count in items.items() if n)
+    columns = zip(*([Fraction(x, n) for x in row] for n, row in by_label.items() if n), strict=True)
+    shares = [sum(column, Fraction(0)) / max(voted, 1) for column in columns]
+    fleiss = sum((share**2 for share in shares), Fraction(0))
+    gwet = (1 - fleiss) / (size - 1) if size > 1 else Fraction(1)
+    # coincidences of the items with at least two votes
+    cast = [sum(column) for column in zip(*(row for n, row in by_label.items() if n > 1), strict=True)]
+    total, by_chance = int(sum(cast)), sum(n * (n - 1) for n in cast)
+    alpha = None
+    if total >= 2 and by_chance != total * (total - 1):
+        same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
+        alpha = 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
+    values = agreement, _beyond_chance(agreement, fleiss), alpha, _beyond_chance(agreement, gwet)
+    return dict(zip(EXACT, values, strict=True))
+
+
+def _beyond_chance(observed: Fraction | None, chance: Fraction) -> Fraction | None:
+    return None if observed is None or chance == 1 else (observed - chance) / (1 - chance)
+
+
+def _by_votes(sketch: Sketch, values: NDArray[Any]) -> dict[int, list[int]]:
+    """Σ_t w_t values_t (tuples x columns) exactly, separately for each number of votes n_t."""
+    cast = vote_counts(sketch).sum(axis=1)
+    largest = int(values.max(initial=0)) * max(int(sketch.counts.sum(dtype=object)), 1)
+    kind = object if largest > 1 << 62 else np.int64
+    sizes, place = np.unique(cast, return_inverse=True)
+    sums = np.zeros((len(sizes), values.shape[1]), dtype=kind)
+    np.add.at(sums, place, values.astype(kind) * sketch.counts.astype(kind)[:, None])
+    return {int(n): [int(x) for x in row] for n, row in zip(sizes, sums, strict=True)}
+
+
+def beyond_chance(sketch: Sketch, level: float) -> list[Coefficient]:
+    """Agreement, Fleiss' kappa and Gwet's AC1 with intervals over items.
+
+    Returns
+    -------
+    list of Coefficient
+    """
+    votes, counts, size = vote_counts(sketch), sketch.counts, len(sketch.labels)
+    cast = votes.sum(axis=1)
+    voted, is_pair = cast > 0, cast > 1
+    items, pairs = int(counts[voted].sum()), int(counts[is_pair].sum())
+    alike = (votes * (votes - 1)).sum(axis=1) / np.maximum(cast * (cast - 1), 1)
+    observed = float(counts[is_pair] @ alike[is_pair]) / max(pairs, 1)
+    weight = np.where(voted, counts, 0)
+    shares = (weight / np.maximum(cast, 1)) @ votes / max(float(weight.sum()), 1.0)
+    scale = 1 / max(size - 1, 1)
+    # agreement by chance, and its derivative by each label's share
+    chances = {
+        "fleiss_kappa": (float(shares @ shares), 2 * shares),
+        "gwet_ac1": (scale * float(shares @ (1 - shares)), -2 * scale * shares),
+    }
+    agreement = Coefficient("agreement", "nominal", observed if pairs else None, pairs)
+    found = [agreement.over_items(alike[is_pair] - observed, counts[is_pair], level)]
+    for name, (chance, slope) in chances.items():
+        if not pairs or 1 - chance < 1e-12 or (name == "gwet_ac1" and size < 2):
+            found.append(Coefficient(name, "nominal", None, items if size > 1 or name == "fleiss_kappa" else 0))
+            continue
+        value = (observed - chance) / (1 - chance)
+        moved = np.where(is_pair, alike - observed, 0.0) * (items / pairs)
+        by_chance = (votes / np.maximum(cast, 1)[:, None] - shares) @ slope
+        influence = (moved - (1 - value) * by_chance) / (1 - chance)
+        found.append(Coefficient(name, "nominal", value, items).over_items(influence[voted], counts[voted], level))
+    return found
+
+
+# -- Krippendorff's alpha -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairableVotes:
+    """The votes on items that have two or more: which tuple, which value; what values there are."""
+
+    row: Integers
+    code: Integers
+    values: Floats
+    counts: Integers  #: of items, tuple by tuple; 0 where there is no pair of votes
+
+    @classmethod
+    def of(cls, row: NDArray[Any], code: NDArray[Any], values: Floats, counts: NDArray[Any]) -> PairableVotes:
+        """From votes as (tuple, position in `values`)."""
+        cast = np.bincount(row, minlength=len(counts))
+        paired = cast[row] > 1
+        return cls(row[paired].astype(np.int64), code[paired].astype(np.int64), values, np.where(cast > 1, counts, 0))
+
+    @property
+    def weight(self) -> Floats:
+        """How many items each vote stands for."""
+        return np.asarray(self.counts[self.row], dtype=np.float64)
+
+    @property
+    def votes(self) -> Floats:
+        """How many votes each value has."""
+        return _sums(self.code, self.weight, len(self.values))
+
+    def by_row(self, values: Floats) -> Floats:
+        """The sum over each tuple's votes."""
+        return _sums(self.row, values, len(self.counts))
+
+    @property
+    def cast(self) -> Floats:
+        """How many votes each tuple has."""
+        return self.by_row(np.ones(len(self.row)))
+
+
+def krippendorff_alpha(pairable: PairableVotes, weights: Weights, level: float) -> Coefficient:
+    """Alpha with its interval over items.
+
+    Returns
+    -------
+    Coefficient
+        Without a value where all votes are the same.
+
+    Examples
+    --------
+    >>> row, code = np.repeat(np.arange(4), 2), np.array([0, 0, 1, 1, 2, 1, 2, 2])
+    >>> votes = PairableVotes.of(row, code, np.array([1.0, 2.0, 3.0]), np.ones(4, dtype=np.int64))
+    >>> [round(krippendorff_alpha(votes, weights, 0.95).value, 4) for weights in ("nominal", "ordinal", "interval")]
+    [0.6667, 0.79, 0.8205]
+    """
+    name, items = "krippendorff_alpha", int(pairable.counts.sum())
+    votes, cast, size = pairable.votes, pairable.cast, len(pairable.values)
+    total = float(votes.sum())
+    if not items:
+        return Coefficient(name, weights, None, items)
+    slope, chance_slope = np.zeros(size), 2 * (total - votes)  # by a vote more for each value
+    if weights == "nominal":
+        cells, times = np.unique(pairable.row * size + pairable.code, return_counts=True)
+        same = _sums(cells // size, times.astype(np.float64) ** 2, len(pairable.counts))
+        by_tuple, chance = _per_vote(cast**2 - same, cast), float(total**2 - votes @ votes)
+    else:  # squared distances of numbers; of levels, of their mid-ranks
+        x = np.cumsum(votes) - votes / 2 - total / 2
+        if weights == "interval":  # what is common to all would cost digits
+            x = pairable.values - float(votes @ pairable.values) / total
+        number, first, second = x[pairable.code], float(votes @ x), float(votes @ x**2)
+        by_tuple = _per_vote(2 * (cast * pairable.by_row(number**2) - pairable.by_row(number) ** 2), cast)
+        chance = 2 * (total * second - first**2)
+        chance_slope = 2 * (second + total * x**2 - 2 * x * first)
+        if weights == "ordinal":  # ranks change with the votes, too: a vote more for a value lifts all values above it
+            of_vote = cast[pairable.row]
+            pull = _per_vote(4 * (of_vote * number - pairable.by_row(number)[pairable.row]), of_vote)
+            by_value = _sums(pairable.code, pairable.weight * pull, size), 4 * votes * (total * x - first)
+            above = [np.flip(np.cumsum(np.flip(each))) - each / 2 for each in by_value]
+            slope, chance_slope = above[0], chance_slope + above[1]
+    if chance <= 1e-12 * total**2:
+        return Coefficient(name, weights, None, items)
+    observed = float(pairable.counts @ by_tuple)
+    value = 1 - observed * (total - 1) / chance
+    slope = slope / observed if observed else slope
+    moved = by_tuple / (observed or 1.0) + pairable.by_row(slope[pairable.code]) + cast / total
+    moved -= pairable.by_row(chance_slope[pairable.code]) / chance
+    influence = -observed * total / chance * moved * items
+    return Coefficient(name, weights, value, items).over_items(influence, pairable.counts, level)
+
+
+def _sums(places: NDArray[Any], values: Floats, size: int) -> Floats:
+    return np.asarray(np.bincount(places, weights=values, minlength=size), dtype=np.float64)
+
+
+def _per_vote(sums: Floats, cast: Floats) -> Floats:
+    return np.divide(sums, cast - 1, out=np.zeros_like(sums), where=cast > 1)
+
+
+# -- intraclass correlations ----------------------------------------------------------------------------------------
+
+
+def one_way(row: NDArray[np.integer], value: Floats, counts: Integers, level: float) -> list[Coefficient]:
+    """ICC(1) and ICC(1,k); with missing votes, k is the average of votes per item that Donner and Koval (1980) take.
+
+    Returns
+    -------
+    list of Coefficient
+    """
+    cast = np.bincount(row, minlength=len(counts)).astype(np.float64)
+    weight = np.where(cast > 0, counts, 0).astype(np.float64)
+    items, total = float(weight.sum()), float(weight @ cast)
+    names = ("icc_1", "icc_1k")
+    if items < 2 or total <= items:
+        return [Coefficient(name, None, None, int(items)) for name in names]
+    mean = np.bincount(row, weights=value, minlength=len(counts)) / np.maximum(cast, 1)
+    grand = float((weight * cast) @ mean) / total
+    between = float((weight * cast) @ (mean - grand) ** 2) / (items - 1)
+    within = float(weight[row] @ (value - mean[row]) ** 2) / (total - items)
+    each = (total - float(weight @ cast**2) / total) / (items - 1)
+    return _ratios(names, items, (between, within), total - items, each, level)
+
+
+def two_way(codes: NDArray[np.integer], values: Floats, counts: Integers, level: float) -> list[Coefficient]:
+    """ICC(A,1), ICC(A,k), ICC(C,1), ICC(C,k), of items on which every juror voted.
+
+    In the first two jurors' levels count; their degrees of freedom are Satterthwaite's.
+
+    Returns
+    -------
+    list of Coefficient
+    """
+    table, weight = values[codes], counts.astype(np.float64)
+    n, k = float(weight.sum()), float(codes.shape[1])
+    names = ("icc_a1", "icc_ak", "icc_c1", "icc_ck")
+    if n < 2 or k < 2:
+        return [Coefficient(name, None, None, int(n)) for name in names]
+    by_item, by_juror = table.mean(axis=1), weight @ table / n
+    grand = float(by_juror.mean())
+    b = k * float(weight @ (by_item - grand) ** 2) / (n - 1)
+    of_jurors = n * float(((by_juror - grand) ** 2).sum()) / (k - 1)
+    rest = table - by_item[:, None] - by_juror + grand
+    free_rest = (n - 1) * (k - 1)
+    e = float(weight @ (rest**2).sum(axis=1)) / free_rest
+    below, below_average = b + (k - 1) * e + k * (of_jurors - e) / n, b + (of_jurors - e) / n
+    is_alike = b + e <= 1e-300 and not of_jurors
+    single = (b - e) / below if below and not is_alike else None
+    average = (b - e) / below_average if below_average and not is_alike else None
+    absolute = [Coefficient(name, None, x, int(n)) for name, x in zip(names, (single, average), strict=False)]
+    if single is not None and e and b:
+        from scipy import special
+
+        a, c = k * single / (n * (1 - single)), 1 + k * single * (n - 1) / (n * (1 - single))
+        free = (a * of_jurors + c * e) ** 2 / ((a * of_jurors) ** 2 / (k - 1) + (c * e) ** 2 / free_rest)
+        tail = (1 + level) / 2
+        up, down = special.fdtri(n - 1, free, tail), special.fdtri(free, n - 1, tail)
+        other = k * of_jurors + (k * n - k - n) * e
+        ends = float(n * (b - up * e) / (up * other + n * b)), float(n * (down * b - e) / (other + n * down * b))
+        both = ends, tuple(k * x / (1 + (k - 1) * x) for x in ends)
+        absolute = [replace(x, low=y[0], high=y[1], interval="F") for x, y in zip(absolute, both, strict=True)]
+    return [*absolute, *_ratios(names[2:], n, (b, e), free_rest, k, level)]
+
+
+def _ratios(
+    names: tuple[str, ...], items: float, squares: tuple[float, float], free: float, k: float, level: float
+) -> list[Coefficient]:
+    """The forms that follow from the ratio of two mean squares: (F - 1) / (F + k - 1) and 1 - 1 / F."""
+    b, e = squares  # between items, with items - 1 degrees of freedom, and of the rest, with `free`
+    if b + e <= 1e-300:
+        return [Coefficient(name, None, None, int(items)) for name in names]
+    values = (b - e) / (b + (k - 1) * e), (b - e) / b if b else None
+    bare = [Coefficient(name, None, x, int(items)) for name, x in zip(names, values, strict=True)]
+    if not e or not b:
+        return bare
+    from scipy import special
+
+    tail = (1 + level) / 2
+    ends = b / e / special.fdtri(items - 1, free, tail), b / e * special.fdtri(free, items - 1, tail)
+    both = [float((f - 1) / (f + k - 1)) for f in ends], [float(1 - 1 / f) for f in ends]
+    return [replace(x, low=y[0], high=y[1], interval="F") for x, y in zip(bare, both, strict=True)]
+
+
+# -- kappas of pairs ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairKappa:
+    """A kappa of every pair that shares an item, its standard error, and the mean."""
+
+    weights: Weights
+    kappa: Floats  #: NaN where it does not exist
+    error: Floats  #: NaN where it has none
+    mean: Coefficient
+
+
+def pair_kappas(
+    sketch: Sketch, first: Integers, second: Integers, weights: Sequence[Weights], level: float | None
+) -> list[PairKappa]:
+    """These kappas of these pairs (positions of jurors, sorted); without a level, their mean has no interval.
+
+    Returns
+    -------
+    list of PairKappa
+        One for each of the weights.
+    """
+    size, width = len(sketch.labels), len(sketch.jurors)
+    row, juror, code = sketch.tuples.triples()
+    shape, cell = (sketch.tuples.rows, width * size), juror.astype(np.int64) * size + code
+    one_hot: Any
+    if is_dense := shape[0] * shape[1] <= _DENSE_CELLS:
+        one_hot = np.zeros(shape)
+        one_hot[row, cell] = 1
+    else:
+        from scipy import sparse
+
+        one_hot = sparse.csr_array((np.ones(len(row)), (row, cell)), shape=shape)
+    counts = sketch.counts.astype(np.float64)
+    steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
+    last = max(size - 1, 1)
+    distance: dict[str, Any] = {"nominal": steps > 0, "linear": steps / last, "quadratic": steps**2 / last**2}
+    similar = [1.0 - distance[kind] for kind in weights]
+    kappa, error = np.full((2, len(weights), len(first)), np.nan)
+    is_mean = level is not None and len(row) * width * size <= _MOST_WORK
+    influence = np.zeros((len(weights), len(counts)))
+    step, most_rows = max(_TABLE_CELLS // (width * size**2), 1), max(_BLOCK_CELLS // shape[1], 1)
+    if not is_dense and not is_mean and float(np.square(np.bincount(row), dtype=float).sum()) <= _TABLE_CELLS:
+        for pairs, tables in _shared_tables(one_hot, counts, first, second, size):
+            for k, close in enumerate(similar):
+                kappa[k, pairs], moved = _kappas(tables, close)
+                error[k, pairs] = standard_error((tables * moved**2).sum(axis=(1, 2)), tables.sum(axis=(1, 2)))
+        width = 0
+    for start in range(0, width, step):  # some jurors at a time, and the pairs whose first juror is among them
+        begin, end = np.searchsorted(first, (start, start + step))
+        if begin == end:
+            continue
+        jurors, pairs = range(start, min(start + step, width)), slice(int(begin), int(end))
+        some = one_hot[:, jurors.start * size : jurors.stop * size]
+        if is_dense:
+            whole = (some * counts[:, None]).T @ one_hot
+        else:
+            whole = ((sparse.diags_array(counts) @ some).T @ one_hot).toarray()
+        whole = whole.reshape(len(jurors), size, -1, size)
+        place = first[pairs] - start, slice(None), second[pairs], slice(None)
+        tables = np.asarray(whole[place])  # pairs x labels x labels: items by the votes of the two
+        items = tables.sum(axis=(1, 2))
+        for k, close in enumerate(similar):
+            kappa[k, pairs], moved = _kappas(tables, close)
+            error[k, pairs] = standard_error((tables * moved**2).sum(axis=(1, 2)), items)
+            if is_mean:
+                spread = np.zeros((len(jurors), size, width, size))
+                spread[place] = np.nan_to_num(moved / items[:, None, None])
+                by_cell = spread.reshape(len(jurors) * size, width * size)
+                for block in (slice(begin, begin + most_rows) for begin in range(0, len(counts), most_rows)):
+                    # each tuple's sum over its pairs, by (juror, label) of the first and of the second
+                    sums = some[block] @ by_cell
+                    influence[k, block] += (one_hot[block] * sums if is_dense else one_hot[block].multiply(sums)).sum(
+                        axis=1
+                    )
+    return [
+        PairKappa(
+            kind, kappa[k], error[k], mean_kappa(kind, kappa[k], influence[k] if is_mean else None, sketch, level)
+        )
+        for k, kind in enumerate(weights)
+    ]
+
+
+def _shared_tables(
+    one_hot: Any, counts: Floats, first: Integers, second: Integers, size: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Some pairs at a time, their items by the votes of the two; of a crowd in which most pairs share no item."""
+    weighted = one_hot.copy()
+    weighted.data = np.repeat(counts, np.diff(one_hot.indptr))
+    product = (weighted.T @ one_hot).tocsr()
+    product.sort_indices()
+    across = product.shape[1]
+    known = np.repeat(np.arange(product.shape[0]) * across, np.diff(product.indptr)) + product.indices
+    within = (np.arange(size)[:, None] * across + np.arange(size)).ravel()
+    step = max(_BLOCK_CELLS // size**2, 1)
+    for start in range(0, len(first), step):
+        pairs = slice(start, start + step)
+        cells = ((first[pairs] * across + second[pairs]) * size)[:, None] + within
+        place = np.minimum(np.searchsorted(known, cells), len(known) - 1)
+        yield pairs, np.where(known[place] == cells, product.data[place], 0.0).reshape(-1, size, size)
+
+
+def _kappas(tables: Floats, close: Floats) -> tuple[Floats, Floats]:
+    """Each pair's kappa, and the influence of an item on it by the votes of the two."""
+    shares = tables / tables.sum(axis=(1, 2), keepdims=True)
+    left, right = shares.sum(axis=2), shares.sum(axis=1)
+    near_right, near_left = right @ close.T, left @ close
+    observed, chance = (shares * close).sum(axis=(1, 2)), (left * near_right).sum(axis=1)
+    room = np.where(1 - chance > 1e-12, 1 - chance, np.nan)
+    kappa = (observed - chance) / room
+    expected = near_right[:, :, None] + near_left[:, None, :] - 2 * chance[:, None, None]
+    moved = close - observed[:, None, None] - (1 - kappa)[:, None, None] * expected
+    return kappa, moved / room[:, None, None]
+
+
+def mean_kappa(
+    weights: Weights, kappa: Floats, influence: Floats | None, sketch: Sketch, level: float | None
+) -> Coefficient:
+    """The mean of the pairs' kappas, with its interval over items from each tuple's influence on the sum.
+
+    Returns
+    -------
+    Coefficient
+    """
+    known = kappa[~np.isnan(kappa)]
+    name = "mean_kappa"
+    if not len(known):
+        return Coefficient(name, weights, None, sketch.items)
+    mean = Coefficient(name, weights, float(known.mean()), sketch.items)
+    if influence is None or level is None:
+        return mean
+    return mean.over_items(influence * sketch.items / len(known), sketch.counts, level)
+
+
+def number_pairs(
+    sketch: Sketch, values: Floats, first: Integers, second: Integers, level: float
+) -> tuple[PairKappa, Floats]:
+    """Quadratic kappa and correlation of these pairs (positions of jurors, sorted by the first).
+
+    Returns
+    -------
+    kappa : PairKappa
+    correlation : (pairs,) array
+        NaN where one of the two gave one number alone.
+    """
+    codes = sketch.tuples.codes
+    x, gave = np.where(codes >= 0, (values - values.mean())[codes], 0.0), codes >= 0
+    kappa, error, correlation = np.full((3, len(first)), np.nan)
+    influence = np.zeros(len(codes))
+    for juror in np.unique(first):
+        pairs = slice(*np.searchsorted(first, (juror, juror + 1)))
+        both = gave[:, juror, None] & gave[:, second[pairs]]
+        weight = np.where(both, sketch.counts[:, None], 0).astype(np.float64)
+        items = weight.sum(axis=0)
+
+        def mean(of_items: Floats, weight: Floats = weight, items: Floats = items) -> Floats:
+            return np.asarray((weight * of_items).sum(axis=0) / items)
+
+        # the numbers around the means of the items that both gave one
+        one, others = x[:, juror, None], x[:, second[pairs]]
+        mean_one, mean_others = mean(one), mean(others)
+        one, others = np.where(both, one - mean_one, 0.0), np.where(both, others - mean_others, 0.0)
+        gap, square_one, square_others = mean_one - mean_others, mean(one**2), mean(others**2)
+        observed = mean((one - others) ** 2) + gap**2
+        chance = square_one + square_others + gap**2
+        chance = np.where(chance > 0, chance, np.nan)
+        spread = np.sqrt(square_one * square_others)
+        kappa[pairs] = 1 - observed / chance
+        correlation[pairs] = mean(one * others) / np.where(spread > 0, spread, np.nan)
+        by_chance = one**2 + others**2 + gap**2 + 2 * gap * (one - others) - chance
+        moves = -((one - others + gap) ** 2 - observed) / chance + observed / chance**2 * by_chance
+        moved = np.where(both, moves, 0.0)
+        error[pairs] = standard_error((weight * moved**2).sum(axis=0), items)
+        influence += np.nan_to_num(moved / items).sum(axis=1)
+    return PairKappa("quadratic", kappa, error, mean_kappa("quadratic", kappa, influence, sketch, level)), correlation
+
+
+# -- all that suit the scale ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -250,22 +785,16 @@ def _coefficients(
     pairable = PairableVotes.of(row, place[code], values, sketch.counts)
     coefficients: list[Coefficient] = []
     if scale != "interval":  # of unordered labels, whose values are exact
-        by_label = BeyondChance(vote_counts(sketch), sketch.counts, "nominal")
+        agreed, fleiss, gwet = beyond_chance(sketch, level)
         alpha = krippendorff_alpha(pairable, "nominal", level)
-        nominal = by_label.agreement(level), by_label.fleiss(level), alpha, by_label.gwet(level)
-        coefficients += [replace(c, value=exact[c.name]) for c in nominal]
-    suited: dict[str, tuple[Weights, ...]] = {"ordinal": ("ordinal",), "interval": ("interval", "ordinal", "ratio")}
+        coefficients += [replace(c, value=exact[c.name]) for c in (agreed, fleiss, alpha, gwet)]
+    suited: dict[str, tuple[Weights, ...]] = {"ordinal": ("ordinal",), "interval": ("interval", "ordinal")}
     coefficients += [krippendorff_alpha(pairable, weights, level) for weights in suited.get(scale, ())]
-    if scale == "ordinal":
-        votes, steps = vote_counts(sketch), cast("tuple[Weights, ...]", ("ordinal", "linear", "quadratic"))
-        coefficients += [BeyondChance(votes, sketch.counts, weights).gwet(level) for weights in steps]
     coefficients += [pair.mean for pair in kappas]
     if scale != "nominal":
         full = sketch.complete()
-        codes = place[full.tuples.codes]
         coefficients += one_way(row, values[place[code]], sketch.counts, level)
-        coefficients += two_way(codes, values, full.counts, level)
-        coefficients.append(kendall_w(codes, len(values), full.counts, level))
+        coefficients += two_way(place[full.tuples.codes], values, full.counts, level)
     return tuple(coefficients)
 
 

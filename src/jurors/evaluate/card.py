@@ -15,7 +15,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
+from jurors.evaluate.consistency import describe_bias
 from jurors.evaluate.family import suggest_families
 from jurors.options import Label
 from jurors.results import Block, Columns, Notes, Table, columns_of
@@ -800,7 +800,7 @@ def abstention_tables(e: Evaluation) -> list[Table]:
 
 
 def repeat_tables(repeats: SelfAgreement | None) -> list[Table]:
-    """How consistent jurors are who answered items several times; by a key, also how right majorities are.
+    """How consistent jurors are who answered items several times.
 
     Returns
     -------
@@ -809,18 +809,15 @@ def repeat_tables(repeats: SelfAgreement | None) -> list[Table]:
     """
     if repeats is None:
         return []
-    headers = ["juror", "items", "answers each", "ties", "agrees with itself"]
-    headers += [f"{repeats.level * 100:g}%", "alpha"]
-    what, part = ("right", repeats.right) if repeats.right else ("stable", repeats.settled)
-    headers += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if repeats.ceiling else [])
+    level = f"{repeats.level * 100:g}%"
+    headers = ("juror", "items", "answers each", "ties", "agrees with itself", level, "alpha")
     rows = []
     for j in repeats.agreement:
         times = f"{repeats.items[j]:,}", f"{repeats.times[j]:.1f}".removesuffix(".0"), f"{repeats.ties[j]:,}"
         agrees = percent(repeats.agreement[j]), percent_range(repeats.interval[j]), _decimal(repeats.alpha[j])
-        more = [part[j][k] for k in MAJORITY_SIZES] + ([repeats.ceiling[j]] if repeats.ceiling else [])
-        rows.append((j, *times, *agrees, *map(percent, more)))
+        rows.append((j, *times, *agrees))
     title = "how consistent jurors are that answered an item several times"
-    return [Table(tuple(headers), tuple(rows), title=title, right=tuple(range(1, len(headers))))]
+    return [Table(headers, tuple(rows), title=title, right=tuple(range(1, len(headers))))]
 
 
 def footnotes(e: Evaluation) -> list[str]:
@@ -840,10 +837,7 @@ def footnotes(e: Evaluation) -> list[str]:
         )
     lines += [*basis_lines(e), *e.notes]
     if e.repeats is not None:
-        lines.append(
-            "Repeated answers: 'stable by 3' is how often the majority of 3 answers is the juror's answer in the long "
-            "run. Repetition does not correct an answer that is consistently wrong."
-        )
+        lines.append("Repeated answers: repetition does not correct an answer that is consistently wrong.")
     if e.independent.solution is not None and len(e.independent.solutions) > 1:
         lines.append(f"{len(e.independent.solutions)} solutions explain the counts; selected: {e.independent.rule}.")
     if e.exam:

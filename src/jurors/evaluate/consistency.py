@@ -12,31 +12,20 @@ answers c among n, the share of pairs of answers that agree is Σ m_c (m_c - 1) 
 itself is the mean over items; its variance is that of the items (answers on one item are dependent), and the interval
 is Wilson's for as many free trials as give this variance: fresh items of the same kind.
 
-What more answers would give takes a model (`majority_forecast`). On each item the juror has a settled answer, the one
-to which ever more answers would converge. It may be wrong: how often, the votes of one juror do not show, and no
-repetition helps. An item is of a kind (c, s): c is the answer that the juror gives there with probability s, more
-often than any other; the others share the rest in proportion to how common they are. The share of each kind is fitted
-to all items with repeated answers, without a shape assumed (a mixture on a grid of s, by expectation maximisation from
-even shares, with two more items of even shares to keep every kind alive). Two answers an item fix little more than how
-often they agree; five show whether some items are wholly open or all of them a little. Where a key is known, what is
-right is fitted to the items of each true label by themselves: a juror who is mostly right settles on the truth more
-often than its answers alone would show.
-
 Ordered levels: the median level of each item, the expected one and the levels it may be of (`item_levels`); and how
 many levels each juror is off, to which side, and how far it follows the truth (`juror_levels`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from math import comb
+from dataclasses import dataclass, fields
 from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Codes, Floats, Integers
+from jurors._numeric import Floats, Integers
 from jurors.evaluate.solution import NamedMapping, Partition, joint_counts
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
@@ -44,13 +33,7 @@ from jurors.votes.recode import numerals
 from jurors.votes.table import Votes, group_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
-MAJORITY_SIZES = (1, 3, 5, 11)  #: how many answers a majority is taken of
 ORDINAL_MODELS = ("graded", "flexible")  #: the ordered models, the simpler first
-_STEPS, _FEW_STEPS, _MANY = 40, 10, 12  # of s, the fewer where a juror gives many different answers
-_ROUNDS, _STILL = 400, 1e-7
-_EVEN = 2.0  # items of even shares in addition to the true ones
-_NEVER = 1e-300
-_DRAWS, _CELLS = 1_000, 1_000_000  # of a kind with three answers or more, at most; of two, majorities are exact
 _ROUNDING = 1e-24  # a variance that is as small is none: the items are alike
 _UNBIASED = 0.05  # levels: a bias that is smaller is called none
 
@@ -135,92 +118,6 @@ def _named(sketch: Sketch, values: Floats) -> NamedMapping:
     return named
 
 
-# -- majorities of more answers -------------------------------------------------------------------------------------
-
-
-def majority_forecast(
-    counts: Integers, items: Integers, truth: Integers | None = None
-) -> tuple[Floats, Floats, Floats]:
-    """Majorities of more answers, from counts (patterns, answers) and how many items have each pattern.
-
-    `truth` has the true answer of each pattern, negative where it is unknown.
-
-    Returns
-    -------
-    settled : (patterns, MAJORITY_SIZES) array
-        The probability that the majority is the settled answer.
-    right : (patterns, MAJORITY_SIZES) array
-        The probability that it is the true one.
-    limit : (patterns,) array
-        The probability that the settled answer is the true one.
-
-    Examples
-    --------
-    A juror who gives its settled answer 9 times in 10 on all items, five answers each:
-
-    >>> from math import comb
-    >>> counts = np.array([[k, 5 - k] for k in range(6)])
-    >>> items = np.array([comb(5, k) * (0.9**k * 0.1 ** (5 - k) + 0.1**k * 0.9 ** (5 - k)) * 1e6 for k in range(6)])
-    >>> settled, _, _ = majority_forecast(counts, items)
-    >>> (settled.T @ items / items.sum()).round(2).tolist()
-    [0.9, 0.97, 0.99, 1.0]
-    """
-    answer, chances = _kinds((items @ counts).astype(np.float64))
-    belief = _fitted(counts, items, chances)
-    majority = np.stack([_majorities(chances, times) for times in MAJORITY_SIZES], axis=1)  # kinds x sizes x answers
-    settled = majority[np.arange(len(answer)), :, answer]
-    right, limit = np.zeros((len(counts), len(MAJORITY_SIZES))), np.zeros(len(counts))
-    for label in () if truth is None else np.unique(truth[truth >= 0]).tolist():
-        has_label = truth == label  # fitted by themselves: which answer is settled depends on what is true
-        by_kind = _fitted(counts[has_label], items[has_label], chances)
-        right[has_label], limit[has_label] = by_kind @ majority[:, :, label], by_kind @ (answer == label)
-    return belief @ settled, right, limit
-
-
-def _kinds(votes: Floats) -> tuple[Integers, Floats]:
-    """The settled answer of every kind, and the probabilities of all answers."""
-    share, size = votes / votes.sum(), len(votes)
-    if size == 1:
-        return np.zeros(1, dtype=np.int64), np.ones((1, 1))
-    steps = _STEPS if size <= _MANY else _FEW_STEPS
-    answer = np.repeat(np.arange(size), steps)
-    steady = np.tile(np.arange(1, steps + 1) / steps, size)
-    chances = (1 - steady)[:, None] * share / (1 - share[answer])[:, None]
-    chances[np.arange(len(answer)), answer] = 0.0
-    is_settled = steady > chances.max(axis=1)
-    chances[np.arange(len(answer)), answer] = steady
-    return answer[is_settled], chances[is_settled]
-
-
-def _fitted(counts: Integers, items: Integers, chances: Floats) -> Floats:
-    """Patterns x kinds: the probability that an item with these answers is of each kind."""
-    fit = counts @ np.log(np.maximum(chances, _NEVER)).T
-    fit = np.exp(fit - fit.max(axis=1, keepdims=True))
-    even = np.full(len(chances), 1 / len(chances))
-    share = even
-    for _ in range(_ROUNDS):
-        joint = fit * share
-        belief = joint / joint.sum(axis=1, keepdims=True)
-        before, share = share, (items @ belief + _EVEN * even) / (items.sum() + _EVEN)
-        if np.abs(share - before).max() < _STILL:
-            break
-    return np.asarray(belief)
-
-
-def _majorities(chances: Floats, times: int) -> Floats:
-    """Kinds x answers: how often each is the commonest of so many; where several are, each has its part."""
-    if chances.shape[1] == 1:
-        return chances
-    if chances.shape[1] == 2:  # more than half of an odd number of times
-        first = chances[:, 0]
-        more = sum(comb(times, k) * first**k * (1 - first) ** (times - k) for k in range(times // 2 + 1, times + 1))
-        return np.stack([more, 1 - more], axis=1)
-    draws = min(_DRAWS, _CELLS // chances.size + 1)
-    drawn = np.random.default_rng(0).multinomial(times, chances, size=(draws, len(chances)))
-    commonest = drawn == drawn.max(axis=2, keepdims=True)
-    return np.asarray((commonest / commonest.sum(axis=2, keepdims=True)).mean(axis=0))
-
-
 # -- self-agreement -------------------------------------------------------------------------------------------------
 
 
@@ -234,27 +131,16 @@ class SelfAgreement:
     agreement: NamedMapping  #: juror -> how often two of its answers on an item agree
     interval: NamedMapping  #: juror -> (low, high)
     alpha: NamedMapping  #: juror -> the same beyond chance (Krippendorff's); None where it gives one answer only
-    settled: NamedMapping  #: juror -> k -> how often the majority of k answers is the settled one
     level: float  #: how sure the intervals are
-    #: by a key: juror -> k -> how often the majority of k is right
-    right: NamedMapping = field(default_factory=NamedMapping)
-    #: by a key: juror -> how often its settled answer is right
-    ceiling: NamedMapping = field(default_factory=NamedMapping)
 
     def to_dict(self) -> dict[str, Any]:
         """By juror, as the JSON has it."""
         names = [part.name for part in fields(self) if part.name != "level"]
-        names = names if self.ceiling else names[:-2]  # what is right takes a key
         return {juror: {name: getattr(self, name)[juror] for name in names} for juror in self.agreement}
 
 
-def self_agreement(votes: Votes, level: float, truth: Integers | None = None) -> SelfAgreement | None:
+def self_agreement(votes: Votes, level: float) -> SelfAgreement | None:
     """How consistent every juror is that answered items several times.
-
-    Parameters
-    ----------
-    truth
-        The true label of each row, -1 where unknown; with it also how often majorities of answers are right.
 
     Returns
     -------
@@ -273,47 +159,23 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
     repeats = votes.repeats
     if repeats is None:
         return None
-    levels = len(votes.labels) if votes.scale == "ordinal" else None
-    tied = repeats.one_vote(levels) < 0
-    table: dict[str, dict[str, Any]] = {}
+    tied = repeats.one_vote(len(votes.labels) if votes.scale == "ordinal" else None) < 0
+    parts: dict[str, NamedMapping] = {part.name: NamedMapping() for part in fields(SelfAgreement)[:-1]}
     for k in np.unique(repeats.juror).tolist():
-        here = repeats.juror == k
-        known = None if truth is None else truth[repeats.row[here]]
-        ties = int(repeats.items[here & tied].sum())
-        table[votes.jurors[k]] = {"ties": ties, **_figures(repeats.answers[here], repeats.items[here], known, level)}
-    names = table[next(iter(table))]
-    parts: dict[str, Any] = {name: NamedMapping((juror, row[name]) for juror, row in table.items()) for name in names}
+        here, juror = repeats.juror == k, votes.jurors[k]
+        answers, items = group_rows(repeats.answers[here], repeats.items[here])  # distinct patterns of answers
+        given = np.unique(answers[answers >= 0])
+        counts = (answers[:, :, None] == given).sum(axis=1)
+        total, times = int(items.sum()), counts.sum(axis=1)
+        cast = (items @ counts).astype(float)
+        by_chance = float(cast.sum()) ** 2 - float(cast @ cast)
+        disagreed = float(items @ ((times**2 - (counts**2).sum(axis=1)) / (times - 1)))
+        parts["items"][juror] = total
+        parts["times"][juror] = float(items @ times) / total
+        parts["ties"][juror] = int(repeats.items[here & tied].sum())
+        parts["agreement"][juror], parts["interval"][juror] = agreement_with_itself(counts, items, level)
+        parts["alpha"][juror] = 1 - disagreed * (float(cast.sum()) - 1) / by_chance if by_chance else None
     return SelfAgreement(level=level, **parts)
-
-
-def _figures(answers: Codes, items: Integers, truth: Integers | None, level: float) -> dict[str, Any]:
-    """The statistics of one juror, from its answers (rows, repeats), items and true labels of rows."""
-    labels = np.full(len(answers), -1) if truth is None else truth
-    rows, items = group_rows(np.column_stack([labels, answers]), items)  # distinct patterns of answers
-    given = np.unique(answers[answers >= 0])
-    counts = (rows[:, 1:, None] == given[None, None, :]).sum(axis=1)
-    order = np.argsort(-(items @ counts), kind="stable")  # the commonest first, so that names of labels do not matter
-    counts = counts[:, order]
-    true_answer = np.where(rows[:, 0] < 0, -2, -1)  # -2: not known; -1: an answer that the juror never gave
-    for place, label in enumerate(given[order].tolist()):
-        true_answer[rows[:, 0] == label] = place
-    total = int(items.sum())
-    agreement, interval = agreement_with_itself(counts, items, level)
-    settled, right, limit = majority_forecast(counts, items, None if truth is None else true_answer)
-    figures = {
-        "items": total,
-        "times": float(items @ counts.sum(axis=1)) / total,
-        "agreement": agreement,
-        "interval": interval,
-        "alpha": _alpha(counts, items),
-        "settled": dict(zip(MAJORITY_SIZES, (settled.T @ items / total).tolist(), strict=True)),
-    }
-    if truth is not None:  # how often right on the items whose true label is known; None where there is none
-        known = items * (true_answer > -2)
-        shares = [float(known @ x) / float(known.sum()) if known.any() else None for x in (*right.T, limit)]
-        figures["right"] = dict(zip(MAJORITY_SIZES, shares[:-1], strict=True))
-        figures["ceiling"] = shares[-1]
-    return figures
 
 
 def agreement_with_itself(counts: Integers, items: Integers, level: float) -> tuple[float, tuple[float, float]]:
@@ -340,18 +202,6 @@ def agreement_with_itself(counts: Integers, items: Integers, level: float) -> tu
     middle = (agreement + z * z / (2 * trials)) / (1 + z * z / trials)
     reach = z / (1 + z * z / trials) * (agreement * (1 - agreement) / trials + z * z / (4 * trials**2)) ** 0.5
     return agreement, (middle - reach, middle + reach)
-
-
-def _alpha(counts: Integers, items: Integers) -> float | None:
-    """Krippendorff's alpha of a juror with itself."""
-    times = counts.sum(axis=1)
-    votes = (items[:, None] * counts).sum(axis=0).astype(float)
-    total = float(votes.sum())
-    by_chance = total**2 - float(votes @ votes)
-    if not by_chance:
-        return None
-    disagreed = float(items @ ((times**2 - (counts**2).sum(axis=1)) / (times - 1)))
-    return 1 - disagreed * (total - 1) / by_chance
 
 
 # -- ordered levels -------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from jurors._lazy import is_computed, lazy_fields
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError, match_name, name_positions
-from jurors.evaluate.agreement_coefficients import pair_kappas
+from jurors.evaluate.agreement import pair_kappas
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import CardOptions, card_blocks, card_columns, enough_votes, keyed_columns, score_tables
 from jurors.evaluate.consistency import (
@@ -68,6 +68,7 @@ from jurors.evaluate.solution import (
     Solution,
     WeakestPair,
     evaluate_majority,
+    is_number,
     joint_counts,
     majority_shares,
     solution_from_joint,
@@ -76,6 +77,7 @@ from jurors.options import Label
 from jurors.results import Block, Columns, Drawable
 from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
+from jurors.votes.table import count_labels_by_juror
 
 #: labels of the tuples, several times -> the share of each that is wrong, with its interval
 JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]
@@ -179,7 +181,7 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
     JurorRanking
     """
     ends = {j: e.interval_of("score", j) for j in e.jurors}
-    known = [j for j in e.jurors if e.score and _is_share(e.score.get(j))]
+    known = [j for j in e.jurors if e.score and is_number(e.score.get(j))]
     low = {j: ends[j][0] if ends[j][0] == ends[j][0] else -np.inf for j in known}  # without an interval, all may be
     high = {j: ends[j][1] if ends[j][1] == ends[j][1] else np.inf for j in known}
     order = tuple(sorted(known, key=lambda j: (-low[j], -e.score[j])))
@@ -191,52 +193,32 @@ def rank_jurors(e: Evaluation) -> JurorRanking:
     return JurorRanking(order, ranked, leaders, tuple(j for j in order if j not in informative))
 
 
-def _is_share(value: Any) -> bool:
-    return value is not None and not isinstance(value, complex) and value == value
-
-
 def _informative_jurors(e: Evaluation, known: Sequence[str]) -> set[str]:
-    """The jurors whose answers depend on the item; all where labels mean nothing across items, and all rules."""
+    """The jurors whose answers depend on the item; all where labels mean nothing across items, and all rules.
+
+    By Cohen's kappa with the true labels, (score - chance) / (1 - chance) where `chance` is how often its votes would
+    be right on other items; or, of two labels, Youden's J, whichever is greater. Both are 0 for a juror that gives its
+    labels whatever the item is.
+    """
     if e.sketch is None or e.exam or e.rules is not None:
         return set(known)
-    shares = vote_shares(e.sketch)
+    counts = count_labels_by_juror(replace(e.sketch.tuples, counts=e.sketch.counts))
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     varied = {j for j, share in zip(e.jurors, shares.max(axis=1).tolist(), strict=True) if share < 1}
     if e.ordered is not None:  # near misses count: kappa with squared errors
         kappas = {j: e.ordered.row(j)[2] for j in known}
         return {j for j in known if j in varied and (kappas[j] is None or not kappas[j] < _INFORMATIVE)}
-    if not e.prevalence or not all(map(_is_share, e.prevalence.values())):
+    if not e.prevalence or not all(map(is_number, e.prevalence.values())):
         return varied & set(known)
     by_chance = shares @ np.array([e.prevalence[a] for a in e.labels], dtype=float)
-    chance = dict(zip(e.jurors, by_chance.tolist(), strict=True))
-    return {j for j in known if j in varied and not _information(e, j, chance[j]) < _INFORMATIVE}
-
-
-def _information(e: Evaluation, juror: str, chance: float) -> float:
-    """Cohen's kappa of a juror with the true labels or, of two labels, Youden's J, whichever is greater.
-
-    Kappa is (score - chance) / (1 - chance), `chance` being how often its votes would be right on other items. Both
-    are 0 for a juror that gives its labels whatever the item is.
-    """
-    kappa = float((e.score[juror] - chance) / (1 - chance)) if chance < 1 else 0.0
-    accuracies = list(e.accuracy[juror].values())
-    if len(accuracies) != 2 or not all(map(_is_share, accuracies)):
-        return kappa
-    return max(kappa, float(sum(accuracies)) - 1)
-
-
-def vote_shares(sketch: Sketch) -> Floats:
-    """How often each juror gives each label.
-
-    Returns
-    -------
-    ndarray, (N, R)
-        Shares of the juror's votes; rows of a juror without votes are 0.
-    """
-    size = len(sketch.labels)
-    row, juror, code = sketch.tuples.triples()
-    cells = juror.astype(np.int64) * size + code
-    counts = np.bincount(cells, weights=sketch.counts[row], minlength=len(sketch.jurors) * size).reshape(-1, size)
-    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+    information = {}
+    for juror, chance in zip(e.jurors, by_chance.tolist(), strict=True):
+        if juror in varied and is_number(e.score.get(juror)):
+            kappa = float((e.score[juror] - chance) / (1 - chance)) if chance < 1 else 0.0
+            accuracies = list(e.accuracy[juror].values())
+            is_two = len(accuracies) == 2 and all(map(is_number, accuracies))
+            information[juror] = max(kappa, float(sum(accuracies)) - 1) if is_two else kappa
+    return {juror for juror, value in information.items() if not value < _INFORMATIVE}
 
 
 # -- the results ------------------------------------------------------------------------------------------------------
@@ -552,18 +534,6 @@ class Evaluation(Drawable):
         return (self.model if largest is None else largest.model) in ORDINAL_MODELS
 
     @property
-    def trios(self) -> Any:
-        """A dataframe of what each trio of these jurors says by itself (two labels, up to 320 jurors).
-
-        `jurors.theory.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
-        """
-        from jurors.evaluate.trio import evaluate_all_trios
-
-        if self.sketch is None:
-            raise SketchError("this evaluation was not made from a sketch, so it has no trios")
-        return evaluate_all_trios(self.sketch).to_frame()
-
-    @property
     def details(self) -> dict[str, Any]:
         """What is reported next to the grades, by the names of the JSON; what the method does not know is left out."""
         known: dict[str, Any] = {
@@ -581,8 +551,7 @@ class Evaluation(Drawable):
 
     def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
-        has_ends = self.interval is not None
-        interval: Any = {"level": self.level, **(self.interval or {})} if has_ends else None
+        interval: Any = None if self.interval is None else {"level": self.level, **self.interval}
         if interval is not None and self._panel is not None:
             interval["effective_jurors"] = self._panel.interval
         by_label: dict[str, Any] = {"accuracy": self.accuracy or None, "prevalence": self.prevalence or None}
@@ -592,6 +561,11 @@ class Evaluation(Drawable):
             for name in ("accuracy", "prevalence") if interval else ():
                 interval.pop(name, None)
             majority = None if majority is None else {"score": majority["score"]}
+        family = {}
+        if self.without_family is not None:
+            names = ("score", "prevalence", "wrong_labels", "best", "leaders", "interval")
+            other = self.without_family._document()
+            family = {"family": self.family, "without_family": {name: other[name] for name in names}}
         document = {
             "items": self.items,
             "jurors": self.jurors,
@@ -608,7 +582,7 @@ class Evaluation(Drawable):
             "effective_jurors": self.effective_jurors,
             "dependence": self.dependence,
             "interval": interval,
-            **({} if self.without_family is None else self._family_document(self.without_family)),
+            **family,
             "target": self.target,
             "shared_error": None if self.calibrated is None else self.calibrated.shared_error,
             "basis": None if self.calibrated is None else self.calibrated.basis,
@@ -619,20 +593,14 @@ class Evaluation(Drawable):
             "details": self.details,
         }
         if self.rules is not None:
-            names = ("label", "precision", "low", "high", "coverage")
-            rows = (dict(zip(names, self.rules.row(k), strict=True)) for k in range(len(self.jurors)))
+            keys = ("label", "precision", "low", "high", "coverage")
+            rows = (dict(zip(keys, self.rules.row(k), strict=True)) for k in range(len(self.jurors)))
             document["rules"] = dict(zip(self.jurors, rows, strict=True))
         if self.abstentions is not None:
             document["abstentions"] = self.abstentions.to_dict()
         if self.repeats is not None:
             document["repeats"] = self.repeats.to_dict()
         return document
-
-    def _family_document(self, other: Evaluation) -> dict[str, Any]:
-        """The declared families, and the grades without them."""
-        names = ("score", "prevalence", "wrong_labels", "best", "leaders", "interval")
-        document = other._document()
-        return {"family": self.family, "without_family": {name: document[name] for name in names}}
 
     def _columns(self) -> Columns:
         """One row per juror: score with its interval, votes, accuracy by label."""

@@ -43,7 +43,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 from flint import fmpq
@@ -55,7 +55,7 @@ from jurors.evaluate.card import percent
 from jurors.evaluate.solution import Number, Solution
 from jurors.exact.algebraic import exact_sum
 from jurors.exact.surd import Surd
-from jurors.results import Columns, Result, Table, data_frame
+from jurors.results import Columns, Result, Table
 from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments, trio_moments
 from jurors.sketch.sketch import Sketch
 
@@ -145,7 +145,9 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     ('0.0887452501', False)
     """
     m = trio_invariants(sketch)
-    _refuse_degenerate(sketch, m)
+    if not m.product or not m.hyperdeterminant:
+        outcome, message, jurors = _degenerate_outcome(sketch, m)
+        raise DegenerateSketchError(message, outcome=outcome, jurors=jurors)
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.
     inverse_sum = sum((fmpq(1, d) for d in m.pair), fmpq(0))
     sign = -1 if inverse_sum < 0 else 1
@@ -176,58 +178,38 @@ def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> So
     return Solution(sketch.jurors, sketch.labels, prevalences, tuple(confusions))
 
 
-def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
-    """Raise DegenerateSketchError where the counts fix no answer, or no independent trio can give them."""
-    if m.product and m.hyperdeterminant:
-        return
+def _degenerate_outcome(sketch: Sketch, m: TrioInvariants) -> tuple[str, str, tuple[str, ...]]:
+    """Why the counts fix no answer, or no independent trio can give them: outcome, message, jurors."""
+    names, zero = sketch.jurors, [c for c in range(3) if not m.pair[c]]
+    contradiction = "no three independent jurors give these counts"
     if not m.items:
-        _refuse("no_items", "no item was answered by all three jurors, so there is nothing to grade")
-    zero = [c for c in range(3) if not m.pair[c]]
-    names = sketch.jurors
+        return "no_items", "no item was answered by all three jurors, so there is nothing to grade", ()
     if len(zero) == 3 and not m.trio:
-        _refuse(
-            "no_signal",
+        message = (
             f"no two of {', '.join(names)} agree more often than by chance{_constant_jurors(sketch)}, so these votes "
-            "determine no grades. Add jurors whose answers depend on the items",
-            names,
+            "determine no grades. Add jurors whose answers depend on the items"
         )
+        return "no_signal", message, names
     if len(zero) == 3:
-        _refuse(
-            "purely_triple",
-            f"no pair of jurors is correlated, but all three are: {_NOT_INDEPENDENT}",
-        )
+        return "purely_triple", f"no pair of jurors is correlated, but all three are: {contradiction}", ()
     if len(zero) == 2 and m.trio:
-        _refuse(
-            "contradictory_trio",
-            f"two pairs of jurors are uncorrelated, but all three are correlated: {_NOT_INDEPENDENT}",
-        )
+        message = f"two pairs of jurors are uncorrelated, but all three are correlated: {contradiction}"
+        return "contradictory_trio", message, ()
     if len(zero) == 2:
-        idle = next(c for c in range(3) if c not in zero)
-        _refuse(
-            "uninformative_juror",
-            f"juror {names[idle]!r} is uninformative: its votes are uncorrelated with the other two"
-            f"{_constant_jurors(sketch)}, so these three determine no grades. Replace it with another juror",
-            (names[idle],),
+        idle = next(name for c, name in enumerate(names) if c not in zero)
+        message = (
+            f"juror {idle!r} is uninformative: its votes are uncorrelated with the other two"
+            f"{_constant_jurors(sketch)}, so these three determine no grades. Replace it with another juror"
         )
+        return "uninformative_juror", message, (idle,)
     if len(zero) == 1:
-        pair = tuple(name for c, name in enumerate(names) if c != zero[0])
-        _refuse(
-            "contradictory_pairs",
-            f"jurors {pair[0]!r} and {pair[1]!r} are uncorrelated, but both are correlated with {names[zero[0]]!r}: "
-            f"{_NOT_INDEPENDENT}",
-            pair,
+        first, second = (name for c, name in enumerate(names) if c != zero[0])
+        message = (
+            f"jurors {first!r} and {second!r} are uncorrelated, but both are correlated with {names[zero[0]]!r}: "
+            f"{contradiction}"
         )
-    _refuse(
-        "zero_radicand",
-        f"the hyperdeterminant is 0, but every pair is correlated: {_NOT_INDEPENDENT}",
-    )
-
-
-_NOT_INDEPENDENT = "no three independent jurors give these counts"
-
-
-def _refuse(outcome: str, message: str, jurors: tuple[str, ...] = ()) -> NoReturn:
-    raise DegenerateSketchError(message, outcome=outcome, jurors=jurors)
+        return "contradictory_pairs", message, (first, second)
+    return "zero_radicand", f"the hyperdeterminant is 0, but every pair is correlated: {contradiction}", ()
 
 
 def _constant_jurors(sketch: Sketch) -> str:
@@ -320,31 +302,14 @@ class PanelTrios(Result):
     def medians(self) -> tuple[float, Floats]:
         """The median over real trios of the prevalence of the first label, and of each juror's accuracies (N, 2)."""
         real = self.decoded.outcome <= 1
-        accuracy = np.full((len(self.sketch.jurors), 2), np.nan)
-        for juror, values in enumerate(self._by_juror()):
-            if len(values):
-                accuracy[juror] = np.median(values, axis=0)
-        prevalence = float(np.median(self.decoded.prevalence[real])) if real.any() else np.nan
-        return prevalence, accuracy
-
-    def _by_juror(self) -> list[Floats]:
-        """For each juror its accuracies (…, 2) in the real trios it sits in."""
-        real = self.decoded.outcome <= 1
         members, accuracies = self.trios[real].ravel(), self.decoded.accuracy[real].reshape(-1, 2)
+        accuracy = np.full((len(self.sketch.jurors), 2), np.nan)
         order = np.argsort(members, kind="stable")
-        ends = np.searchsorted(members[order], np.arange(len(self.sketch.jurors) + 1))
-        return [accuracies[order[a:b]] for a, b in pairwise(ends)]
-
-    def by_juror(self) -> Any:
-        """A dataframe, one row per juror: its trios, how many are real, and how far apart they put its accuracies."""
-        by_juror, nothing = self._by_juror(), np.full((1, 2), np.nan)
-        total = np.bincount(self.trios.ravel(), minlength=len(by_juror)).tolist()
-        columns = {"juror": list(self.sketch.jurors), "trios": total, "real": [len(values) for values in by_juror]}
-        for side, label in enumerate(self.sketch.labels):
-            for what, share in (("median", 0.5), ("quarter", 0.25), ("three quarters", 0.75)):
-                ends = [np.quantile((values if len(values) else nothing)[:, side], share) for values in by_juror]
-                columns[f"{what} on {label}"] = list(map(float, ends))
-        return data_frame(columns)
+        ends = np.searchsorted(members[order], np.arange(len(accuracy) + 1))
+        for juror, (start, stop) in enumerate(pairwise(ends)):
+            if start < stop:
+                accuracy[juror] = np.median(accuracies[order[start:stop]], axis=0)
+        return float(np.median(self.decoded.prevalence[real])) if real.any() else np.nan, accuracy
 
     def _blocks(self) -> tuple[Table]:
         first, second = self.sketch.labels

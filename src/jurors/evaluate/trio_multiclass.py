@@ -30,7 +30,7 @@ The theory with its proofs: docs/theory.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
@@ -54,7 +54,6 @@ ExactVector = tuple[_Numeric, ...]
 _BITS = 64
 _MIXES = 4
 _LEAST = 1e-3  # shares of a start value stay away from 0, where expectation-maximisation could not leave again
-_OUTSIDE = ("complex", "out_of_range")
 MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
 _SPREAD = (0, 1, 3, 7, 12, 20, 30, 44, 65, 80)  # all differences differ: few rows of shares collide under it
 
@@ -209,9 +208,14 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
     mixed, factors = _separating_mix(algebra)
     minimal = math.prod((roots.polynomial for roots, _ in factors), start=fmpq_poly([1]))
     minimal = minimal / minimal.leading_coefficient()
-    resolvent = _resolvent(mixed, minimal)
-    if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple):
+    # B_{d-1} … B_0, then 0 just when the polynomial annihilates the matrix, that is, when A is diagonalisable
+    powers = [_scalar(algebra.dimension, fmpq(1))]
+    for j in range(minimal.degree() - 1, -1, -1):
+        powers.append(mixed * powers[-1] + _scalar(algebra.dimension, minimal[j]))
+    is_annihilated = powers.pop() == fmpq_mat(algebra.dimension, algebra.dimension)
+    if not is_annihilated or (minimal.degree() < algebra.dimension and not algebra.is_semisimple):
         return None
+    resolvent = powers[::-1]
     # every statistic of a component as a polynomial in its eigenvalue: Q p u vᵀ s' by rows and columns, tr(A_c E) s'
     size, rank, slope = algebra.left.nrows(), algebra.dimension, minimal.derivative()
     row_sums, column_sums = algebra.right * fmpq_mat(size, 1, [1] * size), fmpq_mat(1, size, [1] * size) * algebra.left
@@ -261,15 +265,6 @@ def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int
     return best[1], best[2]
 
 
-def _resolvent(mixed: fmpq_mat, minimal: fmpq_poly) -> list[fmpq_mat] | None:
-    """B_0 … B_{d-1}; None unless the polynomial annihilates the matrix, that is, unless A is diagonalisable."""
-    size, degree = mixed.nrows(), minimal.degree()
-    powers = [_scalar(size, fmpq(1))]
-    for j in range(degree - 1, -1, -1):
-        powers.append(mixed * powers[-1] + _scalar(size, minimal[j]))
-    return powers[-2::-1] if powers[-1] == fmpq_mat(size, size) else None
-
-
 def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
     return [fmpq_poly(list(entry)) for entry in zip(*vectors, strict=True)]
 
@@ -308,7 +303,7 @@ def best_assignment(gains: Sequence[Sequence[int]]) -> tuple[int, ...]:
     (1, 0, 2)
     """
     highest = max(max(row) for row in gains)
-    return _hungarian([[highest - gain for gain in row] for row in gains], len(gains), len(gains[0]))
+    return _hungarian([[highest - gain for gain in row] for row in gains])
 
 
 def second_assignment(
@@ -328,8 +323,7 @@ def second_assignment(
     >>> second_assignment([[9, 8, 1], [9, 5, 1], [3, 3, 3]], (1, 0, 2))
     (0, 1, 2)
     """
-    group = range(len(best)) if groups is None else groups
-    rows, columns = len(gains), len(gains[0])
+    group, rows = range(len(best)) if groups is None else groups, len(gains)
     highest = max(max(row) for row in gains)
     spread = highest - min(min(row) for row in gains)
     banned = (rows + 1) * (spread + 1)  # dearer than any assignment without it
@@ -339,7 +333,7 @@ def second_assignment(
         costs = [[highest - gain for gain in line] for line in gains]
         for r in copies:
             costs[r][column] = banned
-        places = _hungarian(costs, rows, columns)
+        places = _hungarian(costs)
         if all(places[r] != column for r in copies):
             others.append(places)
     return max(others, key=lambda places: total_gain(gains, places), default=None)
@@ -355,8 +349,9 @@ def total_gain(gains: Sequence[Sequence[int]], columns: Sequence[int]) -> int:
     return sum(row[column] for row, column in zip(gains, columns, strict=True))
 
 
-def _hungarian(costs: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[int, ...]:
+def _hungarian(costs: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Least total cost, rows ≤ columns: one augmenting path a row; column `columns` is where a path starts."""
+    rows, columns = len(costs), len(costs[0])
     of_row, of_column = [0] * rows, [0] * (columns + 1)  # potentials
     owner = [-1] * (columns + 1)
     for row in range(rows):
@@ -414,24 +409,8 @@ def decode_floats(table: ArrayLike) -> tuple[Floats, Floats]:
     ([0.5, 0.3, 0.2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
     """
     counts = np.asarray(table, dtype=float)
-    best, height = start_from_votes(counts), -np.inf
-    for decode in _real_decodes(counts / counts.sum()):
-        prevalence, confusions = _as_shares(decode)
-        fit = np.einsum("l,la,lb,lc->abc", prevalence, *confusions)
-        likelihood = float((counts * np.log(fit)).sum())
-        if likelihood > height:
-            best, height = (prevalence, confusions), likelihood
-    prevalence, confusions = best
-    gains = (confusions.sum(axis=0) * 2**40).astype(np.int64).tolist()
-    order = np.argsort(best_assignment(gains))
-    return prevalence[order], confusions[:, order]
-
-
-def _real_decodes(shares: Floats) -> Iterator[tuple[Floats, list[Floats]]]:
-    """The real decodes: for every slicing juror and mixture, prevalences and the three confusion matrices."""
-    size = len(shares)
-    rng = np.random.default_rng(0)
-    mixes = [np.arange(size) ** 1.5, *rng.random((_MIXES - 1, size))]
+    best, height, size, shares = start_from_votes(counts), -np.inf, len(counts), counts / counts.sum()
+    mixes = [np.arange(size) ** 1.5, *np.random.default_rng(0).random((_MIXES - 1, size))]
     for slicer, mix in product((2, 1, 0), mixes):
         slices = np.moveaxis(shares, slicer, 0)
         total = slices.sum(axis=0)
@@ -446,16 +425,23 @@ def _real_decodes(shares: Floats) -> Iterator[tuple[Floats, list[Floats]]]:
         sums = first.sum(axis=1), second.sum(axis=1)
         if min(np.abs(sums[0]).min(), np.abs(sums[1]).min()) < 1e-12:
             continue
-        sliced = np.einsum("lk,ckm,ml->lc", right, matrices, left)
-        confusions = [first / sums[0][:, None], second / sums[1][:, None]]
-        confusions.insert(slicer, sliced)
-        yield sums[0] * sums[1], confusions
+        rows = [first / sums[0][:, None], second / sums[1][:, None]]
+        rows.insert(slicer, np.einsum("lk,ckm,ml->lc", right, matrices, left))
+        prevalence, confusions = _as_shares(sums[0] * sums[1], rows)
+        fit = np.einsum("l,la,lb,lc->abc", prevalence, *confusions)
+        likelihood = float((counts * np.log(fit)).sum())
+        if likelihood > height:
+            best, height = (prevalence, confusions), likelihood
+    prevalence, confusions = best
+    gains = (confusions.sum(axis=0) * 2**40).astype(np.int64).tolist()
+    order = np.argsort(best_assignment(gains))
+    return prevalence[order], confusions[:, order]
 
 
-def _as_shares(decode: tuple[Floats, list[Floats]]) -> tuple[Floats, Floats]:
+def _as_shares(prevalence: Floats, rows: list[Floats]) -> tuple[Floats, Floats]:
     """Positive, and adding up to 1."""
-    prevalence = np.maximum(decode[0], _LEAST)
-    confusions = np.maximum(np.array(decode[1]), _LEAST)
+    prevalence = np.maximum(prevalence, _LEAST)
+    confusions = np.maximum(np.array(rows), _LEAST)
     return prevalence / prevalence.sum(), confusions / confusions.sum(axis=2, keepdims=True)
 
 
@@ -473,7 +459,7 @@ def start_from_votes(counts: Floats) -> tuple[Floats, Floats]:
     mass = [np.diag(alone[0]) + ab.T + ac.T, ab + np.diag(alone[1]) + bc.T, ac + bc + np.diag(alone[2])]  # thrice it
     safe = [np.maximum(rows / 3, _LEAST * counts.sum() / len(counts)) for rows in mass]
     share = sum(alone) / 3 / counts.sum()
-    return _as_shares((share, [rows / rows.sum(axis=1, keepdims=True) for rows in safe]))
+    return _as_shares(share, [rows / rows.sum(axis=1, keepdims=True) for rows in safe])
 
 
 # -- which component is which label ---------------------------------------------------------------------------------
@@ -486,33 +472,6 @@ class Candidate:
     group: int
     prevalence: _Numeric
     rows: tuple[tuple[Any, ...], ...]  #: by juror, exact numbers of one field: what it says on this component's items
-
-
-def choose_relabeling(
-    sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool
-) -> tuple[tuple[int, ...], str, float | None, bool]:
-    """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy.
-
-    Parameters
-    ----------
-    real
-        Whether the candidates' numbers are real: complex ones have no order, so no rule applies to them.
-
-    Returns
-    -------
-    places : tuple of int
-        The label of each candidate.
-    rule : str
-        In words.
-    gap : float or None
-        How far the runner-up is behind in the rule's own units; None where there is none, or no order.
-    is_tied : bool
-    """
-    totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
-    groups = [c.group for c in candidates]
-    primary, rule = _rule(sketch, candidates, choice) if real else (None, "none: the solutions are complex")
-    best, gap, tied = _assign_labels(primary, totals, groups, exact=real)
-    return best, rule, gap if real else None, tied
 
 
 def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[_Numeric]] | None, str]:
@@ -544,10 +503,15 @@ def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tu
 
 
 def _assign_labels(
-    primary: list[list[_Numeric]] | None, totals: list[list[_Numeric]], groups: Sequence[int], *, exact: bool
+    primary: list[list[_Numeric]] | None, candidates: Sequence[Candidate], *, exact: bool
 ) -> tuple[tuple[int, ...], float | None, bool]:
-    """(labels, gap, tied): on whole numbers, with more bits while the two best are too close, or proved equal."""
-    bits = _BITS
+    """The label of each candidate, how far the runner-up is behind in the rule's own units, and whether it is a tie.
+
+    On whole numbers, with more bits while the two best are too close, or proved equal. A rule that leaves a tie passes
+    it on to total label accuracy.
+    """
+    totals: list[list[_Numeric]] = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]
+    bits, groups = _BITS, [c.group for c in candidates]
     while True:
         gains, unit, error = _whole(totals, bits)
         ruling = gains
@@ -618,17 +582,12 @@ class MultilabelDecode:
     solution: Solution | None  #: None entries are not fixed by the counts, or about a label that never occurred
     rule: str | None  #: why the labels are named as they are
     gap: float | None  #: how far the runner-up of the R! relabelings is behind, in units of the rule; 0 is proved
-    visible: int  #: how many labels the counts show
     sketch: Sketch = field(repr=False, compare=False)
 
     @property
     def outcome(self) -> str:
         """The name of the most decisive outcome."""
         return self.outcomes[0].name
-
-    def has(self, name: str) -> bool:
-        """Whether an outcome of this name is among them."""
-        return any(outcome.name == name for outcome in self.outcomes)
 
     @property
     def relabelings(self) -> int:
@@ -648,13 +607,6 @@ class MultilabelDecode:
             prevalences=tuple(before.prevalences[k] for k in permutation),
             confusions=tuple(tuple(table[k] for k in permutation) for table in before.confusions),
         )
-
-    @cached_property
-    def start(self) -> Solution:
-        """Where estimation may start: the decode in floats, for counts that have no exact one."""
-        prevalence, confusions = decode_floats(self.sketch.table())
-        tables = tuple(tuple(tuple(row) for row in table) for table in confusions.tolist())
-        return Solution(self.sketch.jurors, self.sketch.labels, tuple(prevalence.tolist()), tables)
 
 
 def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketch | None = None) -> MultilabelDecode:
@@ -702,14 +654,17 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
     decomposition = None if refusal else decompose(algebra, sketch.items)
     if decomposition is None:
         outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
-        return MultilabelDecode(outcomes, None, None, None, cut.rank, sketch)
+        return MultilabelDecode(outcomes, None, None, None, sketch)
     candidates = []
     for group, component in enumerate(decomposition.components):
         rows = [component.first, component.second]
         rows.insert(cut.slicer, component.sliced)
         share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
         candidates += [Candidate(group, share, tuple(rows))] * component.multiplicity
-    places, rule, gap, tied = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
+    primary, rule = None, "none: the solutions are complex"  # which have no order, so that no rule applies to them
+    if decomposition.is_real:
+        primary, rule = _rule(among or sketch, candidates, choice)
+    places, gap, tied = _assign_labels(primary, candidates, exact=decomposition.is_real)
     # The components under their labels; None for what a blind juror leaves open and for labels that do not show.
     nothing: tuple[Number, ...] = (None,) * len(sketch.labels)
     prevalences: list[Number] = [Surd(0)] * len(sketch.labels)
@@ -722,7 +677,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketc
                 tables[juror][label] = cast("tuple[Number, ...]", row)
     solution = Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
     outcomes = _outcomes(sketch, decomposition, places, cut, is_tied=tied)
-    return MultilabelDecode(outcomes, solution, rule, gap, cut.rank, sketch)
+    return MultilabelDecode(outcomes, solution, rule, gap if decomposition.is_real else None, sketch)
 
 
 def check_few_labels(sketch: Sketch) -> None:
@@ -775,13 +730,12 @@ def _outcomes(
     if not decomposition.is_real:
         message = "the equations have complex roots: no real evaluation explains the counts"
         result.append(DecodeOutcome("complex", message))
-    else:  # prevalences and rows add up to 1, so one of them is above 1 only where another is below 0
-        numbers = [(c.prevalence, *c.first, *c.second, *c.sliced) for c in decomposition.components]
-        below = [x for row in numbers for x in row if x.sign < 0]
-        if below:
-            worst = max(-float(x) for x in below)
-            message = f"a share lies outside [0, 1], by {worst:.3g}: errors are not independent on this test"
-            result.append(DecodeOutcome("out_of_range", message, worst))
+    # prevalences and rows add up to 1, so one of them is above 1 only where another is below 0
+    numbers = [x for c in decomposition.components for x in (c.prevalence, *c.first, *c.second, *c.sliced)]
+    below = [-float(x) for x in numbers if x.sign < 0] if decomposition.is_real else []
+    if below:
+        message = f"a share lies outside [0, 1], by {max(below):.3g}: errors are not independent on this test"
+        result.append(DecodeOutcome("out_of_range", message, max(below)))
     at = 0
     for component in decomposition.components:
         own = sorted(places[at : at + component.multiplicity])
@@ -795,18 +749,24 @@ def _outcomes(
     if is_tied:
         message = "two ways to name the labels satisfy the rule equally well"
         result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
-    in_range = not result or result[0].name not in _OUTSIDE
     if not decomposition.is_real:
         return tuple(result)
     if not decomposition.is_rational:
         message = "the exact answer is irrational, which proves that errors are correlated, however little"
-        result.append(DecodeOutcome("irrational", message))
-    elif not in_range or _splits_into_whole_items(sketch, decomposition):
-        result.append(DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
-    else:
-        message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
-        result.append(DecodeOutcome("rational_non_integral", message))
-    return tuple(result)
+        return (*result, DecodeOutcome("irrational", message))
+    # Whether every label has a whole number of items in every cell; labels that are not distinguished are left out.
+    # With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
+    # Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
+    is_whole = True
+    for c in decomposition.components:
+        rows = [[cast(Surd, x).to_fraction() for x in row] for row in (c.first, c.second, c.sliced)]
+        scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
+        share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale
+        is_whole = is_whole and (c.multiplicity > 1 or share.denominator == 1)
+    if below or is_whole:
+        return (*result, DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test"))
+    message = "the exact answer is rational, but splits items into fractions: errors are not exactly independent"
+    return (*result, DecodeOutcome("rational_non_integral", message))
 
 
 def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
@@ -815,18 +775,3 @@ def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
         return []
     message = f"the counts show {cut.rank} of {len(sketch.labels)} labels: no juror distinguishes the others"
     return [DecodeOutcome("visible_labels", message, float(cut.rank))]
-
-
-def _splits_into_whole_items(sketch: Sketch, decomposition: Decomposition) -> bool:
-    """Whether every label has a whole number of items in every cell; labels that are not distinguished are left out.
-
-    With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
-    Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
-    """
-    for c in decomposition.components:
-        rows = [[cast(Surd, x).to_fraction() for x in row] for row in (c.first, c.second, c.sliced)]
-        scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
-        share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale
-        if c.multiplicity == 1 and share.denominator > 1:
-            return False
-    return True

@@ -357,12 +357,12 @@ def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
             given=given,
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
-    steady = self_agreement(aligned.votes, Grading.level, truth)
+    steady = self_agreement(aligned.votes, Grading.level)
     return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
 
 
 def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
-    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
+    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and ICC, with intervals.
 
     Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, jackknife_ends
 from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.consistency import MAJORITY_SIZES
 from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, column_names
 from jurors.results import Table
 from jurors.votes.findings import repeated_rows, scale_finding, similar_names
@@ -30,6 +29,7 @@ from jurors.votes.recode import numerals
 from jurors.votes.table import Repeats, Votes
 
 _MOST_ITEMS = 10_000_000
+_ANSWERS = (1, 3, 5, 11)  # how many answers a mean is taken of
 _LARGEST = 1e60  # products of two variances are still far from the largest float
 
 
@@ -270,14 +270,14 @@ class Repeatability:
 
     def to_dict(self) -> dict[str, Any]:
         """By juror, as JSON has it."""
-        means = {k: self.of_means(k) for k in MAJORITY_SIZES}
+        means = {k: self.of_means(k) for k in _ANSWERS}
         return {
             juror: {
                 "items": int(self.items[place]),
                 "times": float(self.times[place]),
                 "within": float(self.within[place]),
                 "within_interval": self.within_ends[place].tolist(),
-                "reliability": {str(k): float(means[k][place]) for k in MAJORITY_SIZES},
+                "reliability": {str(k): float(means[k][place]) for k in _ANSWERS},
                 "reliability_interval": self.reliability_ends[place].tolist(),
             }
             for place, juror in enumerate(self.jurors)
@@ -294,7 +294,7 @@ class Repeatability:
 
     def table(self, level: float) -> Table:
         """A row per juror, for reading."""
-        sure, sizes = f"{level * 100:g}%", MAJORITY_SIZES[1:]
+        sure, sizes = f"{level * 100:g}%", _ANSWERS[1:]
         named = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
         headings = (*named, *(f"of {k} answers" for k in sizes))
         rows = [

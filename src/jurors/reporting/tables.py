@@ -274,7 +274,7 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 
 
 def _repeats(findings: ReportFindings) -> PageTable | None:
-    """How consistent jurors are who answered repeatedly; with a key, also how right majorities of their answers are."""
+    """How consistent jurors are who answered repeatedly."""
     e, keyed = findings.evaluation, findings.keyed
     return _first(repeat_tables(e.repeats if keyed is None else keyed.repeats), "table-repeats")
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from jurors._numeric import Floats
 from jurors.errors import SketchError, name_positions
-from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
-from jurors.evaluate.agreement_coefficients import pair_kappas
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics, pair_kappas
 from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.evaluation import FEW_COMMON, Evaluation, KeyedEvaluation
 from jurors.reporting.charts.base import (
