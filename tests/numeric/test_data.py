@@ -88,7 +88,6 @@ def test_it_is_the_analysis_of_variance() -> None:
     estimates = steady(answers)
     assert estimates.within[0] == pytest.approx(np.sqrt(within))
     assert estimates.reliability[0] == pytest.approx((between - within) / (between + within))
-    assert estimates.of_means(2)[0] == pytest.approx((between - within) / between)
 
 
 @pytest.mark.parametrize(
@@ -115,10 +114,9 @@ def test_another_unit_and_origin_move_what_is_within_alone(seed: int, unit: floa
 def test_who_never_wavers_and_who_only_wavers() -> None:
     still = steady(np.repeat(np.arange(5.0)[:, None], 3, axis=1))
     assert (still.within[0], still.within_ends[0].tolist()) == (0, [0, 0])
-    assert (still.reliability[0], still.of_means(5)[0]) == (1, 1)
+    assert still.reliability[0] == 1
     wavering = steady(np.array([[0.0, 10], [10, 0], [0, 10], [10, 0.0]]))
     assert wavering.reliability[0] == pytest.approx(-1)  # never clamped
-    assert np.isnan(wavering.of_means(3)[0])
     assert np.isnan(steady(np.array([[1.0, 2], [3, 4]])).within_ends).all()
 
 

@@ -29,7 +29,6 @@ from jurors.votes.recode import numerals
 from jurors.votes.table import Repeats, Votes
 
 _MOST_ITEMS = 10_000_000
-_ANSWERS = (1, 3, 5, 11)  # how many answers a mean is taken of
 _LARGEST = 1e60  # products of two variances are still far from the largest float
 
 
@@ -211,8 +210,8 @@ def _first_cell(label: Any, votes: Votes) -> str:
 # An answer is the juror's expected answer to the item, to which the mean of ever more answers would tend, plus an error
 # of the moment. One-way analysis of variance separates the two: with W the mean square within items, B that between
 # them and n answers to each item, the expected answers have variance (B - W) / n. Reliability is their share in the
-# variance of a single answer, or of the mean of k (Spearman and Brown): how far another round would give the same.
-# Whether the expected answer is right it does not show.
+# variance of a single answer: how far another round would give the same. Whether the expected answer is right it does
+# not show.
 #
 # Intervals are by the jackknife over items: of the spread within items on the scale of logarithms, of reliability on
 # Fisher's.
@@ -260,24 +259,15 @@ class Repeatability:
     reliability: Floats  #: of a single answer: the share of the expected answer in its variance; never clamped
     reliability_ends: Floats
 
-    def of_means(self, answers: int) -> Floats:
-        """The reliability of the mean of so many answers, per juror, by Spearman and Brown's formula.
-
-        NaN where answers differ less between items than within: there is no expected answer then.
-        """
-        share = self.reliability
-        return np.asarray(np.where((share < 0) & (answers > 1), np.nan, answers * share / (1 + (answers - 1) * share)))
-
     def to_dict(self) -> dict[str, Any]:
         """By juror, as JSON has it."""
-        means = {k: self.of_means(k) for k in _ANSWERS}
         return {
             juror: {
                 "items": int(self.items[place]),
                 "times": float(self.times[place]),
                 "within": float(self.within[place]),
                 "within_interval": self.within_ends[place].tolist(),
-                "reliability": {str(k): float(means[k][place]) for k in _ANSWERS},
+                "reliability": float(self.reliability[place]),
                 "reliability_interval": self.reliability_ends[place].tolist(),
             }
             for place, juror in enumerate(self.jurors)
@@ -294,9 +284,8 @@ class Repeatability:
 
     def table(self, level: float) -> Table:
         """A row per juror, for reading."""
-        sure, sizes = f"{level * 100:g}%", _ANSWERS[1:]
-        named = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
-        headings = (*named, *(f"of {k} answers" for k in sizes))
+        sure = f"{level * 100:g}%"
+        headings = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
         rows = [
             (
                 juror,
@@ -304,7 +293,6 @@ class Repeatability:
                 f"{self.times[place]:.1f}".removesuffix(".0"),
                 *with_interval(self, "within", place),
                 *with_interval(self, "reliability", place),
-                *(shown(float(self.of_means(k)[place])) for k in sizes),
             )
             for place, juror in enumerate(self.jurors)
         ]
@@ -326,8 +314,6 @@ def repeatability(jurors: Sequence[str], again: RepeatedNumbers | None, level: f
     >>> consistency = repeatability(("ann", "bob"), answers, 0.95)
     >>> consistency.jurors, consistency.within.round(3).tolist(), consistency.reliability.round(3).tolist()
     (('bob',), [0.707], [0.945])
-    >>> consistency.of_means(3).round(3).tolist()
-    [0.981]
     """
     if again is None or not len(again.row):
         return None
