@@ -518,7 +518,7 @@ class LimitOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(_Values):
-    """The values of the limits of a jury (see `gate`)."""
+    """The values of the limits of a jury (see `check`)."""
 
     _options = LimitOptions
     min_score: Any = None

@@ -628,7 +628,7 @@ def json_ready(value: Any) -> Any:
     if hasattr(value, "tolist"):  # numpy's; not imported here, so that `--help` need not wait for it
         return json_ready(value.tolist())
     if hasattr(value, "to_dict"):
-        return value.to_dict()
+        return json_ready(value.to_dict())
     return json_ready(field_values(value)) if is_dataclass(value) else value
 
 

@@ -83,9 +83,7 @@ def test_grades_come_apart_by_group(grouped: Path) -> None:
     assert abs(found["groups"]["m"]["independent"]["prevalence"]["A"] - 0.15) < 0.1
     assert found["left_out"]["x"].startswith("grading needs at least two labels, and every vote is 'A'")
     assert (found["by"], found["jurors"], found["labels"]) == ("sex", ["ann", "bob", "cy"], ["A", "B"])
-    assert any(rule["label"]["f"] == "A" and rule["label"]["m"] == "B" for rule in found["rules"])
     text = run("grade", grouped, "--by", "sex", "--ignore", "truth").stdout
-    assert "votes whose label depends on the group" in text
     assert "! Group 'x' cannot be graded, and is left out: grading needs" in text
     assert max(map(len, text.splitlines())) <= 80
     assert "ungraded_group: group 'x'" in run("grade", grouped, "--by", "sex", "--ignore", "truth", "--full").stdout
@@ -115,7 +113,6 @@ def test_the_groups_alarms_decide_the_exit_status(grouped: Path, tmp_path: Path)
 def test_an_exam_by_group_shows_scores_only(grouped: Path) -> None:
     text = run("grade", grouped, "--by", "sex", "--ignore", "truth", "--exam").stdout
     assert "accuracy on" not in text
-    assert "depends on the group" not in text
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ import jurors
 from jurors import Sketch, Votes, compare
 from jurors.errors import OptionError
 from jurors.jury.compare import default_methods, score_labels, skipped_methods
-from jurors.jury.gates import gate
 from jurors.jury.grade import METHODS
 from jurors.jury.inputs import count_gradable
 from jurors.uncertainty.bounds_logical import highest_floor
@@ -80,7 +79,8 @@ def test_assumptions_are_not_mixed(sketch: Sketch) -> None:
 
 def test_limits_that_are_not_met_raise_alarms(sketch: Sketch) -> None:
     result = jurors.grade(simulate(1000, 6, seed=1).votes)
-    assert gate(result, max_correlation=0.4, min_effective=2) == ()
-    kinds = [alarm.reason for alarm in gate(result, max_correlation=-0.5, min_effective=50, spec="0.99")]
-    assert kinds == ["correlation_limit", "effective_limit", "specification_impossible"]
-    assert gate(jurors.grade(sketch), min_effective=1, max_correlation=0.9) == ()
+    assert jurors.check(result, max_correlation=0.4, min_effective=2).alarms == result.alarms
+    alarms = jurors.check(result, max_correlation=-0.5, min_effective=50, spec="0.99").alarms
+    kinds = ["correlation_limit", "effective_limit", "specification_impossible"]
+    assert [alarm.reason for alarm in alarms[:3]] == kinds
+    assert jurors.check(sketch, min_effective=1, max_correlation=0.9).alarms == jurors.grade(sketch).alarms

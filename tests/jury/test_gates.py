@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates import Ends, Gate, difference, evaluate_gates, gate, judge
+from jurors.jury.baseline import Ends, difference
+from jurors.jury.check import Gate, evaluate_gates, judge
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "gpt:4", "gpt:4:pass")
@@ -72,7 +73,7 @@ REFUSED = CASES["limits"]
 def test_a_slip_is_refused_in_one_line_with_the_nearest_name(case: str) -> None:
     limits, message = REFUSED[case]
     with pytest.raises(OptionError) as error:
-        gate(graded(), **limits)
+        gates(**limits)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -80,14 +81,14 @@ def test_a_slip_is_refused_in_one_line_with_the_nearest_name(case: str) -> None:
 def test_what_may_mean_two_things_is_refused() -> None:
     both = graded("a", "a:b", "c", "d", labels=("b:x", "x"))
     with pytest.raises(OptionError, match="may mean juror 'a' on label 'b:x' or juror 'a:b' on label 'x'"):
-        gate(both, min_accuracy="a:b:x:0.5")
+        gates(both, min_accuracy="a:b:x:0.5")
     assert gates(both, min_accuracy={("a:b", "x"): 0.5})["min-accuracy a:b on x"].juror == "a:b"
 
 
 def test_alarms_of_gates_name_whom_they_concern() -> None:
-    (alarm,) = gate(graded(), min_score={"ann": 1.0})
-    assert (alarm.level, alarm.jurors) == ("alarm", ("ann",))
-    assert gate(graded(), min_score=0.0) == ()
+    alarm = jurors.check(graded(), min_score={"ann": 1.0}).alarms[0]
+    assert (alarm.reason, alarm.level, alarm.jurors) == ("gate_failed", "alarm", ("ann",))
+    assert jurors.check(graded(), min_score=0.0).alarms == graded().alarms
 
 
 def test_where_only_one_label_was_said_every_gate_is_not_known_also_on_labels_nobody_said() -> None:

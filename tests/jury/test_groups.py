@@ -103,21 +103,6 @@ def test_groups_dealt_like_cards_are_looked_at_once_each(table: pd.DataFrame) ->
     assert [alarm.value for alarm in each.alarms if alarm.reason == "small_group"] == [50]
 
 
-def test_rules_compare_the_same_jurors_also_where_one_is_silent() -> None:
-    """ann is silent in one group, dee in the other: three votes are left in both, but not of the same people."""
-    table = pd.concat([part("f", 900, "0.8", seed=3), part("m", 900, "0.15", seed=4)], ignore_index=True)
-    table.loc[table.sex == "f", "ann"] = None
-    table.loc[table.sex == "m", "dee"] = None
-    found = grade_by(votes_of(table), "sex")
-    assert (found["f"].jurors, found["m"].jurors) == (NAMES[1:], NAMES[:3])
-    assert found.rules() == []
-    whole = pd.concat([part("f", 900, "0.8", seed=3), part("m", 900, "0.15", seed=4)], ignore_index=True)
-    differing = grade_by(votes_of(whole), "sex").rules()
-    assert differing
-    assert all(by == {"f": "A", "m": "B"} and len(said) == 4 for said, by in differing)
-    assert grade_by(votes_of(whole), "sex", exam=True).rules() == []
-
-
 @pytest.mark.slow
 def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> None:
     gold = dict(zip(table["item"][:60], table.truth[:60], strict=True))

@@ -39,7 +39,6 @@ def test_habits_are_found_again() -> None:
     grades = grade_pairs(test.data)
     np.testing.assert_allclose(grades.discrimination, test.habits[:, 0], atol=0.15)
     np.testing.assert_allclose(grades.first, 1 / (1 + np.exp(-test.habits[:, 1])), atol=0.06)
-    assert (grades.with_others > 0.3).all()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,6 @@ def test_objects_that_nothing_connects_are_an_alarm() -> None:
 def test_one_juror_has_no_discrimination_to_compare() -> None:
     grades = grade_pairs(io.StringIO("left,right,winner\nx,y,x\ny,z,y\n"))
     assert np.isnan(grades.discrimination).all()
-    assert np.isnan(grades.with_others).all()
     assert np.isfinite(grades.first).all()
 
 
@@ -126,7 +124,7 @@ def test_cards_fit_80_columns_with_alarms_first_and_say_what_intervals_assume() 
         assert result.to_dict()["leaders"] == list(result.leaders)
     assert grades.to_text().splitlines()[2].startswith("!! j32 prefers the first")
     assert sum(line.startswith("  j") for line in grades.to_text(top=4).splitlines()) == 1 + 8
-    assert "with others" in grades.to_text(full=True)
+    assert "both orders" in grades.to_text(full=True)
     assert sum(line.startswith("  o") for line in ranking.to_text().splitlines()) == 1 + 20
     assert sum(line.startswith("  o") for line in ranking.to_text(full=True).splitlines()) == 1 + 40
     assert ranking.objects[0] in ranking.leaders

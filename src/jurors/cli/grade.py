@@ -72,7 +72,7 @@ def check(
 
     The exit status is 3 if an alarm is raised, or if a limit is not met or cannot be decided.
     """
-    from jurors.jury.gates import read_document
+    from jurors.jury.baseline import read_document
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:

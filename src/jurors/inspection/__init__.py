@@ -180,7 +180,7 @@ def _inspect_votes(opened: OpenedVotes, files: Sequence[str], reading: Mapping[s
         repeats = {} if consistency is None else consistency.to_dict()
     else:  # repeated numbers are replaced by their mean
         numbers = numbers_of(votes)
-        cells = np.array([*numbers.distinct, None], dtype=object)[numbers.codes]
+        cells = [[None if x != x else f"{x:.15g}" for x in row] for row in numbers.values.tolist()]
         means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
         spread = repeatability(votes.jurors, numbers.again, Grading.level)
         repeats = {} if spread is None else spread.to_dict()

@@ -1,32 +1,480 @@
 """`check`: the verdict for CI.
 
-Grades and limits come in; a `Verdict` goes out, with every gate and its figures, every alarm, and a JUnit report.
+Grades and limits come in; a `Verdict` goes out, with every gate and its figures, every alarm, and a JUnit report. Each
+limit is tested against what is known, the calibrated interval: a `Gate` passes where the interval lies wholly on the
+right side of the limit, fails where it lies wholly on the wrong side, and is *not known* otherwise: a point estimate on
+the right side is no proof, nor is one on the wrong side. Limits on systems are *not known* where the panel itself keeps
+orders from being settled.
+
+`SHARE_LIMITS` and `ALARM_LIMITS` declare every limit on a jury once: a new limit on a share is one more row there, one
+field of `jurors.options.Limits`, and one option of `jurors check`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from math import isfinite
+from typing import Any, Literal, TypeAlias, Unpack, cast
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from jurors.errors import OptionError
+from jurors.errors import OptionError, match_name
 from jurors.evaluate.alarms import KINDS, LEVELS, Alarm, Level, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines
+from jurors.evaluate.card import WIDTH, CardOptions, alarm_lines, percent
 from jurors.evaluate.evaluation import Evaluation
-from jurors.jury.gates import ALARM_LIMITS, Gate, evaluate_gates, limit_alarms
+from jurors.evaluate.rules import FEWEST_VOTES
+from jurors.jury.baseline import Change, Ends, SystemVotes, both_ways, juror_changes, read_document, system_changes
 from jurors.jury.grade import grade
 from jurors.jury.groups import votes_and_groups
-from jurors.jury.system_gates import SystemVotes, is_of_systems, system_gates
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.numeric.grade import NumberGrades
-from jurors.options import GradeOptions, Label, LimitOptions, Limits, column_names, show_options, split_options
+from jurors.options import (
+    GradeOptions,
+    Label,
+    LimitOptions,
+    Limits,
+    column_names,
+    show_options,
+    split_options,
+)
 from jurors.results import Block, Columns, Notes, Result, escape_text
+from jurors.uncertainty.bounds_logical import logical_bounds
+
+Outcome: TypeAlias = Literal["pass", "fail", "not known"]
+Target: TypeAlias = tuple[str | None, Label | None]  #: the juror and the label that a limit is about; None: all
+
+# -- the limits there are ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ShareLimit:
+    """A kind of limit on a share: which option of `Limits`, of which calibrated statistic."""
+
+    option: str  #: the field of `Limits`
+    statistic: str  #: of `Calibrated`, or of `NumberGrades`
+    at_least: bool  #: whether it is a floor; else a ceiling
+    by_juror: bool = False
+    by_label: bool = False
+    of_numbers: bool = False  #: for jurors who answer in numbers; else for labels
+
+
+SHARE_LIMITS = (
+    ShareLimit("min_score", "score", True, by_juror=True),
+    ShareLimit("min_accuracy", "accuracy", True, by_juror=True, by_label=True),
+    ShareLimit("min_prevalence", "prevalence", True, by_label=True),
+    ShareLimit("max_prevalence", "prevalence", False, by_label=True),
+    ShareLimit("max_wrong", "wrong_labels", False),
+    ShareLimit("min_reliability", "reliability", True, by_juror=True, of_numbers=True),
+)
+ALARM_LIMITS = {  #: the kind of alarm of each limit that has no interval
+    "max_correlation": "correlation_limit",
+    "min_effective": "effective_limit",
+    "spec": "specification_impossible",
+}
+_FOR_NUMBERS = ("min_reliability", "allow_unknown")
+
+
+def _named_limits(given: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Name or None, limit, and how it is written: of a number, text, a mapping by name, or several of these."""
+    if isinstance(given, str):
+        name, colon, limit = given.rpartition(":")  # names may hold colons, a limit never does
+        yield (name if colon else None), limit, given
+    elif isinstance(given, Mapping):
+        for name, limit in given.items():
+            yield name, limit, limit
+    elif isinstance(given, (list, tuple)):
+        for part in given:
+            yield from _named_limits(part)
+    elif given is not None:
+        yield None, given, given
+
+
+def _number(limit: Any) -> float:
+    try:
+        return float(limit)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _share_limits(kind: ShareLimit, given: Any, evaluation: Evaluation | NumberGrades) -> dict[Target, float]:
+    """Resolve a limit as the user gives it (see `check`) against the names there are: the share of each target.
+
+    A limit for every juror gives way to one for a juror by name.
+    """
+    option, jurors = kind.option, evaluation.jurors
+    general: dict[Target, float] = {}
+    specific: dict[Target, float] = {}
+    for name, value, written in _named_limits(given):
+        limit = _number(value)
+        if not 0.0 <= limit <= 1.0:
+            message = f"{option}={written}: a limit is a share from 0 to 1, such as 0.8"
+            raise OptionError(message, code="out_of_range", name=option, value=value)
+        juror: str | None = None
+        label: Label | None = None
+        if kind.by_juror and kind.by_label:
+            juror, label = _juror_and_label(option, name, evaluation)
+        elif kind.by_juror:
+            juror = None if name is None else match_name(name, jurors, "juror", error=OptionError)
+        elif kind.by_label:
+            if name is None:
+                message = f"{option}={limit:g} names no label; write LABEL:{limit:g}"
+                raise OptionError(message, name=option, value=limit)
+            label = _label(name, evaluation)
+        elif name is not None:
+            raise OptionError(f"{option}={name}:{limit:g}: this limit is about the whole jury; give a share alone")
+        is_general = kind.by_juror and juror is None
+        limits = general if is_general else specific
+        for target in ((j, label) for j in (jurors if is_general else (juror,))):
+            if target in limits:
+                about = f" for {_target_name(target)}" if any(part is not None for part in target) else ""
+                raise OptionError(f"{option}= is given twice{about}", name=option)
+            limits[target] = limit
+    return {**general, **specific}
+
+
+def _target_name(target: Target) -> str:
+    return " on ".join(str(part) for part in target if part is not None)
+
+
+def _juror_and_label(option: str, name: Any, evaluation: Any) -> Target:
+    """The juror (None: every one) and the label of `LABEL` or `JUROR:LABEL`; OptionError if ambiguous or unknown."""
+    if isinstance(name, tuple):
+        juror, label = name
+        return match_name(juror, evaluation.jurors, "juror", error=OptionError), _label(label, evaluation)
+    if name is None:
+        raise OptionError(f"{option}= names no label; write LABEL:SHARE or JUROR:LABEL:SHARE", name=option)
+    text, labels = str(name), {str(label): label for label in evaluation.labels}
+    readings: list[Target] = [(None, labels[text])] if text in labels else []
+    for place, letter in enumerate(text):
+        if letter == ":" and text[:place] in evaluation.jurors and text[place + 1 :] in labels:
+            readings.append((text[:place], labels[text[place + 1 :]]))
+    if len(readings) > 1:
+        shown = " or ".join(f"label {b!r}" if j is None else f"juror {j!r} on label {b!r}" for j, b in readings)
+        raise OptionError(f"{option}={name} may mean {shown}; in Python, write {{(juror, label): share}}")
+    if readings:
+        return readings[0]
+    if _has_open_labels(evaluation):
+        longest = max((juror for juror in evaluation.jurors if text.startswith(f"{juror}:")), key=len, default=None)
+        return longest, text if longest is None else text[len(longest) + 1 :]
+    known = [*evaluation.labels, *(f"{j}:{a}" for j, a in product(evaluation.jurors, evaluation.labels))]
+    return None, match_name(name, known, "label, or JUROR:LABEL,", error=OptionError)
+
+
+def _label(name: Any, evaluation: Any) -> Label:
+    known = [*evaluation.labels, name] if _has_open_labels(evaluation) else evaluation.labels
+    label: Label = match_name(name, known, "label", error=OptionError)
+    return label
+
+
+def _has_open_labels(evaluation: Evaluation) -> bool:
+    """Whether all votes are for one label: then a limit may well be on another, which occurs in other runs."""
+    return any(alarm.reason == "single_label" for alarm in evaluation.alarms)
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+def judge(ends: Ends | None, limit: float, *, at_least: bool = True) -> Outcome:
+    """Test whether a share with this interval meets a limit.
+
+    Returns
+    -------
+    {"pass", "fail", "not known"}
+
+    Examples
+    --------
+    >>> judge((0.72, 0.9), 0.7), judge((0.4, 0.65), 0.7), judge((0.6, 0.8), 0.7), judge(None, 0.7)
+    ('pass', 'fail', 'not known', 'not known')
+    """
+    if ends is None or ends[0] != ends[0] or ends[1] != ends[1]:
+        return "not known"
+    low, high = ends
+    if low >= limit if at_least else high <= limit:
+        return "pass"
+    return "fail" if (high < limit if at_least else low > limit) else "not known"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """One limit and its outcome."""
+
+    name: str  #: the same run after run: "min-score ann"
+    outcome: Outcome
+    limit: float
+    at_least: bool = True  #: whether the limit is a floor; else a ceiling
+    value: float | None = None  #: the estimate of the share
+    interval: Ends | None = None
+    level: float = 0.95
+    reason: str = ""  #: what it rests on, or why it is not known
+    advice: str = ""  #: what would decide it, where that was computed
+    juror: str | None = None
+    label: Label | None = None
+    systems: tuple[str, ...] = ()  #: the system, or the two, that it is about
+    is_change: bool = False  #: whether the share is a difference: to a baseline, or of two systems
+    in_percent: bool = True  #: how the share is printed; reliabilities are not in percent
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gate as JSON.
+
+        Returns
+        -------
+        dict
+        """
+        names = ("name", "outcome", "limit", "at_least", "value", "interval", "reason", "advice", "juror", "label")
+        return {name: getattr(self, name) for name in (*names, *(("systems",) if self.systems else ()))}
+
+    @property
+    def figures(self) -> str:
+        """The number, its interval and the limit, in words."""
+        limit = f"limit {'at least' if self.at_least else 'at most'} {self._format(self.limit)}"
+        unit = " points" if self.is_change and self.in_percent else ""
+        if self.is_change and len(self.systems) < 2:
+            drop = self._format(-self.limit).removeprefix("+")
+            limit = f"limit a drop of {drop}{unit}" if self.limit else "limit no drop"
+        elif self.is_change:
+            limit += unit
+        if self.interval is None or self.value is None:
+            return limit
+        low, high = map(self._format, self.interval)
+        return f"{self._format(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {limit}"
+
+    def _format(self, value: float) -> str:
+        if not self.in_percent:
+            return f"{value:{'+' if self.is_change else ''}z.2f}"
+        return f"{value * 100:+z.1f}" if self.is_change else percent(value)
+
+    @property
+    def message(self) -> str:
+        """The name, the figures, what they rest on, and what would decide it."""
+        return f"{self.name}: " + "; ".join(filter(None, (self.figures, self.reason, self.advice)))
+
+    @property
+    def line(self) -> str:
+        """The outcome with its message, on one line."""
+        return f"{self.outcome.upper():<9} {self.message}"
+
+    def alarm(self, *, allow_unknown: bool = False) -> Alarm | None:
+        """The alarm of a gate that is not passed.
+
+        Parameters
+        ----------
+        allow_unknown
+            Whether an outcome that is not known is only a note.
+
+        Returns
+        -------
+        Alarm or None
+        """
+        if self.outcome == "pass":
+            return None
+        is_failed = self.outcome == "fail"
+        level: Level = "alarm" if is_failed or not allow_unknown else "note"
+        return Alarm(
+            "gate_failed" if is_failed else "gate_unknown", level, self.message, self.value,
+            () if self.juror is None else (self.juror,), () if self.label is None else (self.label,),
+        )  # fmt: skip
+
+
+def evaluate_gates(evaluation: Evaluation | NumberGrades, limits: Limits) -> tuple[Gate, ...]:
+    """Test every limit on a jury's shares.
+
+    Returns
+    -------
+    tuple of Gate
+        In an order that depends neither on the order of jurors nor on any number.
+    """
+    is_numbers = isinstance(evaluation, NumberGrades)
+    if is_numbers:
+        for field in fields(Limits):
+            if field.name not in _FOR_NUMBERS and getattr(limits, field.name) not in (field.default, ()):
+                message = f"{field.name}= is for labels, and these votes are numbers; use min_reliability= instead"
+                raise OptionError(message, code="does_not_apply", name=field.name)
+    elif limits.min_reliability not in (None, ()):
+        message = "min_reliability= is for numbers, and these votes are labels; use min_score= instead"
+        raise OptionError(message, code="does_not_apply", name="min_reliability")
+    gates: list[Gate] = []
+    for kind in (kind for kind in SHARE_LIMITS if kind.of_numbers == is_numbers):
+        by_target = _share_limits(kind, getattr(limits, kind.option), evaluation)
+        targets = sorted(by_target, key=lambda target: (str(target[0]), str(target[1])))
+        gates += [_test_limit(evaluation, kind, target, by_target[target]) for target in targets]
+    if isinstance(evaluation, Evaluation) and limits.baseline is not None and limits.max_regression is None:
+        for juror, (value, ends, reason) in juror_changes(evaluation, limits.votes, limits.baseline).items():
+            gate = Gate(
+                name=f"baseline {juror}", outcome=judge(ends, -limits.max_drop), limit=-limits.max_drop, value=value,
+                interval=ends, level=evaluation.level, juror=juror, is_change=True, reason=reason,
+            )  # fmt: skip
+            gates.append(gate)
+    return tuple(gates)
+
+
+def _test_limit(evaluation: Evaluation | NumberGrades, kind: ShareLimit, target: Target, limit: float) -> Gate:
+    juror, label = target
+    share: Any = None
+    interval: Any = None
+    advice = ""
+    if isinstance(evaluation, NumberGrades):
+        k = evaluation.jurors.index(str(juror))
+        share, interval = float(evaluation.reliability[k]), tuple(evaluation.reliability_ends[k].tolist())
+    elif evaluation.calibrated is not None:
+        share, interval = getattr(evaluation, kind.statistic), evaluation.calibrated.interval[kind.statistic]
+        for name in (name for name in target if name is not None):
+            share, interval = share[name], interval[name]
+    is_known = share is not None and interval is not None and None not in interval and interval[0] == interval[0]
+    value, ends = (float(share), (float(interval[0]), float(interval[1]))) if is_known else (None, None)
+    reason = "" if is_known else _why_unknown(evaluation, juror)
+    outcome = judge(ends, limit, at_least=kind.at_least)
+    if isinstance(evaluation, Evaluation) and evaluation.without_family is not None:
+        other = _test_limit(evaluation.without_family, kind, target, limit)
+        if other.outcome != outcome:  # the two readings disagree, and nothing here decides between them
+            figures = other.figures.partition(", limit")[0]
+            reason, outcome = f"without the declared family {other.outcome} at {figures}", "not known"
+    if outcome == "not known" and kind.statistic == "score" and value is not None:
+        advice = _deciding_gold(cast(Evaluation, evaluation), str(juror), abs(value - limit))
+    return Gate(
+        name=f"{kind.option.replace('_', '-')} {_target_name(target)}".rstrip(), outcome=outcome, limit=limit,
+        at_least=kind.at_least, value=value, interval=ends, level=evaluation.level, juror=juror, label=label,
+        reason=reason, advice=advice, in_percent=not kind.of_numbers,
+    )  # fmt: skip
+
+
+def _why_unknown(evaluation: Evaluation | NumberGrades, juror: str | None) -> str:
+    """Why the votes do not determine a share."""
+    if isinstance(evaluation, NumberGrades):
+        return "these numbers do not determine a grade"
+    reasons = {alarm.reason for alarm in evaluation.alarms}
+    if "single_label" in reasons:
+        return f"every vote is {evaluation.labels[0]!r}"
+    if "too_few_distinct" in reasons:
+        return "fewer than three jurors are distinct"
+    if evaluation.calibrated is None:
+        return "no solution explains the votes"
+    if evaluation.rules is not None:
+        is_rule = juror and evaluation.votes[juror] < FEWEST_VOTES
+        return f"{juror} has fewer than {FEWEST_VOTES} votes" if is_rule else "rules do not determine it"
+    return f"{juror} voted on no item of this label" if juror else "these votes do not determine it"
+
+
+_GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items to try
+
+
+def _deciding_gold(evaluation: Evaluation, juror: str, distance: float) -> str:
+    """How many gold labels would narrow a juror's score enough to decide about a limit at this distance."""
+    calibrated, tried = evaluation.calibrated, 0
+    for size in (size for size in _GOLD if 2 * size <= evaluation.items):
+        widths = None if calibrated is None else calibrated.with_gold(size)
+        if widths is None or widths[juror] != widths[juror]:
+            return ""
+        if widths[juror] < distance:
+            return f"about {size} gold labels would decide it"
+        tried = size
+    return f"{tried} gold labels would not decide it" if tried else ""
+
+
+def _panel_alarms(evaluation: Evaluation, limits: Limits) -> Iterator[Alarm]:
+    """The alarms of limits that have no interval, where they are not met."""
+    least_worth, most_correlated = limits.min_effective, limits.max_correlation
+    mean, worth = evaluation.mean_correlation, evaluation.effective_jurors
+    unknown = "unknown: no two jurors share enough items, or errors are assumed to be independent"
+    if most_correlated is not None and (mean is None or mean > most_correlated):
+        found = unknown if mean is None else f"{mean:.3f}, more than the {most_correlated:g} allowed"
+        yield Alarm("correlation_limit", "alarm", f"the mean error correlation is {found}", mean)
+    if least_worth is not None and (worth is None or worth < least_worth):
+        message = f"the effective number of jurors is {unknown}"
+        if worth is not None:
+            message = f"the jurors are worth {worth:.1f} independent ones, fewer than the {least_worth:g} required"
+        yield Alarm("effective_limit", "alarm", message, worth)
+    if limits.spec is not None and evaluation.sketch is not None:
+        yield from logical_bounds(evaluation.sketch, limits.spec).alarms
+
+
+# -- systems -----------------------------------------------------------------------------------------------------------
+
+
+def _system_gates(compared: SystemComparison, limits: Limits, source: SystemVotes | None) -> list[Gate]:
+    """Test every limit on systems: gates by name."""
+    gates = list(_difference_gates(compared, limits.min_difference))
+    if limits.max_regression is not None:
+        if limits.baseline is None:
+            raise OptionError("max_regression= needs an earlier run; name it with baseline=", name="max_regression")
+        if compared.good is not None and limits.max_regression > 1:
+            message = f"max_regression={limits.max_regression:g}: a drop of a rate is a share from 0 to 1, such as 0.02"
+            raise OptionError(message, code="out_of_range", name="max_regression", value=limits.max_regression)
+        judged, changes = system_changes(compared, limits.baseline, source)
+        for name, change in changes.items():
+            gates.append(_system_gate(judged, f"max-regression {name}", -limits.max_regression, change, (name,)))
+    return sorted(gates, key=lambda gate: gate.name)
+
+
+def _system_gate(compared: SystemComparison, name: str, limit: float, change: Change, systems: tuple[str, ...]) -> Gate:
+    value, ends, reason = change
+    outcome = judge(ends, limit)
+    advice = ""
+    if compared.reasons and outcome != "not known":
+        outcome, reason = "not known", " and ".join(compared.reasons)
+    elif outcome == "not known" and value is not None:
+        enough = [n for n, widths in compared.with_gold.items() if n and widths.difference < abs(value - limit)]
+        advice = f"about {enough[0]} gold labels may decide it" if enough else ""
+    return Gate(
+        name=name, outcome=outcome, limit=limit, value=value, interval=ends, level=compared.level, reason=reason,
+        advice=advice, is_change=True, in_percent=compared.good is not None, systems=systems,
+    )  # fmt: skip
+
+
+def _difference_gates(compared: SystemComparison, given: Any) -> Iterator[Gate]:
+    known, seen = both_ways(compared), set[tuple[str, str]]()
+    for pair, value, _ in _named_limits(given):
+        if pair is None:
+            message = f"min_difference={value}: name two systems and the limit, as B-A:0.02"
+            raise OptionError(message, name="min_difference")
+        limit = _number(value)
+        if not isfinite(limit):
+            message = f"min_difference={pair}:{value}: the limit is a number, as in B-A:0.02"
+            raise OptionError(message, name="min_difference")
+        better, worse = _two_systems(pair, tuple(compared.systems))
+        if compared.good is not None and not -1 <= limit <= 1:
+            message = f"min_difference={better}-{worse}:{limit:g}: a difference of rates is from -1 to 1, such as 0.02"
+            raise OptionError(message, code="out_of_range", name="min_difference", value=limit)
+        if (better, worse) in seen:
+            raise OptionError(f"min_difference= is given twice for {better}-{worse}", name="min_difference")
+        seen.add((better, worse))
+        name = f"min-difference {better} - {worse}"
+        yield _system_gate(compared, name, limit, known[better, worse], (better, worse))
+
+
+def _two_systems(pair: Any, names: tuple[str, ...]) -> tuple[str, str]:
+    """The two systems of `B-A`, whose names may hold hyphens."""
+    if isinstance(pair, tuple) and len(pair) == 2:
+        first, second = (match_name(str(name), names, "system", error=OptionError) for name in pair)
+    else:
+        text = str(pair)
+        places = [k for k, letter in enumerate(text) if letter == "-"]
+        splits = [(text[:k].strip(), text[k + 1 :].strip()) for k in places]
+        found = [split for split in splits if split[0] in names and split[1] in names]
+        if len(found) > 1:
+            shown = " or ".join(f"{a!r} and {b!r}" for a, b in found)
+            message = f"min_difference={text} may mean {shown}; in Python, write {{(better, worse): limit}}"
+            raise OptionError(message, name="min_difference")
+        if not splits:
+            message = f"min_difference={text}: name two systems with a hyphen between them, as B-A:0.02"
+            raise OptionError(message, name="min_difference")
+        if not found:
+            near = next((split for split in splits if split[0] in names or split[1] in names), splits[0])
+            for name in near:
+                match_name(name, names, "system", error=OptionError)
+        first, second = found[0]
+    if first == second:
+        raise OptionError(f"min_difference= compares {first!r} with itself; name two systems", name="min_difference")
+    return first, second
+
+
+# -- the verdict -------------------------------------------------------------------------------------------------------
 
 _OF_GRADES = (  # keys of `grade` that the document repeats: it can be the baseline of a later run
     "items", "jurors", "labels", "scale", "scale_why", "method", "errors", "votes", "score", "accuracy", "prevalence",
     "wrong_labels", "best", "leaders", "effective_jurors", "interval",
 )  # fmt: skip
+_OF_NUMBERS = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
 _OF_SYSTEMS = ("good", "level", "systems", "differences", "ranking")  # keys of `systems`, likewise
 _OUTCOMES = ("fail", "not known", "pass")  # the most urgent first
 _MOST_GATES = 12  # in text that is not full
@@ -62,8 +510,7 @@ class Verdict(Result):
             return document
         if isinstance(self.evaluation, NumberGrades):
             graded = self.evaluation.to_dict()
-            of_numbers = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")
-            return document | {name: graded[name] for name in of_numbers}
+            return document | {name: graded[name] for name in _OF_NUMBERS}
         graded = self.evaluation._document()
         document |= {name: graded[name] for name in _OF_GRADES if name in graded}
         compared = {} if self.systems is None else self.systems._document()
@@ -185,19 +632,23 @@ def check(
     given = next(iter(others), "system" if system is not None and of_systems is None else None)
     if given is not None:
         raise OptionError(f"these votes are graded already, so {given}= changes nothing; leave it out")
-    if parsed.max_regression is None and is_of_systems(parsed.baseline):
+    document = read_document(parsed.baseline) or {}
+    if parsed.max_regression is None and str(document.get("schema")).startswith("jurors.systems/"):
         message = "baseline= is of systems; add system= and max_regression=, the drop that you allow"
         raise OptionError(message, code="does_not_apply", name="baseline")
     gates = evaluate_gates(evaluation, parsed)
     if compared is not None:
-        gates += system_gates(compared, parsed, of_systems)
+        gates += tuple(_system_gates(compared, parsed, of_systems))
     else:
         for name in ("min_difference", "max_regression"):
             if getattr(parsed, name) not in (None, ()):
                 message = f"{name}= compares systems; name the column of systems with system="
                 raise OptionError(message, code="does_not_apply", name=name)
-    found = (*limit_alarms(evaluation, parsed, gates), *evaluation.alarms)
-    alarms = tuple(alarm for alarm in found if alarm.kind not in ignore_alarms)
+    found = [gate.alarm(allow_unknown=parsed.allow_unknown) for gate in gates]
+    if isinstance(evaluation, Evaluation):
+        found += _panel_alarms(evaluation, parsed)
+    found += evaluation.alarms
+    alarms = tuple(alarm for alarm in found if alarm is not None and alarm.kind not in ignore_alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
     distrust = sum(alarm.reason not in _OF_GATES for alarm in loud)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"

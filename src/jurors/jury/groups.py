@@ -38,35 +38,10 @@ from jurors.votes.read import clean_cells
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes, select_abstentions, select_repeats
 
-# -- how grades by group are printed: one row per group and juror, then the votes whose label differs ------------------
+# -- how grades by group are printed: one row per group and juror ------------------------------------------------------
 
 _MOST_ROWS = 36  # of groups and jurors in text; `--full`, CSV and JSON have them all
-_MOST_LISTED = 6  # votes whose label differs
-_MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
 _MOST_ALARMS = 10  # of one kind, in text
-
-
-def _rules(by: ByGroup[Any], options: CardOptions) -> list[Table]:
-    """The votes whose label depends on the group."""
-    most = None if options.full else _MOST_LISTED
-    rules = by.rules() if options.full or len(by.jurors) <= _MOST_COLUMNS else []
-    if not rules:
-        return []
-    names = list(by.groups)
-    labels = [label for label in by.labels if any(label in by_group.values() for _, by_group in rules)]
-    has_columns = len(names) <= _MOST_COLUMNS
-    columns = [f"in {_plain(group)}" for group in names] if has_columns else [f"label {a} in" for a in labels]
-    rows = []
-    for decisions, by_group in rules[:most]:
-        votes = ", ".join("–" if d is None else str(d) for d in decisions)
-        if has_columns:
-            rows.append((votes, *(by_group.get(group) for group in names)))
-        else:
-            groups = ([_plain(group) for group in names if by_group.get(group) == label] for label in labels)
-            rows.append((votes, *(", ".join(g[:4]) + (f" and {len(g) - 4:,} more" if g[4:] else "") for g in groups)))
-    more = f" (the first {most} of {len(rules):,})" if most and len(rules) > most else ""
-    title = f"votes whose label depends on the group{more}"
-    return [Table((", ".join(by.jurors), *columns), tuple(rows), title=title, width=None if options.full else WIDTH)]
 
 
 def _plain(name: Any) -> str:
@@ -240,7 +215,6 @@ def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | NumberScores, covariant=True)
 
 _WIDEST = 0.2  # a score with a wider interval is of little use
-_MOST_RULES = 10_000
 _LEFT_OUT = "and is left out"
 _LABELLED_BY_ALL = "so its items get the labels of a grading of all items"
 
@@ -266,29 +240,6 @@ class ByGroup(Result, Generic[Graded]):
     def __len__(self) -> int:
         return len(self.groups)
 
-    def rules(self) -> list[tuple[tuple[Label | None, ...], dict[Any, Label]]]:
-        """Decision tuples that do not get the same label in every group.
-
-        A tuple has one element for each of `jurors`, None where a juror did not vote. Groups without labels (an exam,
-        an answer key) or with more than 10,000 tuples are not compared.
-
-        Returns
-        -------
-        list of (tuple, dict)
-            The decisions, and their label by group.
-        """
-        chosen: dict[tuple[Label | None, ...], dict[Any, Label]] = {}
-        for group, result in self.groups.items():
-            partition = getattr(result, "partition", None)
-            if partition is None or len(partition.chosen) > _MOST_RULES or result.exam:
-                continue
-            sketch = partition.sketch
-            place = {name: k for k, name in enumerate(sketch.jurors)}
-            for decisions, code in zip(sketch.decisions(), partition.chosen.tolist(), strict=True):
-                votes = tuple(decisions[place[name]] if name in place else None for name in self.jurors)
-                chosen.setdefault(votes, {})[group] = sketch.labels[code]
-        return [(decisions, by) for decisions, by in chosen.items() if len(set(by.values())) > 1]
-
     def _document(self) -> dict[str, Any]:
         """Every group's own document under its name."""
         return {
@@ -298,7 +249,6 @@ class ByGroup(Result, Generic[Graded]):
             "items": self.sizes,
             "groups": self.groups,
             "left_out": self.left_out,
-            "rules": [{"decisions": decisions, "label": by} for decisions, by in self.rules()],
             "alarms": self.alarms,
         }
 
@@ -316,10 +266,10 @@ class ByGroup(Result, Generic[Graded]):
         return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
 
     def _blocks(self, **show: Any) -> list[Block]:
-        """The alarms, the grades, and the rules that differ."""
+        """The alarms and the grades."""
         options = CardOptions(**show)
         alarms = card_alarms(group_alarms(self.alarms), options)
-        return [*([alarms] if alarms.lines else []), *_grades(self, options), *_rules(self, options)]
+        return [*([alarms] if alarms.lines else []), *_grades(self, options)]
 
 
 def grade_by(

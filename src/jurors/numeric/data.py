@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -30,37 +29,31 @@ from jurors.votes.recode import numerals
 from jurors.votes.table import Repeats, Votes
 
 _MOST_ITEMS = 10_000_000
-_ANSWERS = (1, 3, 5, 11)  # how many answers a mean is taken of
 _LARGEST = 1e60  # products of two variances are still far from the largest float
-_EXACT_DIGITS = 15  # a decimal of so many digits is the only one of them that is read as this float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Numbers:
-    """Items x jurors, stored as the distinct numbers and the position of each cell among them.
-
-    Numbers are exact where they are written as decimals that floats would round.
+    """Items x jurors.
 
     Examples
     --------
     >>> numbers = Numbers.from_matrix([[1, 2.5], [3, None]], jurors=("ann", "bob"))
-    >>> numbers, numbers.values.tolist(), numbers.is_exact
-    (Numbers(2 items, 2 jurors, 3 numbers from 1 to 3), [[1.0, 2.5], [3.0, nan]], True)
+    >>> numbers, numbers.values.tolist()
+    (Numbers(2 items, 2 jurors, 3 numbers from 1 to 3), [[1.0, 2.5], [3.0, nan]])
     """
 
     items: NDArray[Any]  #: their names, or their numbers from 0
     jurors: tuple[str, ...]
-    distinct: tuple[str, ...]  #: every number that was given, once, as it is written
-    codes: Integers  #: items x jurors, positions in `distinct`; -1 where no number was given
+    values: Floats  #: items x jurors; NaN where no number was given
     remarks: tuple[str, ...] = ()  #: how cells were interpreted while reading
     again: RepeatedNumbers | None = None  #: every answer, where a cell is the mean of several
     scale_why: str = "scale='interval' was given"  #: why they are read as numbers
     notes: tuple[Alarm, ...] = ()  #: about the votes as read, before jurors are graded
 
     def __post_init__(self) -> None:
-        if (large := np.flatnonzero(np.abs(self._floats) > _LARGEST)).size:
-            text = self.distinct[large[0]]
-            raise VotesError(f"{text:.40} is too large: give numbers up to {_LARGEST:g}")
+        if (large := self.values[np.abs(self.values) > _LARGEST]).size:
+            raise VotesError(f"{large[0]:g} is too large: give numbers up to {_LARGEST:g}")
 
     @classmethod
     def from_matrix(
@@ -89,50 +82,20 @@ class Numbers:
         labels = np.arange(rows) if items is None else np.array(list(items), dtype=object)
         if len(names) != width or len(set(names)) != width or len(labels) != rows:
             raise VotesError(f"{rows} x {width} numbers need {rows} item names and {width} juror names, all different")
-        distinct, code = np.unique(cells, return_inverse=True)
-        texts = [repr(value) for value in distinct[~np.isnan(distinct)].tolist()]
-        return cls(
-            items=labels,
-            jurors=names,
-            distinct=tuple(texts),
-            codes=np.where(np.isnan(cells), -1, code.reshape(cells.shape)),
-        )
-
-    @cached_property
-    def values(self) -> Floats:
-        """Items x jurors; NaN where no number was given."""
-        return np.append(self._floats, np.nan)[self.codes]
-
-    @cached_property
-    def _floats(self) -> Floats:
-        return np.fromiter(map(float, self.distinct), np.float64, len(self.distinct))
+        return cls(items=labels, jurors=names, values=cells)
 
     @cached_property
     def given(self) -> Flags:
         """Items x jurors: whether there is a number."""
-        return np.asarray(self.codes >= 0)
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all are so short that they are meant as written, and are not rounded results.
-
-        >>> [Numbers.from_matrix([[x]]).is_exact for x in (7, 0.1, -2.5, 31.555555555555557)]
-        [True, True, True, False]
-        """
-        digits = (text.lower().partition("e")[0].lstrip("+-").replace(".", "").lstrip("0") for text in self.distinct)
-        return all(len(each) <= _EXACT_DIGITS for each in digits)
-
-    def fractions(self) -> list[Fraction]:
-        """The distinct numbers, exactly as they are written."""
-        return list(map(Fraction, self.distinct))
+        return np.asarray(~np.isnan(self.values))
 
     def without(self, cells: Flags) -> Numbers:
         """The same with some cells (items x jurors) empty."""
         again = None if self.again is None else self.again.without(cells)
-        return replace(self, codes=np.where(cells, -1, self.codes), again=again)
+        return replace(self, values=np.where(cells, np.nan, self.values), again=again)
 
     def __repr__(self) -> str:
-        ends = f" from {self._floats.min():g} to {self._floats.max():g}" if self.distinct else ""
+        ends = f" from {np.nanmin(self.values):g} to {np.nanmax(self.values):g}" if self.given.any() else ""
         size = f"{len(self.items):,} items, {len(self.jurors)} jurors, {int(self.given.sum()):,} numbers"
         return f"Numbers({size}{ends})"
 
@@ -202,24 +165,25 @@ def numbers_of(votes: Votes) -> Numbers:
         shown = f"{str(label)!r:.40}"
         advice = f"correct it, leave it out with missing={shown}, or read the votes as labels with scale='nominal'"
         raise VotesError(f"{_first_cell(label, votes)}: {shown} is not a number; {advice}", code="bad_row")
-    texts, remarks = [text for text in read.texts if text is not None], read.remarks
-    codes, items, again = votes.codes.astype(np.int64), votes.item_names(), None
+    known, remarks = np.array([*sizes, np.nan], dtype=np.float64), read.remarks
+    values, items, again = known[votes.codes], votes.item_names(), None
     if votes.repeats is not None:
-        texts, codes, again = with_means(texts, codes, votes.repeats, is_counted=votes.counts is not None)
+        if votes.counts is not None:
+            raise VotesError("repeated numbers that are already counted have no mean; read the votes themselves")
+        again = _replace_by_means(values, known, votes.repeats)
         remarks = (*remarks, "where a juror answered an item several times, the mean counts")
     if votes.counts is not None:
         if votes.total > _MOST_ITEMS:
             message = f"{votes.total:,} items are too many (at most {_MOST_ITEMS:,}); use a sample"
             raise VotesError(message, code="too_large", given=votes.total, needed=_MOST_ITEMS)
-        codes, items = np.repeat(codes, votes.counts, axis=0), np.arange(votes.total)
+        values, items = np.repeat(values, votes.counts, axis=0), np.arange(votes.total)
     repeated = () if votes.counts is not None else repeated_rows(votes)
     findings = (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *repeated)
     recognised = {"scale_why": votes.scale_why} if votes.scale == "interval" and votes.scale_why else {}
     return Numbers(
         items=items,
         jurors=votes.jurors,
-        distinct=tuple(texts),
-        codes=codes,
+        values=values,
         remarks=remarks,
         again=again,
         notes=tuple(
@@ -246,8 +210,8 @@ def _first_cell(label: Any, votes: Votes) -> str:
 # An answer is the juror's expected answer to the item, to which the mean of ever more answers would tend, plus an error
 # of the moment. One-way analysis of variance separates the two: with W the mean square within items, B that between
 # them and n answers to each item, the expected answers have variance (B - W) / n. Reliability is their share in the
-# variance of a single answer, or of the mean of k (Spearman and Brown): how far another round would give the same.
-# Whether the expected answer is right it does not show.
+# variance of a single answer: how far another round would give the same. Whether the expected answer is right it does
+# not show.
 #
 # Intervals are by the jackknife over items: of the spread within items on the scale of logarithms, of reliability on
 # Fisher's.
@@ -270,51 +234,17 @@ class RepeatedNumbers:
         return RepeatedNumbers(self.row[stays], self.juror[stays], self.values[stays])
 
 
-def with_means(
-    texts: Sequence[str], codes: Integers, repeats: Repeats, *, is_counted: bool = False
-) -> tuple[list[str], Integers, RepeatedNumbers]:
-    """Replace repeated numbers by their means.
+def _replace_by_means(values: Floats, known: Floats, repeats: Repeats) -> RepeatedNumbers:
+    """Put the means of repeated numbers into their cells (items x jurors); all of these numbers are returned.
 
-    Parameters
-    ----------
-    texts
-        The distinct numbers.
-    codes
-        Items x jurors: positions in `texts`, -1 in gaps.
-    repeats
-        The cells with several numbers.
-
-    Returns
-    -------
-    tuple
-        The distinct numbers with the means added, the positions among them, and all the repeated numbers.
-
-    Examples
-    --------
-    >>> votes = np.array([[0, 0, 1]], dtype=np.int8)
-    >>> repeats = Repeats(np.array([0]), np.array([0], dtype=np.int32), votes, np.array([1]))
-    >>> texts, codes, again = with_means(["1", "4"], np.array([[0, 1]]), repeats)
-    >>> texts, codes.tolist(), again.values.tolist()
-    (['1', '4', '2.0'], [[2, 1]], [[1.0, 1.0, 4.0]])
+    `known` are the distinct numbers, and NaN.
     """
-    if is_counted:
-        raise VotesError("repeated numbers that are already counted have no mean; read the votes themselves")
-    known = np.array([*map(float, texts), np.nan])  # abstaining is the last code, and -1
-    values = known[np.minimum(repeats.answers, len(texts))]
-    count = (~np.isnan(values)).sum(axis=1)
-    means = np.divide(np.nansum(values, axis=1), count, out=np.full(len(values), np.nan), where=count > 0)
-    short = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
-    place = {float(text): at for at, text in reversed(list(enumerate(texts)))}
-    distinct = list(texts)
-    for mean in short:
-        if mean == mean and mean not in place:
-            place[mean] = len(distinct)
-            distinct.append(repr(mean))
-    codes = codes.copy()
-    codes[repeats.row, repeats.juror] = [-1 if mean != mean else place[mean] for mean in short]
+    answers = known[np.minimum(repeats.answers, len(known) - 1)]  # abstaining is the last code, and -1
+    count = (~np.isnan(answers)).sum(axis=1)
+    means = np.divide(np.nansum(answers, axis=1), count, out=np.full(len(answers), np.nan), where=count > 0)
+    values[repeats.row, repeats.juror] = [float(f"{mean:.{_MEAN_DIGITS}g}") for mean in means.tolist()]
     several = count > 1
-    again = RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), values[several])
-    return distinct, codes, again
+    return RepeatedNumbers(repeats.row[several], repeats.juror[several].astype(np.int64), answers[several])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -329,24 +259,15 @@ class Repeatability:
     reliability: Floats  #: of a single answer: the share of the expected answer in its variance; never clamped
     reliability_ends: Floats
 
-    def of_means(self, answers: int) -> Floats:
-        """The reliability of the mean of so many answers, per juror, by Spearman and Brown's formula.
-
-        NaN where answers differ less between items than within: there is no expected answer then.
-        """
-        share = self.reliability
-        return np.asarray(np.where((share < 0) & (answers > 1), np.nan, answers * share / (1 + (answers - 1) * share)))
-
     def to_dict(self) -> dict[str, Any]:
         """By juror, as JSON has it."""
-        means = {k: self.of_means(k) for k in _ANSWERS}
         return {
             juror: {
                 "items": int(self.items[place]),
                 "times": float(self.times[place]),
                 "within": float(self.within[place]),
                 "within_interval": self.within_ends[place].tolist(),
-                "reliability": {str(k): float(means[k][place]) for k in _ANSWERS},
+                "reliability": float(self.reliability[place]),
                 "reliability_interval": self.reliability_ends[place].tolist(),
             }
             for place, juror in enumerate(self.jurors)
@@ -363,9 +284,8 @@ class Repeatability:
 
     def table(self, level: float) -> Table:
         """A row per juror, for reading."""
-        sure, sizes = f"{level * 100:g}%", _ANSWERS[1:]
-        named = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
-        headings = (*named, *(f"of {k} answers" for k in sizes))
+        sure = f"{level * 100:g}%"
+        headings = ("repeated answers", "items", "answers each", "SD within an item", sure, "reliability", sure)
         rows = [
             (
                 juror,
@@ -373,7 +293,6 @@ class Repeatability:
                 f"{self.times[place]:.1f}".removesuffix(".0"),
                 *with_interval(self, "within", place),
                 *with_interval(self, "reliability", place),
-                *(shown(float(self.of_means(k)[place])) for k in sizes),
             )
             for place, juror in enumerate(self.jurors)
         ]
@@ -395,8 +314,6 @@ def repeatability(jurors: Sequence[str], again: RepeatedNumbers | None, level: f
     >>> consistency = repeatability(("ann", "bob"), answers, 0.95)
     >>> consistency.jurors, consistency.within.round(3).tolist(), consistency.reliability.round(3).tolist()
     (('bob',), [0.707], [0.945])
-    >>> consistency.of_means(3).round(3).tolist()
-    [0.981]
     """
     if again is None or not len(again.row):
         return None

@@ -18,14 +18,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError
-from jurors.numeric.data import Numbers
 
 Number = TypeVar("Number", float, Fraction)
 Pair: TypeAlias = tuple[int, int]
@@ -217,27 +215,6 @@ def solve_trio(mean: Sequence[Number], covariance: Sequence[Sequence[Number]]) -
     scale = on_panel_scale(mean, loading, reliability, communality[0])
     outcome: FactorOutcome = "above_variance" if any(e < 0 for e in error_variance) else "possible"
     return TrioAnswer(outcome, communality, reliability, error_variance, scale)
-
-
-def exact_trio(numbers: Numbers) -> TrioAnswer[Fraction] | None:
-    """`solve_trio` in fractions.
-
-    Returns
-    -------
-    TrioAnswer or None
-        None unless there are three jurors who all gave every item a number that is exact as written.
-    """
-    if not (len(numbers.jurors) == 3 and numbers.is_exact and numbers.given.all() and len(numbers.items) > 1):
-        return None
-    distinct = numbers.fractions()
-    unit = lcm(*(value.denominator for value in distinct))
-    table: Any = np.array([int(value * unit) for value in distinct], dtype=object)[numbers.codes]
-    n, sums, products = len(table), table.sum(axis=0), table.T.dot(table)
-    mean = [Fraction(int(total), n * unit) for total in sums]
-    covariance = [
-        [Fraction(int(n * products[i][j] - sums[i] * sums[j]), (n * unit) ** 2) for j in range(3)] for i in range(3)
-    ]
-    return solve_trio(mean, covariance)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
@@ -32,8 +31,19 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import SketchError, format_first_names, format_names
 from jurors.evaluate.alarms import Alarm, AlarmPair, sort_by_severity
-from jurors.evaluate.card import WIDTH, CardOptions, wrapped
-from jurors.numeric.card import grade_blocks, juror_table, leading_jurors, ranked_jurors
+from jurors.evaluate.card import (
+    WIDTH,
+    CardColumn,
+    CardOptions,
+    card_alarms,
+    enough_votes,
+    fitted_table,
+    name_leaders,
+    rows_left_out,
+    select_rows,
+    shorten,
+    wrapped,
+)
 from jurors.numeric.data import (
     Numbers,
     Repeatability,
@@ -42,6 +52,8 @@ from jurors.numeric.data import (
     read_numbers,
     repeatability,
     shown,
+    shown_range,
+    with_interval,
 )
 from jurors.numeric.factor import (
     FALSE_ALARMS,
@@ -50,8 +62,6 @@ from jurors.numeric.factor import (
     Factor,
     Pair,
     SharedErrorTest,
-    TrioAnswer,
-    exact_trio,
     fit_shared_errors,
     noise_ends,
     plain_ends,
@@ -60,7 +70,7 @@ from jurors.numeric.factor import (
     standard_error,
 )
 from jurors.options import Confidence, SourceOptions
-from jurors.results import Block, Columns, Drawable, Result, Table, row_documents
+from jurors.results import Block, Columns, Drawable, Notes, Result, Table, count_noun, row_documents
 from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -316,6 +326,15 @@ def _effect_of_fitting(jurors: Sequence[str], shared: SharedErrorTest, pair: Pai
 
 _LINE = ("slope", "offset", "noise")
 _GRADES = ("reliability", *_LINE)
+_MOST_ON_CARD = 20  # pairs and outliers of a full card; JSON has them all
+_NO_LEADERS = ("uninformative_juror", "reversed_scale", "loading_above_variance")
+_SCALE = (
+    "RMSE and bias hold if jurors err independently, relative to the panel: a bias that all jurors share does not show."
+)
+ABOUT_LINES = (
+    "A juror's number is modelled as offset + slope × truth + error; noise is the standard deviation of the error. "
+    "Slope, offset, noise, RMSE and bias assume independent errors."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -324,23 +343,11 @@ class IndependentReliability:
 
     reliability: Floats  #: the squared correlation with the truth; never clamped
     reliability_ends: Floats
-    exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the solution without rounding
-
-    def columns(self) -> dict[str, Floats]:
-        """Three columns of a frame."""
-        return interval_columns(self, "reliability", "independent_reliability")
 
     def document(self, jurors: Sequence[str], level: float) -> dict[str, Any]:
         """By juror, as JSON has it."""
-        exact: dict[str, Any] | None = None
-        if self.exact is not None:
-            named = {"reliability": self.exact.reliability, "noise_variance": self.exact.noise}
-            if self.exact.scale is not None:
-                named |= {"slope": self.exact.scale.slope, "offset": self.exact.scale.offset}
-            rows = {name: dict(zip(jurors, map(str, row), strict=True)) for name, row in named.items() if row}
-            exact = {"outcome": self.exact.outcome, **rows}
         values, ends = (dict(zip(jurors, x.tolist(), strict=True)) for x in (self.reliability, self.reliability_ends))
-        return {"reliability": values, "interval": {"level": level, "reliability": ends}, "exact": exact}
+        return {"reliability": values, "interval": {"level": level, "reliability": ends}}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -378,16 +385,27 @@ class NumberGrades(Drawable):
 
     _kind = "grade"
 
+    def _ranked(self) -> list[int]:
+        """The jurors that may be called best or worst, by the lower end of their reliability.
+
+        Left out: no grade or an impossible one, few numbers, a reversed scale, and no better than chance.
+        """
+        out = {name for alarm in self.alarms if alarm.reason in _NO_LEADERS for name in alarm.jurors}
+        ends, is_out = self.reliability_ends, [name in out for name in self.jurors]
+        known = ~np.isnan(ends).any(axis=1) & (self.numbers >= enough_votes(self.numbers.tolist())) & ~np.array(is_out)
+        return sorted(np.flatnonzero(known).tolist(), key=lambda k: (-ends[k, 0], -self.reliability[k]))
+
     @property
     def leaders(self) -> tuple[str, ...]:
         """The jurors that may be the most reliable: their intervals reach the highest lower end."""
-        return tuple(self.jurors[k] for k in leading_jurors(self))
+        ranked, ends = self._ranked(), self.reliability_ends
+        return tuple(self.jurors[k] for k in ranked if ends[k, 1] >= ends[ranked[0], 0])
 
     @property
     def best(self) -> str | None:
         """The juror whose interval lies above all others'; None where intervals overlap."""
         leaders = self.leaders
-        return leaders[0] if len(leaders) == 1 and len(ranked_jurors(self)) > 1 else None
+        return leaders[0] if len(leaders) == 1 and len(self._ranked()) > 1 else None
 
     def _grade_columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"juror": self.jurors, "numbers": self.numbers}
@@ -397,15 +415,12 @@ class NumberGrades(Drawable):
         return columns | ({} if self.repeats is None else self.repeats.columns(self.jurors))
 
     def _columns(self) -> Columns:
-        return self._grade_columns() | self.independent.columns()
+        independent = interval_columns(self.independent, "reliability", "independent_reliability")
+        return self._grade_columns() | independent
 
     def _document(self) -> dict[str, Any]:
         return {
-            "scale": "interval",
-            "scale_why": self.scale_why,
-            "level": self.level,
-            "items": self.items,
-            "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
+            **about_numbers(self),
             "best": self.best,
             "leaders": self.leaders,
             "jurors": row_documents(self._grade_columns()),
@@ -414,15 +429,113 @@ class NumberGrades(Drawable):
             "outliers": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.outliers],
             "dependence": self.dependence,
             "remarks": self.remarks,
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "alarms": self.alarms,
         }
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
-        return grade_blocks(self, CardOptions(**show))
+        options = CardOptions(**show)
+        ranked, value = self._ranked(), np.nan_to_num(self.reliability, nan=-np.inf)
+        others = sorted(set(range(len(self.jurors))) - set(ranked), key=lambda k: (-value[k], k))
+        order = ordered_jurors([*ranked, *others], self.jurors, self.numbers, options)
+        place = {name: k for k, name in enumerate(self.jurors)}
+        answer = ["No juror can be ranked."]
+        if ranked:
+            leaders = name_leaders([place[name] for name in self.leaders], len(ranked), self._described)
+            truth = f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)} on the panel's scale."
+            answer = [leaders, "Reliability is the squared correlation with the truth, calibrated.", _SCALE, truth]
+        title = f"{count_noun(len(self.jurors), 'juror')}, {count_noun(self.items, 'item')}, numbers"
+        shown_jurors = select_rows(order, options, ranked)
+        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
+        if options.full:
+            blocks += self._full_blocks(order)
+        return card_of_numbers(title, self, answer, blocks, options)
+
+    def _described(self, k: int) -> str:
+        reliability = f"{shown(self.reliability[k])} ({shown_range(self.reliability_ends[k])})"
+        return f"{shorten(self.jurors[k])} {reliability}"
+
+    def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
+        """Every interval, the independent-errors model, correlated pairs and outliers."""
+        yield interval_table("number by true value", self.jurors, self, _LINE, self.level, order)
+        model = self.independent
+        yield interval_table("if errors were independent", self.jurors, model, ("reliability",), self.level, order)
+        if self.dependence:
+            pairs = tuple(
+                (
+                    *pair.jurors,
+                    shown(pair.correlation),
+                    f"{pair.z_score:.1f}",
+                    ("allowed for", "ignored")[pair.is_fitted],
+                )
+                for pair in self.dependence[:_MOST_ON_CARD]
+            )
+            heads = ("first", "second", "correlation", "z score", "in the model")
+            yield Table(heads, pairs, title="pairs with correlated errors", right=(2, 3))
+        if self.repeats is not None:
+            yield self.repeats.table(self.level)
+        outliers = self.outliers[:_MOST_ON_CARD]
+        yield Notes([f"{juror} answers {number:g} on {item}: left out" for item, juror, number in outliers])
+        yield wrapped(ABOUT_LINES)
 
     def by_juror(self) -> Table:
         """A row per juror, with the columns that every card has."""
-        return juror_table(self, range(len(self.jurors)), width=0)
+        return self._juror_table(range(len(self.jurors)), width=0)
+
+    def _juror_table(self, jurors: Sequence[int], width: int = WIDTH) -> Table:
+        """RMSE and bias, then reliability with its interval, and what else fits."""
+
+        def column(name: str, head: str = "", *, is_optional: bool = False) -> CardColumn:
+            return CardColumn(head or name, [shown(getattr(self, name)[k]) for k in jurors], is_optional)
+
+        ends = [shown_range(self.reliability_ends[k]) or "–" for k in jurors]
+        return fitted_table(
+            [
+                CardColumn("juror", [self.jurors[k] for k in jurors]),
+                *(column("rmse", "RMSE"), column("bias"), column("reliability")),
+                CardColumn(f"{self.level * 100:g}%", ends),
+                *(column(name, is_optional=True) for name in _LINE),
+                CardColumn("numbers", [f"{self.numbers[k]:,}" for k in jurors]),
+            ],
+            width,
+        )
+
+
+def about_numbers(result: Any) -> dict[str, Any]:
+    """What the documents of grades and of scores begin with."""
+    return {
+        "scale": "interval",
+        "scale_why": result.scale_why,
+        "level": result.level,
+        "items": result.items,
+        "truth": {"mean": result.truth_mean, "spread": result.truth_spread},
+    }
+
+
+def ordered_jurors(order: list[int], jurors: Sequence[str], numbers: Integers, options: CardOptions) -> list[int]:
+    """Jurors in the order that the options choose, without those that gave too few numbers."""
+    if options.sort == "votes":
+        order = sorted(order, key=lambda k: -numbers[k])
+    elif options.sort == "name":
+        order = sorted(order, key=lambda k: jurors[k])
+    return [k for k in order if numbers[k] >= options.min_votes]
+
+
+def interval_table(
+    title: str, jurors: Sequence[str], estimates: Any, names: Sequence[str], level: float, order: Sequence[int]
+) -> Table:
+    """A row per juror: some estimates, each with its interval."""
+    headings = ("juror", *(head for name in names for head in (name.replace("rmse", "RMSE"), f"{level * 100:g}%")))
+    rows = tuple((jurors[k], *(cell for name in names for cell in with_interval(estimates, name, k))) for k in order)
+    return Table(headings, rows, title=title, right=tuple(range(1, len(headings))))
+
+
+def card_of_numbers(
+    title: str, result: Any, answer: Sequence[str], blocks: Sequence[Block], options: CardOptions
+) -> list[Block]:
+    """A card of grades or scores: alarms first, then the answer, the tables, and the remarks of the result."""
+    remarks = wrapped(*(f"{line[:1].upper()}{line[1:]}." for line in result.remarks))
+    card = [title, card_alarms(result.alarms, options), wrapped(*answer), *blocks, remarks]
+    return [block for block in card if not isinstance(block, Notes) or block.lines]
 
 
 @dataclass(frozen=True)
@@ -440,7 +553,7 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
 
     The model is number = offset + slope x truth + error for each juror. If errors are independent of the truth and of
     each other, the covariances between jurors determine the share of the truth in each (docs/guides/numbers.md). Three
-    jurors have a closed-form solution, which is exact if the numbers are; more are fitted by least squares.
+    jurors have a closed-form solution; more are fitted by least squares.
     Reliabilities are then calibrated on reference juries, because real errors are not independent.
 
     Parameters
@@ -469,8 +582,6 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     >>> grades = grade_numbers(io.StringIO(rows))
     >>> grades.reliability.round(2).tolist(), grades.independent.reliability.round(2).tolist()
     ([0.3, 0.18, 0.46], [0.65, 0.41, 0.98])
-    >>> print(grades.independent.exact.reliability[1])
-    375/917
     """
     confidence = Confidence(level=level)
     numbers = read_numbers(source, **reading)
@@ -543,9 +654,7 @@ def number_grades_by(calibrated: CalibratedNumbers, level: float) -> NumberGrade
         numbers=numbers.given.sum(axis=0),
         **values,
         **{f"{name}_ends": both for name, both in ends.items()},
-        independent=IndependentReliability(
-            reliability=fit.reliability, reliability_ends=independent_ends, exact=exact_trio(numbers)
-        ),
+        independent=IndependentReliability(reliability=fit.reliability, reliability_ends=independent_ends),
         truth_mean=float("nan") if scale is None else scale.mean,
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
@@ -596,10 +705,9 @@ class ItemValues(Result):
         return {"item": self.items, **(self.parts or {}), **ends, **model, "numbers": self.numbers}
 
     def _document(self) -> dict[str, Any]:
-        alarms = [alarm.to_dict() for alarm in self.alarms]
         about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
         basis = about_values() if self._has_intervals else None
-        return {**about, "basis": basis, "items": super()._document(), "alarms": alarms}
+        return {**about, "basis": basis, "items": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, *, full: bool = True) -> Iterable[Block]:
         most = None if full else _MOST_LISTED

@@ -8,7 +8,7 @@ plain mean, plain median).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Unpack
 
@@ -17,13 +17,43 @@ import numpy as np
 from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate.alarms import Alarm, sort_by_severity
-from jurors.evaluate.card import CardOptions
-from jurors.numeric.card import score_blocks, score_table
-from jurors.numeric.data import Numbers, Repeatability, interval_columns, read_numbers, repeatability, shown
+from jurors.evaluate.card import (
+    WIDTH,
+    CardColumn,
+    CardOptions,
+    enough_votes,
+    fitted_table,
+    name_leaders,
+    rows_left_out,
+    select_rows,
+    shorten,
+    wrapped,
+)
+from jurors.numeric.data import (
+    Numbers,
+    Repeatability,
+    interval_columns,
+    read_numbers,
+    repeatability,
+    shown,
+    shown_range,
+    with_interval,
+)
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
-from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
+from jurors.numeric.grade import (
+    ABOUT_LINES,
+    ItemValues,
+    NumberGrades,
+    about_numbers,
+    calibrate_numbers,
+    card_of_numbers,
+    interval_table,
+    number_grades_by,
+    ordered_jurors,
+    values_by,
+)
 from jurors.options import Confidence, SourceOptions
-from jurors.results import Block, Columns, Drawable, Table, row_documents
+from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
 from jurors.votes.key import as_key
 from jurors.votes.recode import midpoint, numerals
 from jurors.votes.table import Votes
@@ -165,7 +195,7 @@ def true_values(key: Any, source: Any, numbers: Numbers) -> tuple[Floats, tuple[
     if None in read.sizes:
         place = np.flatnonzero(known)[read.sizes.index(None)]
         item, truth = numbers.items[place], truths[place]
-        cut = midpoint(numbers.distinct) if numbers.distinct else ""
+        cut = midpoint(np.unique(numbers.values[numbers.given])) if numbers.given.any() else ""
         raise VotesError(
             f"the answer key has {str(truth)!r:.40} for item {item}, which is not a number, but the votes are numbers. "
             f"Give true values as numbers, turn the votes into labels with threshold={cut} or bins=5, or read "
@@ -286,25 +316,98 @@ class NumberScores(Drawable):
 
     def _document(self) -> dict[str, Any]:
         return {
-            "scale": "interval",
-            "scale_why": self.scale_why,
-            "level": self.level,
-            "items": self.items,
-            "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
+            **about_numbers(self),
             "jurors": row_documents(self._score_columns()),
             "values": self.values,
             "independent": None if self.grades is None else self.grades.independent.document(self.jurors, self.level),
             **({} if self.repeats is None else {"repeats": self.repeats}),
             "remarks": self.remarks,
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "alarms": self.alarms,
         }
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
-        return score_blocks(self, CardOptions(**show))
+        options, numbers = CardOptions(**show), self.by_key.numbers
+        # ranked by RMSE, or by correlation where the key is in another unit; ends such that more is better
+        name = "correlation" if self.is_other_unit else "rmse"
+        value, ends = getattr(self.by_key, name), getattr(self.by_key, f"{name}_ends")
+        rising = ends if self.is_other_unit else -ends[:, ::-1]
+        known = ~np.isnan(ends).any(axis=1) & (numbers >= enough_votes(numbers.tolist()))
+        ranked = sorted(np.flatnonzero(known).tolist(), key=lambda k: -rising[k, 0])
+        leaders = [k for k in ranked if rising[k, 1] >= rising[ranked[0], 0]]
+        head = "correlation" if self.is_other_unit else "RMSE"
+        answer = name_leaders(
+            leaders,
+            len(ranked),
+            lambda k: f"{shorten(self.jurors[k])} ({head} {shown(value[k])}, {shown_range(ends[k])})",
+        )
+        others = [k for k in range(len(self.jurors)) if k not in set(ranked)]
+        order = ordered_jurors([*ranked, *others], self.jurors, numbers, options)
+        shown_jurors = select_rows(order, options, ranked)
+        title = f"{count_noun(self.items, 'item')} with a true value, {count_noun(len(self.jurors), 'juror')}"
+        blocks: list[Block] = [self._juror_table(shown_jurors), *rows_left_out(self.jurors, shown_jurors, "jurors")]
+        if options.full:
+            blocks += self._full_blocks(order)
+        return card_of_numbers(title, self, [answer, *self._sentences()], blocks, options)
+
+    def _sentences(self) -> Iterator[str]:
+        """How good items' values and the estimates without the key are, and what the true values are."""
+        by_way = {way.by: shown(way.rmse) for way in self.values}
+        if "grades" in by_way and not self.is_other_unit:
+            yield (
+                f"Items' values have an RMSE of {by_way['grades']} when estimated from all jurors, {by_way['mean']} as "
+                f"plain means and {by_way['median']} as plain medians."
+            )
+        if self.grades is not None:
+            low, high = self.grades.reliability_ends.T
+            true = self.by_key.reliability
+            known = ~np.isnan(low) & ~np.isnan(high) & ~np.isnan(true)
+            inside = int(((low <= true) & (true <= high))[known].sum())
+            if known.any():
+                of = f"Of {int(known.sum()):,} reliabilities by the key, {inside:,} lie"
+                yield f"{of} inside the interval estimated without it."
+        yield f"True values: {shown(self.truth_mean)} ± {shown(self.truth_spread)}."
+
+    def _full_blocks(self, order: Sequence[int]) -> Iterator[Block]:
+        """Every interval, reliabilities beside those without the key, and the errors of items' values."""
+        for names in (("rmse", "bias", "correlation"), ("slope", "offset", "noise")):
+            yield interval_table("by the key", self.jurors, self.by_key, names, self.level, order)
+        sure = f"{self.level * 100:g}%"
+        headings = ("juror", "by the key", sure, "estimated", sure, "if independent", sure)
+        estimates = (self.by_key, self.grades, None if self.grades is None else self.grades.independent)
+        rows = tuple(
+            (self.jurors[k], *(cell for each in estimates for cell in with_interval(each, "reliability", k)))
+            for k in order
+        )
+        yield Table(headings, rows, title="reliability: by the key and without it", right=tuple(range(1, 7)))
+        heads = ("values of items", "items", "RMSE", "bias", "correlation", "rank correlation", "inside the interval")
+        yield Table(heads, tuple(way.cells() for way in self.values), right=tuple(range(1, 7)))
+        if self.repeats is not None:
+            yield self.repeats.table(self.level)
+        yield wrapped("By the key, RMSE and bias are of the number minus the true value.", ABOUT_LINES)
 
     def by_juror(self) -> Table:
         """A row per juror by the key, with the columns that every card has."""
-        return score_table(self, range(len(self.jurors)), width=0)
+        return self._juror_table(range(len(self.jurors)), width=0)
+
+    def _juror_table(self, jurors: Sequence[int], width: int = WIDTH) -> Table:
+        """RMSE with its interval, bias, reliability by the key and as estimated without it."""
+
+        def column(name: str, head: str = "", *, is_optional: bool = False) -> CardColumn:
+            return CardColumn(head or name, [shown(getattr(self.by_key, name)[k]) for k in jurors], is_optional)
+
+        estimated = ["–" if self.grades is None else shown(self.grades.reliability[k]) for k in jurors]
+        return fitted_table(
+            [
+                CardColumn("juror", [self.jurors[k] for k in jurors]),
+                column("rmse", "RMSE"),
+                CardColumn(f"{self.level * 100:g}%", [shown_range(self.by_key.rmse_ends[k]) or "–" for k in jurors]),
+                *(column("bias"), column("reliability")),
+                CardColumn("without key", estimated, is_optional=True),
+                column("correlation", is_optional=True),
+                CardColumn("numbers", [f"{self.by_key.numbers[k]:,}" for k in jurors]),
+            ],
+            width,
+        )
 
 
 def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> NumberScores:

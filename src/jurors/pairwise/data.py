@@ -141,11 +141,6 @@ class CountedPairs:
     is_placed: bool
     has_ties: bool
 
-    def take(self, rows: Ints) -> CountedPairs:
-        """Some of the answers; jurors and objects stay as they are."""
-        answers = {name: getattr(self, name)[rows] for name in ("juror", "left", "right", "outcome", "weight")}
-        return replace(self, **answers)
-
     def by_juror(self, values: Any) -> Floats:
         """Weighted sums of a value per answer, for each juror."""
         return np.bincount(self.juror, self.weight * values, self.shape[0]).astype(np.float64)

@@ -1,7 +1,7 @@
 """Ranking objects and grading jurors by preferences: `Preferences` come in, `Ranking` and `PairGrades` go out.
 
 Both use one fit of the Bradley-Terry-Davidson model (`model`). Each juror's contradictions between the two orders of
-display and its agreement with the others are counted as well. Alarms name jurors that follow the position, are no
+display are counted as well. Alarms name jurors that follow the position, are no
 better than chance or prefer the weaker object, copies, and objects that no chain of comparisons connects.
 
 Intervals assume that jurors err independently: unlike those of labels and numbers, they are not calibrated, because
@@ -11,11 +11,10 @@ there are no reference juries for preferences yet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.sparse import csr_array
 from scipy.special import betaincinv, expit, ndtri
 
@@ -37,8 +36,8 @@ from jurors.evaluate.card import (
     wrapped,
 )
 from jurors.options import Confidence, PairOptions
-from jurors.pairwise.data import CountedPairs, Preferences, read_pairs
-from jurors.pairwise.model import Answering, Strengths, fit_strengths, strengths_alone
+from jurors.pairwise.data import Preferences, read_pairs
+from jurors.pairwise.model import Answering, Strengths, fit_strengths
 from jurors.results import Block, Columns, Notes, Result, Table, count_noun
 from jurors.sketch.connectivity import are_connected
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
@@ -119,8 +118,7 @@ class Ranking(Result):
             "remarks": self.remarks,
         }
         leading = {"best": self.best, "leaders": self.leaders}
-        alarms = [alarm.to_dict() for alarm in self.alarms]
-        return {**about, **leading, "objects": super()._document(), "alarms": alarms}
+        return {**about, **leading, "objects": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
@@ -331,10 +329,8 @@ def _agreements(data: Preferences, fit: Strengths) -> tuple[Floats, Floats, Floa
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Jurors against themselves and against the others
+# Jurors against themselves
 # ---------------------------------------------------------------------------------------------------------------------
-
-_FEW = 50  # a juror who gave fewer than one answer in so many moves the strengths little
 
 
 def swapped_objects(data: Preferences) -> tuple[Integers, Integers]:
@@ -358,36 +354,6 @@ def swapped_objects(data: Preferences) -> tuple[Integers, Integers]:
     forward, backward = forward[first], backward[second]
     juror, differs = data.juror[forward], data.outcome[forward] != -data.outcome[backward]
     return np.bincount(juror, minlength=size), np.bincount(juror[differs], minlength=size)
-
-
-def with_others(data: CountedPairs, fit: Strengths) -> Floats:
-    """Correlate each juror's answers with the strengths by all the others, from -1 to 1: one value per juror.
-
-    Around 0, not around means: whatever stands left could stand right. Without a juror of few answers, the strengths
-    are one Newton step away; without one of many, they are fitted again.
-    """
-    correlation = np.full(data.shape[0], np.nan)
-    ends = np.cumsum(np.bincount(data.juror, minlength=data.shape[0]))
-    for juror, rows in enumerate(np.split(np.argsort(data.juror, kind="stable"), ends[:-1])):
-        if len(rows) == len(data.juror):
-            continue
-        juror_data = data.take(rows)
-        if len(rows) < min(data.shape[1], len(data.juror) / _FEW):
-            answers, a = fit.state.answering(juror_data), fit.state.habits[juror_data.juror, 0]
-            score = juror_data.weight * a * (juror_data.outcome - answers.mean) / 2
-            information = juror_data.weight * a * a * answers.variance / 4
-            columns = fit.covariance[juror_data.left] - fit.covariance[juror_data.right]
-            covariance = columns[:, juror_data.left] - columns[:, juror_data.right]
-            step = solve(np.eye(len(rows)) - covariance * information, covariance @ score)
-            difference = np.asarray(fit.state.differences(juror_data) - step)
-        else:
-            others = data.take(np.setdiff1d(np.arange(len(data.juror)), rows))
-            start = replace(fit.state, strength=np.zeros(data.shape[1]))
-            difference = strengths_alone(others, start).differences(juror_data)
-        expected, outcome = np.tanh(difference / 2), juror_data.outcome
-        size = float(np.sqrt((juror_data.weight @ outcome**2) * (juror_data.weight @ expected**2)))
-        correlation[juror] = float(juror_data.weight @ (outcome * expected)) / size if size > 1e-9 else float("nan")
-    return correlation
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -416,7 +382,6 @@ class PairGrades(Result):
     swapped: Integers  #: how many comparisons it made in both orders
     contradicts: Floats  #: the share of these in which its two answers differ
     contradicts_ends: Floats
-    with_others: Floats  #: correlation of its answers with the strengths by the others, from -1 to 1
     level: float
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
@@ -448,7 +413,7 @@ class PairGrades(Result):
         for name in ("discrimination", "first", "ties", "contradicts"):
             low, high = getattr(self, f"{name}_ends").T
             columns |= {name: getattr(self, name), f"{name}_low": low, f"{name}_high": high}
-        return {**columns, "swapped": self.swapped, "with_others": self.with_others}
+        return {**columns, "swapped": self.swapped}
 
     def _document(self) -> dict[str, Any]:
         about = {
@@ -459,8 +424,7 @@ class PairGrades(Result):
             "remarks": self.remarks,
         }
         leading = {"best": self.best, "leaders": self.leaders}
-        alarms = [alarm.to_dict() for alarm in self.alarms]
-        return {**about, **leading, "jurors": super()._document(), "alarms": alarms}
+        return {**about, **leading, "jurors": super()._document(), "alarms": self.alarms}
 
     def _blocks(self, **show: Any) -> Iterable[Block]:
         options = CardOptions(**show)
@@ -507,9 +471,9 @@ class PairGrades(Result):
         return fitted_table(columns)
 
     def _full_tables(self, order: Sequence[int]) -> list[Table]:
-        """Intervals of position bias, ties and contradictions, and the agreement with the others."""
+        """Intervals of position bias, ties and contradictions."""
         sure = f"{self.level * 100:g}%"
-        headings = ("juror", "picks first", sure, "ties", sure, "both orders", "contradicts", sure, "with others")
+        headings = ("juror", "picks first", sure, "ties", sure, "both orders", "contradicts", sure)
         rows = tuple(
             (
                 self.jurors[k],
@@ -517,7 +481,6 @@ class PairGrades(Result):
                 *(percent(self.ties[k]), percent_range(tuple(self.ties_ends[k]))),
                 f"{self.swapped[k]:,}",
                 *(percent(self.contradicts[k]), percent_range(tuple(self.contradicts_ends[k]))),
-                _plain(self.with_others[k]),
             )
             for k in order
         )
@@ -597,7 +560,6 @@ def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrade
         swapped=swapped,
         contradicts=_share(contradictions, swapped),
         contradicts_ends=share_ends(contradictions, swapped, level),
-        with_others=with_others(data.counted(), fit),
         level=level,
         remarks=tuple(remarks),
         alarms=sort_by_severity(alarms),

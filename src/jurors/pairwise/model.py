@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack, solve
+from scipy.linalg import lapack
 
 from jurors._numeric import Floats
 from jurors.pairwise.data import CountedPairs, Ints
@@ -332,19 +332,6 @@ def _fit_at_tau(data: CountedPairs, state: State) -> Strengths:
     habit_covariance = np.tile(np.diag(PRIOR_SPREAD**2), (data.shape[0], 1, 1))
     habit_covariance[:, used[:, None], used] = solved.held(curvature.habit_covariance(solved.free))
     return Strengths(state, solved.covariance, habit_covariance, curvature.with_strengths_held(solved, state))
-
-
-def strengths_alone(data: CountedPairs, state: State) -> State:
-    """The most likely strengths where the habits are known: a concave problem. The state with these strengths."""
-    for _ in range(_STEPS):
-        gradient, curvature = strength_curvature(data, state)
-        step = np.asarray(solve(curvature, gradient, assume_a="pos"))
-        moved = _backtrack(data, state, step, np.zeros_like(state.habits))
-        change = np.abs(moved.strength - state.strength).max()
-        state = moved
-        if change < _TOLERANCE:
-            break
-    return state
 
 
 def _solve_curvature(data: CountedPairs, state: State, *, expected: bool) -> tuple[Curvature, Solved]:
