@@ -390,7 +390,6 @@ def bounds(
     *,
     correlation: float | None = None,
     spec: Any = None,
-    tight: bool = False,
     exact: bool = False,
     progress: Progress | None = None,
     **reading: Unpack[AnyFileOptions],
@@ -406,8 +405,6 @@ def bounds(
     spec
         Demands on the jurors, without `correlation`: "0.6" (every juror, every label), "A>=0.6,B>=0.7",
         "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one is reported with the jurors who contradict each other.
-    tight
-        With `correlation`: search for the narrowest intervals instead of the closed form.
     exact
         With `spec`: whole items (integer programs) instead of shares of items.
     progress
@@ -431,11 +428,9 @@ def bounds(
         raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
     if exact and spec is None:
         raise OptionError("exact bounds need a specification: without one logic allows everything")
-    if correlation is None and tight:
-        raise OptionError("tight bounds need a correlation")
     sketch = as_sketch(source, **reading)
     check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
     with single_threaded():
         if correlation is not None:
-            return robust_bounds(sketch, correlation, tight=tight, progress=progress)
+            return robust_bounds(sketch, correlation, progress=progress)
         return logical_bounds(sketch, spec, exact=exact)

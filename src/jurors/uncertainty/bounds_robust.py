@@ -1,9 +1,9 @@
 """Robust bounds: every prevalence and accuracy of binary jurors if errors correlate by at most ε.
 
 A sketch and ε come in; `Bounds` go out, guaranteed whatever the correlations are: for three jurors by the closed form
-of `bounds_trio` or, tighter and slower, by the branch and bound of `bounds_search`; for more by intersecting the bounds
-of their trios. The counts determine an evaluation up to its mirror (the labels swapped), so an orientation is assumed:
-the jurors are not worse than coins in sum, Σ d_i >= 0. Where that does not decide between the two, both are included.
+of `bounds_trio`, for more by intersecting the bounds of their trios. The counts determine an evaluation up to its
+mirror (the labels swapped), so an orientation is assumed: the jurors are not worse than coins in sum, Σ d_i >= 0. Where
+that does not decide between the two, both are included.
 
 Panels. Every separated trio determines which of its jurors err alike and which the other way round, up to its mirror.
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
@@ -17,7 +17,7 @@ in the differentials of s, P_A, P_iA and P_iB.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -27,17 +27,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Codes, Floats
+from jurors._numeric import Codes, Floats, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import NamedMapping
 from jurors.evaluate.trio import DecodedTrios, evaluate_trios
-from jurors.options import Progress
 from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch.connectivity import are_connected
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search_hull
 from jurors.uncertainty.bounds_trio import (
     Bounds,
     Branch,
@@ -53,18 +50,11 @@ from jurors.uncertainty.bounds_trio import (
 
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]
+Group: TypeAlias = list[tuple[Place, Branch]]  # trios that share jurors, directly or through others
 
 MOST_TRIOS = 2_000  #: of a panel with more, so many are drawn
 SEED = 0
 ALL: Interval = (0.0, 1.0)
-
-
-class TrioBounds(NamedTuple):
-    """The bounds by one separated trio as it is (+1) and in the mirror (-1); None where that side is impossible."""
-
-    place: Place
-    signs: tuple[int, int, int]
-    sides: dict[int, Branch | None]
 
 
 class JointBounds(NamedTuple):
@@ -72,7 +62,7 @@ class JointBounds(NamedTuple):
 
     prevalence: Interval
     accuracy: Accuracies
-    mirror_kept: bool
+    mirror_kept: bool  #: whether a group of trios keeps both of its sides
 
 
 def chosen_trios(width: int) -> tuple[list[Place], int]:
@@ -99,128 +89,73 @@ def chosen_trios(width: int) -> tuple[list[Place], int]:
     return sorted(drawn), total
 
 
-def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None) -> list[int]:
+def trio_counts(codes: Codes, counts: Integers, place: Sequence[int]) -> list[int]:
     """Count the eight decision tuples of three jurors, on the items that all three answered.
 
     Parameters
     ----------
-    codes
-        The decision tuples as a matrix, where that is made already.
+    codes, counts
+        (T, N) decision tuples, -1 for no vote, and how many items have each.
 
     Returns
     -------
     list of int
         From AAA to BBB.
     """
-    codes = (sketch.tuples.codes if codes is None else codes)[:, list(place)].astype(np.int64)
-    is_complete = (codes >= 0).all(axis=1)
-    counts = np.zeros(8, dtype=np.int64)
-    np.add.at(counts, codes[is_complete] @ np.array([4, 2, 1]), sketch.counts[is_complete])
-    return [int(n) for n in counts]
+    votes = codes[:, list(place)].astype(np.int64)
+    is_complete = (votes >= 0).all(axis=1)
+    by_tuple = np.zeros(8, dtype=np.int64)
+    np.add.at(by_tuple, votes[is_complete] @ np.array([4, 2, 1]), counts[is_complete])
+    return [int(n) for n in by_tuple]
 
 
-def _groups(trios: list[TrioBounds]) -> list[list[TrioBounds]]:
-    """Trios that share jurors, directly or through others."""
-    if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
-        return [trios] if trios else []
-    first, second, third = np.array([trio.place for trio in trios]).T
-    group = are_connected(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
-    return [[trios[k] for k in np.flatnonzero(group == number)] for number in np.unique(group)]
-
-
-def _signs(group: list[TrioBounds]) -> dict[int, int] | None:
-    """Which jurors of a group err alike (up to the mirror); None where trios contradict each other."""
-    signs: dict[int, int] = {}
-    waiting = group
+def _groups(trios: Group) -> Iterator[tuple[Group, dict[int, int] | None]]:
+    """Connected trios, and which jurors err alike (up to the mirror); None where trios contradict each other."""
+    waiting = trios
     while waiting:
-        later = []
-        for trio in waiting:
-            known = [k for k, juror in enumerate(trio.place) if juror in signs]
-            if signs and not known:
-                later.append(trio)
-                continue
-            turn = signs[trio.place[known[0]]] * trio.signs[known[0]] if known else 1
-            for juror, sign in zip(trio.place, trio.signs, strict=True):
-                if signs.setdefault(juror, turn * sign) != turn * sign:
-                    return None
-        waiting = later
-    return signs
+        group: Group = []
+        first, branch = waiting[0]
+        signs, is_consistent, size = dict(zip(first, branch.signs, strict=True)), True, -1
+        while len(group) > size:
+            size, later = len(group), []
+            for place, branch in waiting:
+                known = [k for k, juror in enumerate(place) if juror in signs]
+                if not known:
+                    later.append((place, branch))
+                    continue
+                group.append((place, branch))
+                turn = signs[place[known[0]]] * branch.signs[known[0]]
+                for juror, sign in zip(place, branch.signs, strict=True):
+                    is_consistent &= signs.setdefault(juror, turn * sign) == turn * sign
+            waiting = later
+        yield group, signs if is_consistent else None
 
 
-def _on_side(group: list[TrioBounds], signs: dict[int, int], side: int) -> tuple[Interval, Accuracies] | None:
+def _on_side(group: Group, signs: dict[int, int], side: int) -> tuple[Interval, Accuracies] | None:
     """The intersection of a group's trios on one side; None where it is empty or worse than coins."""
-    prevalence: Interval | None = ALL
-    accuracy: dict[int, tuple[Interval | None, Interval | None]] = dict.fromkeys(signs, (ALL, ALL))
-    spread: dict[int, Interval | None] = dict.fromkeys(signs, ALL)
-    for trio in group:
-        turn = side * signs[trio.place[0]] * trio.signs[0]
-        branch = trio.sides[turn]
-        if branch is None:
-            return None
-        share, rights = branch.oriented(turn)
-        prevalence = common(prevalence, share)
-        for juror, (on_a, on_b), b in zip(trio.place, rights, branch.spread, strict=True):
-            accuracy[juror] = common(accuracy[juror][0], on_a), common(accuracy[juror][1], on_b)
-            spread[juror] = common(spread[juror], b)
-    whole = {k: (a, b) for k, (a, b) in accuracy.items() if a is not None and b is not None}
-    spreads = {k: b for k, b in spread.items() if b is not None}
-    if prevalence is None or len(whole) < len(accuracy) or len(spreads) < len(spread):
+    prevalence = ALL
+    accuracy: Accuracies = dict.fromkeys(signs, (ALL, ALL))
+    spread: dict[int, Interval] = dict.fromkeys(signs, ALL)
+    for place, branch in group:
+        share, rights = branch.oriented(side * signs[place[0]] * branch.signs[0])
+        prevalence = _common(prevalence, share)
+        for juror, (on_a, on_b), b in zip(place, rights, branch.spread, strict=True):
+            accuracy[juror] = _common(accuracy[juror][0], on_a), _common(accuracy[juror][1], on_b)
+            spread[juror] = _common(spread[juror], b)
+    every = [prevalence, *(ends for pair in accuracy.values() for ends in pair), *spread.values()]
+    if any(low > high for low, high in every):
         return None
-    greatest = greatest_sum([spreads[k] for k in signs], [side * sign for sign in signs.values()])
-    return (prevalence, whole) if greatest >= 0 else None
+    greatest = fsum(spread[k][1] if side * sign > 0 else -spread[k][0] for k, sign in signs.items())  # of Σ ± b_i
+    return (prevalence, accuracy) if nextafter(greatest, inf) >= 0 else None
 
 
-def greatest_sum(spread: Sequence[Interval], signs: Sequence[int]) -> float:
-    """The greatest possible Σ ± b_i, rounded up.
-
-    Returns
-    -------
-    float
-    """
-    return nextafter(fsum(b[1] if sign > 0 else -b[0] for b, sign in zip(spread, signs, strict=True)), inf)
-
-
-def common(first: Interval | None, second: Interval) -> Interval | None:
-    """The intersection of two intervals.
-
-    Returns
-    -------
-    (low, high) or None
-        None where it is empty.
-    """
-    if first is None:
-        return None
-    low, high = max(first[0], second[0]), min(first[1], second[1])
-    return (low, high) if low <= high else None
-
-
-def _narrow(start: Branch, hull: Hull) -> Branch | None:
-    """The intervals of a search, never wider than those it started from."""
-    if hull.ends is None:
-        return None
-    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-    first = _overlap(start.prevalence[0], ends[0])
-    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
-    accuracy = tuple((_overlap(was[0], on_a), _overlap(was[1], on_b)) for was, on_a, on_b in rights)
-    return start._replace(prevalence=(first, _overlap(start.prevalence[1], complement(first))), accuracy=accuracy)
-
-
-def _overlap(first: Interval, second: Interval) -> Interval:
+def _common(first: Interval, second: Interval) -> Interval:
+    """The intersection; the low end is above the high one where it is empty."""
     return max(first[0], second[0]), min(first[1], second[1])
 
 
 def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
-
-
-def part(progress: Progress | None, done: int, count: int) -> Progress | None:
-    """The progress of one step of several.
-
-    Returns
-    -------
-    callable or None
-    """
-    return None if progress is None else lambda share: progress((done + share) / count)
 
 
 @dataclass
@@ -229,14 +164,10 @@ class TrioWork:
 
     sketch: Sketch
     epsilon: float
-    tight: bool
-    separated: list[TrioBounds] = field(default_factory=list)
+    separated: Group = field(default_factory=list)
     open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that bound nothing
     impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and its jurors
-    searched: JointBounds | None = None  #: of three jurors who are not separated
     items: int = 0
-    boxes: int = 0
-    unfinished: int = 0
 
     @cached_property
     def codes(self) -> Codes:
@@ -248,9 +179,9 @@ class TrioWork:
         """Three jurors, so that the orientation is this trio's own."""
         return len(self.sketch.jurors) == 3
 
-    def add(self, place: Place, progress: Progress | None) -> None:
+    def add(self, place: Place) -> None:
         """Add one trio."""
-        counts = trio_counts(self.sketch, place, self.codes)
+        counts = trio_counts(self.codes, self.sketch.counts, place)
         self.items = sum(counts)
         if not self.items:
             if self.is_trio:
@@ -260,41 +191,15 @@ class TrioWork:
         outcome = trio.outcome(self.epsilon)
         if outcome == "sign_contradiction":
             self.impossible = outcome, place
-        elif outcome == "separated":
-            self._add_separated(place, FlippedTrio.from_exact(trio, self.epsilon), progress)
-        else:
+        elif outcome != "separated":
             self.open.append((outcome, place, trio))
-            if self.tight and self.is_trio and outcome == "epsilon_too_large":
-                hull = self._search(Unseparated(trio, self.epsilon), np.ones(7), progress)
-                if hull.ends is None:
-                    self.impossible = "not_explainable", place
-                    return
-                ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-                self.searched = JointBounds(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
-
-    def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
-        box = closed_box(case)
-        if box is None:
-            self.impossible = "not_explainable", place
-            return
-        start = branch_of(case, box)
-        branches: dict[int, Branch | None] = {1: start, -1: start}
-        if self.tight:
-            on_a, on_b = zip(*start.accuracy, strict=True)
-            widths = np.array([high - low for low, high in (start.prevalence[0], *on_a, *on_b)])
-            allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
-            sides = allowed if self.is_trio else [0]
-            for done, side in enumerate(sides):
-                hull = self._search(Separated(case, box, side), widths, part(progress, done, len(sides)))
-                narrowed = _narrow(start, hull)
-                branches = {1: narrowed, -1: narrowed} if side == 0 else branches | {side: narrowed}
-        self.separated.append(TrioBounds(place, case.signs, branches))
-
-    def _search(self, region: Separated | Unseparated, widths: Floats, progress: Progress | None) -> Hull:
-        hull = search_hull(region, widths, progress=progress)
-        self.boxes += hull.boxes
-        self.unfinished += not hull.finished
-        return hull
+        else:
+            case = FlippedTrio.from_exact(trio, self.epsilon)
+            box = closed_box(case)
+            if box is None:
+                self.impossible = "not_explainable", place
+            else:
+                self.separated.append((place, branch_of(case, box)))
 
     def intersect(self) -> JointBounds | None:
         """Intersect the bounds of all trios.
@@ -304,21 +209,19 @@ class TrioWork:
         JointBounds or None
             None where they contradict each other.
         """
-        if self.searched or self.impossible:
-            return self.searched
+        if self.impossible:
+            return None
         prevalence, mirror_kept = ALL, False
         accuracy: Accuracies = {}
-        for group in _groups(self.separated):
-            members = tuple(sorted({k for trio in group for k in trio.place}))
-            signs = _signs(group)
+        for group, signs in _groups(self.separated):
             both = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
             sides = [side for side in both if side is not None]
             mirror_kept |= len(sides) > 1
-            shared = common(prevalence, _hull([side[0] for side in sides])) if sides else None
-            if shared is None:
+            members = tuple(sorted({k for place, _ in group for k in place}))
+            prevalence = _common(prevalence, _hull([side[0] for side in sides])) if sides else (1.0, 0.0)
+            if prevalence[0] > prevalence[1]:
                 self.impossible = "not_explainable", members
                 return None
-            prevalence = shared
             for k in members:
                 accuracy[k] = _hull([side[1][k][0] for side in sides]), _hull([side[1][k][1] for side in sides])
         return JointBounds(prevalence, accuracy, mirror_kept)
@@ -329,9 +232,7 @@ class TrioWork:
 Column: TypeAlias = "Floats | NDArray[np.object_]"
 
 
-def robust_bounds(
-    sketch: Sketch, correlation: float, *, tight: bool = False, progress: Callable[[float], None] | None = None
-) -> Bounds:
+def robust_bounds(sketch: Sketch, correlation: float, *, progress: Callable[[float], None] | None = None) -> Bounds:
     """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
 
     Parameters
@@ -340,9 +241,6 @@ def robust_bounds(
         Two labels, three jurors or more; each trio is evaluated on the items that all three answered.
     correlation
         ε: the largest |Γ| to allow for.
-    tight
-        Search for the narrowest intervals (up to a second per trio) instead of the closed form; never wider. Of three
-        jurors also where ε is too large for the closed form, which then bounds nothing.
     progress
         Called with the share of the work that is done.
 
@@ -361,28 +259,27 @@ def robust_bounds(
     >>> [alarm.reason for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
-    return _solve(sketch, correlation, tight, progress, advise=True)
+    return _solve(sketch, correlation, progress, advise=True)
 
 
-def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress | None, *, advise: bool) -> Bounds:
+def _solve(sketch: Sketch, correlation: float, progress: Callable[[float], None] | None, *, advise: bool) -> Bounds:
     """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
     _check(sketch, correlation)
     places, total = chosen_trios(len(sketch.jurors))
     epsilon = float(correlation)
     if epsilon < correlation:  # a fraction
         epsilon = nextafter(epsilon, inf)
-    work = TrioWork(sketch, epsilon, tight)
+    work = TrioWork(sketch, epsilon)
     for done, place in enumerate(places):
-        work.add(place, part(progress, done, len(places)))
+        work.add(place)
         if progress is not None:
             progress((done + 1) / len(places))
         if work.impossible is not None:
             break
     result = work.intersect()
-    details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
+    details = {"correlation": work.epsilon, "trios": len(places), "all_trios": total}
     details |= {"separated_trios": len(work.separated), "open_trios": len(work.open)}
     details |= {"mirror_kept": result.mirror_kept} if result else {}
-    details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
     assumption = (
         f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
@@ -425,7 +322,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
         advice = "Assume more correlation, or leave out a juror who copies another"
         if len(place) == 3 and advise:
-            table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
+            table = np.reshape(trio_counts(work.codes, work.sketch.counts, place), (2, 2, 2))
             least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
             more = f"up to {least:.2g}, which explains them" if least > work.epsilon else "more"
             advice = f"Assume {more}, or evaluate other jurors"
@@ -507,16 +404,16 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     """
     if epsilons is None:
         _check(sketch, 0.0)
-        work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are listed as open
+        work = TrioWork(sketch, 1.0)  # at ε = 1 no trio is separated, so all are listed as open
         for place in chosen_trios(len(sketch.jurors))[0]:
-            work.add(place, None)
+            work.add(place)
         largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
         epsilons = [0.0]
         if largest:
             epsilons += np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()
     rows: list[tuple[Any, ...]] = []
     for epsilon in epsilons:
-        bounds = _solve(sketch, epsilon, False, None, advise=False)
+        bounds = _solve(sketch, epsilon, None, advise=False)
         outcome = bounds.alarms[0].reason if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
@@ -569,7 +466,7 @@ def sensitivities(sketch: Sketch) -> Sensitivities:
     _check(sketch, 0.0)
     if len(sketch.jurors) != 3:
         raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
-    decoded = evaluate_trios(np.reshape(trio_counts(sketch, (0, 1, 2)), (2, 2, 2)))
+    decoded = evaluate_trios(np.reshape(trio_counts(sketch.tuples.codes, sketch.counts, (0, 1, 2)), (2, 2, 2)))
     kappa = np.full(7, np.inf)
     if decoded.outcome <= 1:
         kappa = np.abs(_differentials(decoded)).sum(axis=1)
