@@ -23,7 +23,7 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.theory import Solution, encode
-from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
+from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds
 from jurors.uncertainty.bounds_trio import (
     Bounds,
     ExactTrio,
@@ -385,13 +385,7 @@ def test_large_panels_use_a_seeded_draw_of_trios(monkeypatch: pytest.MonkeyPatch
     assert first.to_dict() == again.to_dict()
 
 
-# -- the curve, and the first order ------------------------------------------------------------------------------
-
-
-def test_sensitivities_are_infinite_without_a_real_evaluation_and_need_three_jurors() -> None:
-    assert sensitivities(sketch_of([5, 30, 30, 30, 30, 30, 30, 5])).prevalence == inf
-    with pytest.raises(SketchError, match="sensitivities need 3 jurors, got 5"):
-        sensitivities(panel(0).sketch)
+# -- the curve ------------------ ------------------------------------------------------------------------------
 
 
 def test_the_curve_widens_until_it_says_nothing() -> None:

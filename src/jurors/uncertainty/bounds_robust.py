@@ -8,11 +8,6 @@ that does not decide between the two, both are included.
 Panels. Every separated trio determines which of its jurors err alike and which the other way round, up to its mirror.
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
 remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
-
-Sensitivities. To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute
-coefficients of
-    dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
-in the differentials of s, P_A, P_iA and P_iB.
 """
 
 from __future__ import annotations
@@ -32,8 +27,7 @@ from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import NamedMapping
-from jurors.evaluate.trio import DecodedTrios, evaluate_trios
-from jurors.results import Columns, Result, Table, columns_of
+from jurors.results import Columns, Result, Table
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_trio import (
     Bounds,
@@ -426,68 +420,3 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
         (name, np.array([row[k] for row in rows], dtype=float if name in numbers else object))
         for k, name in enumerate(names)
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sensitivities(Result):
-    """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
-
-    prevalence: float  #: of either label
-    accuracy: NamedMapping  #: juror -> label -> κ
-
-    def _document(self) -> dict[str, Any]:
-        return {"prevalence": self.prevalence, "accuracy": self.accuracy}
-
-    def _columns(self) -> Columns:
-        """One row per statistic; no juror and no label where it is the prevalence, of either label."""
-        rows = [(j, a, x) for j, row in self.accuracy.items() for a, x in row.items()]
-        return columns_of(("juror", "label", "sensitivity"), [(None, None, self.prevalence), *rows])
-
-    def _blocks(self) -> tuple[Table]:
-        rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
-        heads = ("statistic", "moves at most by this times the error correlation")
-        return (Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)),)
-
-
-def sensitivities(sketch: Sketch) -> Sensitivities:
-    """First-order sensitivities of a binary trio; infinite where the counts determine no real evaluation.
-
-    Returns
-    -------
-    Sensitivities
-
-    Examples
-    --------
-    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
-    >>> kappa = sensitivities(Sketch.from_table(table, jurors="ijk", labels="AB"))
-    >>> round(kappa.prevalence), [round(kappa.accuracy[j]["A"]) for j in "ijk"]
-    (57, [110, 87, 140])
-    """
-    _check(sketch, 0.0)
-    if len(sketch.jurors) != 3:
-        raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
-    decoded = evaluate_trios(np.reshape(trio_counts(sketch.tuples.codes, sketch.counts, (0, 1, 2)), (2, 2, 2)))
-    kappa = np.full(7, np.inf)
-    if decoded.outcome <= 1:
-        kappa = np.abs(_differentials(decoded)).sum(axis=1)
-    a, b = sketch.labels
-    rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
-    return Sensitivities(
-        prevalence=float(kappa[0]), accuracy=NamedMapping((j, NamedMapping({a: x, b: y})) for j, x, y in rows)
-    )
-
-
-def _differentials(decoded: DecodedTrios) -> Floats:
-    """(7, 8): P_A, P_iA, P_iB by γ^A_jk, γ^B_jk, γ^A_123, γ^B_123."""
-    c, t, s, p = decoded.moments.pair, decoded.moments.trio, decoded.root, decoded.prevalence
-    q, d = 1 - p, s / c
-    d_c = np.concatenate([p * np.eye(3), q * np.eye(3), np.zeros((3, 2))], axis=1)
-    d_t = np.concatenate([-p * q * d, p * q * d, [-p, q]])
-    product = c.prod()
-    d_product = product * (d_c / c[:, None]).sum(axis=0)
-    d_s = (t * d_t + 2 * d_product) / s
-    d_prevalence = (2 * product * d_t - t * d_product) / s**3
-    c = c[:, None]
-    d_a = (d_s - d_t) / (2 * c) - (s - t) * d_c / (2 * c**2)
-    d_b = (d_s + d_t) / (2 * c) - (s + t) * d_c / (2 * c**2)
-    return np.concatenate([d_prevalence[None], d_a, d_b])
