@@ -25,8 +25,16 @@ import numpy as np
 from jurors import Sketch
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.theory import Solution
-from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds
-from jurors.uncertainty.bounds_trio import Bounds, Branch, ExactTrio, FlippedTrio, branch_of, closed_box
+from jurors.uncertainty.bounds_logical import Bounds
+from jurors.uncertainty.bounds_robust import (
+    Branch,
+    ExactTrio,
+    FlippedTrio,
+    branch_of,
+    closed_box,
+    correlation_curve,
+    robust_bounds,
+)
 
 TUPLES = np.array(list(product((0, 1), repeat=3)))
 CENSUS = [568, 553, 649, 1068, 1813, 3607, 3534, 8208]

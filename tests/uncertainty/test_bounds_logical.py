@@ -15,8 +15,14 @@ from strategies import examples
 
 from jurors import Sketch, SketchError
 from jurors.errors import OptionError, VotesError
-from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
-from jurors.uncertainty.bounds_trio import Bounds, Specification
+from jurors.uncertainty.bounds_logical import (
+    AnswerKeys,
+    Bounds,
+    Specification,
+    highest_floor,
+    logical_bounds,
+    pair_bound,
+)
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7

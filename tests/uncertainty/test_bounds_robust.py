@@ -23,13 +23,9 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.theory import Solution, encode
-from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds
-from jurors.uncertainty.bounds_trio import (
-    Bounds,
-    ExactTrio,
-    _least_correlation,
-    smallest_correlation,
-)
+from jurors.uncertainty.bounds_logical import Bounds
+from jurors.uncertainty.bounds_robust import ExactTrio, correlation_curve, robust_bounds
+from jurors.uncertainty.trio_alarms import _least_correlation, smallest_correlation
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))
@@ -223,7 +219,7 @@ epsilons = st.one_of(st.just(0.0), st.floats(1e-6, 0.3))
 def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float, second: float) -> None:
     assume(sketch.items > 0)
     with patch(
-        "jurors.uncertainty.bounds_trio.smallest_correlation", return_value=1.0
+        "jurors.uncertainty.bounds_robust.smallest_correlation", return_value=1.0
     ):  # advice costs more than the bounds
         small, large = (robust_bounds(sketch, epsilon) for epsilon in sorted((first, second)))
     if small.is_possible:

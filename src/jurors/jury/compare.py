@@ -42,9 +42,8 @@ from jurors.options import AnyFileOptions, Confidence, Grading, Progress, Source
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import outlier_alarms
-from jurors.uncertainty.bounds_logical import logical_bounds
+from jurors.uncertainty.bounds_logical import Bounds, logical_bounds
 from jurors.uncertainty.bounds_robust import robust_bounds
-from jurors.uncertainty.bounds_trio import Bounds
 from jurors.uncertainty.gold import key_alarms
 
 

@@ -1,23 +1,35 @@
 """Robust bounds: every prevalence and accuracy of binary jurors if errors correlate by at most ε.
 
 A sketch and ε come in; `Bounds` go out, guaranteed whatever the correlations are: for three jurors by the closed form
-of `bounds_trio`, for more by intersecting the bounds of their trios. The counts determine an evaluation up to its
+below, for more by intersecting the bounds of their trios. The counts determine an evaluation up to its
 mirror (the labels swapped), so an orientation is assumed: the jurors are not worse than coins in sum, Σ d_i >= 0. Where
 that does not decide between the two, both are included.
 
 Panels. Every separated trio determines which of its jurors err alike and which the other way round, up to its mirror.
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
 remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
+
+Closed outer bound (`closed_box`, `branch_of`) of all evaluations that explain a trio if error correlations are at most
+ε. With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
+Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
+    b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
+    |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
+Each line narrows the interval of one letter from those of the others; four rounds are enough.
+
+Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
+float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in a
+line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import comb, fsum, inf, nextafter
-from typing import Any, NamedTuple, TypeAlias
+from math import comb, fsum, inf, nextafter, sqrt
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,19 +40,248 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import NamedMapping
 from jurors.results import Columns, Result, Table
+from jurors.sketch.moments import WholeMoments
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_trio import (
-    Bounds,
-    Branch,
-    ExactTrio,
-    FlippedTrio,
-    Interval,
-    Outcome,
-    branch_of,
-    closed_box,
-    complement,
-    smallest_correlation,
-)
+from jurors.uncertainty.bounds_logical import Bounds, Interval
+from jurors.uncertainty.trio_alarms import smallest_correlation
+
+# -- closed bounds of a trio -------------------------------------------------------------------------------------------
+
+Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
+
+LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+class Branch(NamedTuple):
+    """Intervals of the evaluations in which juror i errs less than a coin where its sign is +1; the mirror is implied.
+
+    As if every juror with sign -1 had been turned around.
+    """
+
+    signs: tuple[int, int, int]
+    prevalence: tuple[Interval, Interval]  #: of the first and the second label
+    accuracy: tuple[tuple[Interval, Interval], ...]  #: by juror: on the first and the second label
+    spread: tuple[Interval, ...]  #: b_i
+
+    def oriented(self, side: int) -> tuple[Interval, list[tuple[Interval, Interval]]]:
+        """The prevalence of the first label and the accuracies as they are (+1), or in the mirror (-1)."""
+        accuracies = []
+        for sign, (on_a, on_b) in zip(self.signs, self.accuracy, strict=True):
+            if side < 0:
+                on_a, on_b = on_b, on_a
+            accuracies.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
+        return self.prevalence[0 if side > 0 else 1], accuracies
+
+
+def complement(interval: Interval) -> Interval:
+    """1 - interval, rounded outwards.
+
+    Returns
+    -------
+    low, high : float
+    """
+    low, high = interval
+    return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
+
+
+class ExactTrio(WholeMoments):
+    """The moments of a trio as whole numbers, and which case they are for a given ε."""
+
+    __slots__ = ()
+
+    @property
+    def covariances(self) -> tuple[Fraction, ...]:
+        """C_jk by the juror left out."""
+        return tuple(Fraction(pair, self.items**2) for pair in self.pair)
+
+    def outcome(self, epsilon: float) -> Outcome:
+        """The case of this trio for ε, decided exactly.
+
+        Returns
+        -------
+        str
+        """
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        square = top * self.items**2
+        sizes = [abs(pair) * bottom for pair in self.pair]
+        if min(sizes) > square:
+            product = self.pair[0] * self.pair[1] * self.pair[2]
+            return "separated" if product > 0 else "sign_contradiction"
+        if max(sizes) <= square and abs(self.trio) * bottom <= square * self.items:
+            return "single_label_explains"
+        return "epsilon_too_large"
+
+
+def ratio(top: int, bottom: int) -> Interval:
+    """The floats around a quotient of whole numbers.
+
+    Returns
+    -------
+    low, high : float
+    """
+    value = top / bottom
+    return nextafter(value, -inf), nextafter(value, inf)
+
+
+@dataclass(frozen=True)
+class FlippedTrio:
+    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need."""
+
+    epsilon: float
+    signs: tuple[int, int, int]
+    share_b: tuple[Interval, ...]  #: m_i, how often each votes for the second label
+    share_a: tuple[Interval, ...]  #: 1 - m_i
+    low: tuple[float, ...]  #: L = C - ε, by the juror left out
+    high: tuple[float, ...]  #: U = C + ε
+    third: Interval  #: T
+
+    @classmethod
+    def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
+        """Flip jurors until all covariances are positive."""
+        q, square = trio.items, trio.items**2
+        signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
+        third = trio.trio * signs[1] * signs[2]
+        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
+        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
+        share_b, share_a = tuple(ratio(n, q) for n in votes), tuple(ratio(q - n, q) for n in votes)
+        return cls(epsilon, signs, share_b, share_a, tuple(low), tuple(high), ratio(third, q**3))
+
+
+@dataclass
+class ClosedBox:
+    """Outer intervals of r and of each b."""
+
+    r: Interval
+    low: list[float]
+    high: list[float]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left: a proof that no evaluation explains the counts."""
+        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.low, self.high, strict=True))
+
+
+def closed_box(case: FlippedTrio) -> ClosedBox | None:
+    """Narrow r and b of a separated trio in four rounds.
+
+    Returns
+    -------
+    ClosedBox or None
+        None where nothing is left: no evaluation explains the counts.
+    """
+    low, high = case.low, case.high
+    shares = [(case.share_b[i][1], case.share_a[i][1]) for i in range(3)]
+    above = [
+        min(sqrt(high[j] * high[k] / low[i]), sqrt(shares[i][0] * shares[i][1])) * MORE
+        for i, (j, k) in enumerate(_OTHERS)
+    ]
+    below = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
+    box = ClosedBox((0.0, inf), below, above)
+    for _ in range(4):
+        _narrow_b(case, box)
+        _narrow_r(case, box)
+        if box.is_empty:
+            return None
+        from_, to = box.r
+        box.high = [min(b, min(s[1] / from_, s[0] * to) * MORE) for b, s in zip(box.high, shares, strict=True)]
+        if box.is_empty:
+            return None
+    _narrow_b(case, box)
+    return None if box.is_empty else box
+
+
+def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
+    """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
+    low, high = case.low, case.high
+    for i, (j, k) in enumerate(_OTHERS):
+        box.low[i] = max(box.low[i], max(low[k] / box.high[j], low[j] / box.high[k]) * LESS)
+    for i, (j, k) in enumerate(_OTHERS):
+        box.high[i] = min(box.high[i], min(high[k] / box.low[j], high[j] / box.low[k]) * MORE)
+    from_ = max(b / m[1] for b, m in zip(box.low, case.share_b, strict=True)) * LESS
+    to = min(n[1] / b for b, n in zip(box.low, case.share_a, strict=True)) * MORE
+    box.r = max(box.r[0], from_), min(box.r[1], to)
+
+
+def _narrow_r(case: FlippedTrio, box: ClosedBox) -> None:
+    """(r - 1/r) b_1 b_2 b_3 = τ."""
+    if box.r[0] > box.r[1]:
+        return
+    low, high = case.low, case.high
+    least = max(sqrt(low[0] * low[1] * low[2]), box.low[0] * box.low[1] * box.low[2]) * LESS
+    most = min(sqrt(high[0] * high[1] * high[2]), box.high[0] * box.high[1] * box.high[2]) * MORE
+    bottom, top = _tau(case, box)
+    bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
+    top = top / least * MORE if top > 0 else top / most * LESS
+    box.r = max(box.r[0], _ratio_of(bottom) * LESS), min(box.r[1], _ratio_of(top) * MORE)
+
+
+def _tau(case: FlippedTrio, box: ClosedBox) -> Interval:
+    """τ = T but for the η that correlations can add."""
+    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
+    return nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
+
+
+def _ratio_of(difference: float) -> float:
+    """The r with r - 1/r = difference, without cancellation."""
+    size = abs(difference)
+    larger = (size + sqrt(size * size + 4)) / 2
+    return larger if difference > 0 else 1 / larger
+
+
+def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
+    """The guaranteed intervals of a separated trio: the statistics of all evaluations in the box.
+
+    Returns
+    -------
+    Branch
+
+    Examples
+    --------
+    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
+
+    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
+    >>> case = FlippedTrio.from_exact(trio, 0.0001)
+    >>> [round(x, 3) for x in branch_of(case, closed_box(case)).prevalence[0]]
+    [0.083, 0.095]
+    """
+    from_, to = box.r
+    more, less = from_ * from_, to * to
+    prevalence = (
+        (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
+        (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
+    )
+    # With x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ.
+    low, high = case.low, case.high
+    bottom, top = _tau(case, box)
+    accuracy = []
+    for i, (j, k) in enumerate(_OTHERS):
+        least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
+        right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
+        wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
+        b_low, b_high = box.low[i], box.high[i]
+        on_a = _outer_sum(case.share_a[i], (b_low / to, b_high / from_), wrong)
+        on_b = _outer_sum(case.share_b[i], (from_ * b_low, to * b_high), right)
+        accuracy.append((on_a, on_b))
+    return Branch(case.signs, prevalence, tuple(accuracy), tuple(zip(box.low, box.high, strict=True)))
+
+
+def _outer_sum(base: Interval, first: Interval, second: Interval) -> Interval:
+    """base + the intersection of two intervals, rounded outwards; a share is at most 1."""
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
+
+
+def _root(c: float, tau: float, product: float) -> float:
+    """The positive root of c x² - τ x = product: it grows with τ and the product, and falls with c."""
+    size = abs(tau) + sqrt(tau * tau + 4 * c * product)
+    return size / (2 * c) if tau > 0 else 2 * product / size
+
+
+# -- panels ------------------------------------------------------------------------------------------------------------
 
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]

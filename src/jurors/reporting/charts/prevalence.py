@@ -44,8 +44,8 @@ from jurors.reporting.charts.base import (
     tip,
 )
 from jurors.results import count_noun
+from jurors.uncertainty.bounds_logical import Bounds
 from jurors.uncertainty.bounds_robust import correlation_curve
-from jurors.uncertainty.bounds_trio import Bounds
 from jurors.uncertainty.intervals import trio_standard_errors
 
 
