@@ -389,7 +389,6 @@ def bounds(
     *,
     correlation: float | None = None,
     spec: Any = None,
-    exact: bool = False,
     progress: Progress | None = None,
     **reading: Unpack[AnyFileOptions],
 ) -> Bounds:
@@ -404,8 +403,6 @@ def bounds(
     spec
         Demands on the jurors, without `correlation`: "0.6" (every juror, every label), "A>=0.6,B>=0.7",
         "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one is reported with the jurors who contradict each other.
-    exact
-        With `spec`: whole items (integer programs) instead of shares of items.
     progress
         Called with the share of the work done.
 
@@ -423,13 +420,11 @@ def bounds(
     >>> bounds(sketch, spec="0.5").is_possible, bounds(sketch, spec="0.9").is_possible
     (True, False)
     """
-    if correlation is not None and (spec is not None or exact):
+    if correlation is not None and spec is not None:
         raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
-    if exact and spec is None:
-        raise OptionError("exact bounds need a specification: without one logic allows everything")
     sketch = as_sketch(source, **reading)
     check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
     with single_threaded():
         if correlation is not None:
             return robust_bounds(sketch, correlation, progress=progress)
-        return logical_bounds(sketch, spec, exact=exact)
+        return logical_bounds(sketch, spec)
