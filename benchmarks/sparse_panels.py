@@ -156,7 +156,7 @@ def errors(folder: Path) -> None:
     panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])
     intervals._STEPS, intervals._TOLERANCE = 400, 1e-5
     spent = [time.process_time()]
-    refitted = intervals._resampled(panel, "test", 1, None)
+    refitted = intervals._resampled(panel, "test", 1)
     spent.append(time.process_time())
     direct = intervals._first_order(panel, "test", 1)
     spent.append(time.process_time())

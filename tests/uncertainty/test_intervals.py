@@ -115,7 +115,7 @@ def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
     panel = sparse_panel()
     direct, refitted = (
         panel_intervals._first_order(panel, target, 1),
-        panel_intervals._resampled(panel, target, 1, None),
+        panel_intervals._resampled(panel, target, 1),
     )
     for name in ("accuracy", "score"):
         assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)

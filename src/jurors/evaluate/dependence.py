@@ -314,7 +314,6 @@ class Dependence(Drawable):
     items: Floats  #: (N, N) the items each pair shares
     error: Floats  #: (N, N) the standard error of each correlation under independence
     groups: tuple[tuple[str, ...], ...] = ()  #: jurors who are correlated beyond what all share
-    interval: dict[str, tuple[float, float]] | None = None  #: of `mean_correlation` and `effective_jurors`
 
     @property
     def z(self) -> Floats:
@@ -362,7 +361,6 @@ class Dependence(Drawable):
         return {
             "mean_correlation": self.mean_correlation,
             "effective_jurors": self.effective_jurors,
-            "interval": self.interval,
             "groups": self.groups,
             "pairs": [{"jurors": [a, b], "correlation": x, "z": z} for a, b, x, z in self.pairs()],
         }
@@ -372,15 +370,9 @@ class Dependence(Drawable):
         return columns_of(("first", "second", "correlation", "z"), self.pairs())
 
     def _blocks(self) -> tuple[Notes, Table]:
-        ends = self.interval or {}
-
-        def about(name: str, places: int) -> str:
-            return f" ({ends[name][0]:.{places}f} – {ends[name][1]:.{places}f})" if name in ends else ""
-
         head = (
-            f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones"
-            f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+z.3f}"
-            f"{about('mean_correlation', 3)}"
+            f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones; mean error correlation "
+            f"{self.mean_correlation:+z.3f}"
         )
         return Notes(
             [head, *(f"correlated beyond the others: {', '.join(group)}" for group in self.groups)]

@@ -25,7 +25,7 @@ from jurors._lazy import replace_unread
 from jurors._numeric import single_threaded
 from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import KINDS, Alarm, sort_by_severity
-from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
+from jurors.evaluate.dependence import FEWEST_JURORS, agreement_test, dependence_of
 from jurors.evaluate.evaluation import Evaluation, IndependentGrades
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.evaluate.partition import Choice, choose_solution, majority_partition, partition_by_label
@@ -37,7 +37,7 @@ from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.moments import MOST_FOR_PAIRS
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
-from jurors.uncertainty.intervals import DependenceSpread, interval_around, panel_intervals, trio_intervals
+from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.trio_alarms import (
     CONTRADICTIONS,
     WEAK_PAIR,
@@ -293,8 +293,7 @@ def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
         independent = replace(result.independent, partition=by_majority)
         return replace(result, alarms=alarms, notes=(*result.notes, note), independent=independent)
     if request.intervals and result.independent.rule == FIT_RULE:
-        also = None if checks.spread is None else checks.spread.add
-        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
+        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
         if ends is not None:
             independent = replace(
                 result.independent,
@@ -328,16 +327,6 @@ class _PanelChecks:
         return alarms
 
     @cached_property
-    def spread(self) -> DependenceSpread | None:
-        """Error correlations, for two labels and four jurors or more, and how they vary over the replicates."""
-        panel, solution, sketch = self.panel, self.graded.independent.solution, self.panel.deduplicated
-        is_possible = len(sketch.labels) == 2 and FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS
-        if solution is None or not is_possible:
-            return None
-        pairs = None if panel.test is None else panel.test.factor.pairs
-        return DependenceSpread(dependence_of(sketch, solution, pairs).with_copies(panel.hearing), panel)
-
-    @cached_property
     def checked(self) -> Evaluation:
         """The grades with all alarms and error correlations."""
         with single_threaded():
@@ -345,20 +334,20 @@ class _PanelChecks:
             if self.graded.independent.partition is not None:
                 alarms += degenerate_alarms(self.graded.independent.partition)
             result = replace(self.graded, alarms=sort_by_severity(alarms))
-            if self.spread is None:
+            panel, solution, sketch = self.panel, self.graded.independent.solution, self.panel.deduplicated
+            is_possible = len(sketch.labels) == 2 and FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS
+            if solution is None or not is_possible:
                 return result
-            return _with_dependence(result, self.spread.result(result.level))
+            pairs = None if panel.test is None else panel.test.factor.pairs
+            dependence = dependence_of(sketch, solution, pairs).with_copies(panel.hearing)
+            is_correlated = any(alarm.reason == "correlated_errors" for alarm in result.alarms)
+            if len(dependence.jurors) == FEWEST_JURORS and is_correlated:
+                return result  # which of four jurors share an error cannot be determined, so they mean nothing
+            return replace(result, independent=replace(result.independent, dependence=dependence))
 
 
 def _checked(checks: _PanelChecks, path: str) -> Any:
     return attrgetter(path)(checks.checked)
-
-
-def _with_dependence(result: Evaluation, dependence: Dependence) -> Evaluation:
-    """Add the error correlations by residuals, below the independent-errors model."""
-    if len(dependence.jurors) == FEWEST_JURORS and any(alarm.reason == "correlated_errors" for alarm in result.alarms):
-        return result  # which of four jurors share an error cannot be determined, so they mean nothing
-    return replace(result, independent=replace(result.independent, dependence=dependence))
 
 
 # -- three jurors: the theorem -----------------------------------------------------------------------------------------

@@ -26,27 +26,20 @@ to the items that were answered, so that only what is unknown about these items 
 statistic plus what stays unknown about each item's label even if the parameters were known. `interval_around` makes
 intervals of these: symmetric on the logit scale inside (0, 1), plain and unclipped outside.
 
-Coverage of both: benchmarks/coverage.py. `DependenceSpread` uses the same replicates for error correlations.
+Coverage of both: benchmarks/coverage.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from statistics import NormalDist, stdev
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Floats
-from jurors.evaluate.dependence import (
-    Dependence,
-    effective_number,
-    expand_to_members,
-    mean_correlation,
-    residual_correlations,
-)
 from jurors.evaluate.latent.em import Parameters, e_step, em_problem, fit_strata
 from jurors.evaluate.latent.models import climb_coupled, gold_rows
 from jurors.evaluate.latent.panel import PanelFit
@@ -55,7 +48,7 @@ from jurors.evaluate.ordinal import GRID_POINTS
 from jurors.evaluate.trio import DecodedTrios, evaluate_trios
 from jurors.options import Target
 from jurors.progress import report_progress
-from jurors.sketch.moments import covariances, moment_influences, pair_sums, product_of_others
+from jurors.sketch.moments import moment_influences, product_of_others
 from jurors.sketch.pairs import Incidence
 
 # -- trios -------------------------------------------------------------------------------------------------------------
@@ -402,14 +395,8 @@ def panel_intervals(
     target: Target = "test",
     level: float = 0.95,
     seed: int = 0,
-    also: Callable[[Floats, Floats], None] | None = None,
 ) -> dict[str, Any] | None:
     """Standard errors and intervals of a panel's grades.
-
-    Parameters
-    ----------
-    also
-        Called with every block of replicates: resampled weights (B, T) and posteriors (B, R, T).
 
     Returns
     -------
@@ -425,7 +412,7 @@ def panel_intervals(
     if not data.is_dense and panel.coupling is None and panel.is_unordered:
         variance = _first_order(panel, target, seed)
     else:
-        variance = _resampled(panel, target, seed, also)
+        variance = _resampled(panel, target, seed)
     if target == "test":
         within = _within(panel.spoken, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
@@ -433,18 +420,15 @@ def panel_intervals(
     return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level, nearest)
 
 
-def _resampled(
-    panel: PanelFit, target: Target, seed: int, also: Callable[[Floats, Floats], None] | None
-) -> dict[str, Floats]:
+def _resampled(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
     """The variance of every statistic over replicates."""
-    data, parts = panel.spoken, []
+    data = panel.spoken
     draw = _replicates(panel, REPLICATES, seed) if panel.is_unordered else _ordered_replicates(panel, seed)
-    for drawn, posterior in draw:
-        parts.append(expected_statistics(data, posterior, drawn if target == "population" else data.weights))
-        if also is not None:
-            also(drawn, posterior)
-    spread = {name: np.concatenate([part[name] for part in parts]) for name in _NAMES}
-    return {name: _variance(values) for name, values in spread.items()}
+    parts = [
+        expected_statistics(data, posterior, drawn if target == "population" else data.weights)
+        for drawn, posterior in draw
+    ]
+    return {name: _variance(np.concatenate([part[name] for part in parts])) for name in _NAMES}
 
 
 def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
@@ -656,59 +640,3 @@ def _around(panel: PanelFit, errors: dict[str, Floats], level: float, nearest: f
     members: dict[str, Any] = {"prevalence": slice(None), "accuracy": hearing, "score": hearing}
     intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
     return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}
-
-
-# -- error correlations: how far does their mean vary over the replicates? ---------------------------------------------
-
-_MOST_PAIRS = 1e8  # tuples x pairs of one replicate
-_MOST_VOTES = 4_000_000  # replicates x jurors x tuples in memory at once
-
-
-@dataclass
-class DependenceSpread:
-    """Collects the mean error correlation of every replicate that `panel_intervals` draws."""
-
-    measured: Dependence
-    panel: PanelFit
-    means: list[float] = field(default_factory=list)
-
-    @property
-    def is_affordable(self) -> bool:
-        """Whether pairs can be counted for every replicate: not in sparse and very large panels."""
-        data = self.panel.spoken
-        return data.is_dense and data.rows * data.jurors**2 <= _MOST_PAIRS
-
-    def add(self, drawn: Floats, posterior: Floats) -> None:
-        """Measure some replicates: weights (B, T) and posteriors (B, R, T)."""
-        if not self.is_affordable:
-            return
-        data, hearing = self.panel.spoken, self.panel.hearing
-        stats = expected_statistics(data, posterior, drawn)
-        accuracy = np.where(np.isfinite(stats["accuracy"]), stats["accuracy"], 0.5)
-        met = np.isfinite(self.measured.correlation)
-        hot = data.matrix[0].reshape(data.rows, data.jurors, data.labels)
-        size = max(1, _MOST_VOTES // (data.rows * data.jurors))
-        for start in range(0, len(drawn), size):
-            part = slice(start, start + size)
-            covariance = np.nan_to_num(covariances(*pair_sums(hot[:, :, 1], hot.sum(axis=2), drawn[part])))
-            correlations = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
-            self.means += mean_correlation(expand_to_members(correlations, hearing), self.measured.items).tolist()
-
-    def result(self, level: float) -> Dependence:
-        """The dependence with its intervals, or without where no replicate was measured.
-
-        Returns
-        -------
-        Dependence
-        """
-        if len(self.means) < 2:
-            return self.measured
-        middle = self.measured.mean_correlation
-        reach = _z(level) * stdev(self.means)
-        low, high = middle - reach, middle + reach
-        size = len(self.measured.jurors)
-        ends = {
-            "mean_correlation": (low, high),
-            "effective_jurors": (effective_number(size, high), effective_number(size, low)),
-        }
-        return replace(self.measured, interval=ends)
