@@ -41,10 +41,9 @@ from jurors.numeric.score import score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import outlier_alarms
+from jurors.uncertainty.alarms import key_alarms, outlier_alarms
 from jurors.uncertainty.bounds_logical import Bounds, logical_bounds
 from jurors.uncertainty.bounds_robust import robust_bounds
-from jurors.uncertainty.gold import key_alarms
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ wrong side.
 `jurors.options.Limits`, and one option of `jurors check`.
 
 A baseline is an earlier run. Where both runs' votes are available, changes are paired on the same items
-(`jurors.uncertainty.gold.paired_change`). Of a JSON document only the scores are known. There the interval of the
+(`jurors.uncertainty.calibrate.paired_change`). Of a JSON document only the scores are known. There the interval of the
 difference combines those of both scores by their squares (Newcombe's), as if the uncertainties of the two runs were
 independent. The same judges err alike in both, so that the true difference is known better than that: it is rather too
 wide.
@@ -39,7 +39,7 @@ from jurors.numeric.grade import NumberGrades
 from jurors.options import Label, LimitOptions, Limits
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_logical import logical_bounds
-from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
+from jurors.uncertainty.calibrate import PairedChange, PairedRuns, paired_change, scenarios_of
 from jurors.uncertainty.reference import PanelTraits
 from jurors.uncertainty.scenarios import log_odds, panel_traits
 from jurors.versions import DOCUMENT
