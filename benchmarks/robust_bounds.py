@@ -29,9 +29,7 @@ from jurors.uncertainty.bounds_logical import Bounds
 from jurors.uncertainty.bounds_robust import (
     Branch,
     ExactTrio,
-    FlippedTrio,
-    branch_of,
-    closed_box,
+    SeparatedTrio,
     correlation_curve,
     robust_bounds,
 )
@@ -86,10 +84,9 @@ def best_of(call: Callable[[], object], rounds: int = 7, times: int = 50) -> flo
 
 
 def census_by_closed_form() -> Branch:
-    case = FlippedTrio.from_exact(ExactTrio.from_counts(CENSUS), 0.001)
-    box = closed_box(case)
-    assert box is not None
-    return branch_of(case, box)
+    branch = SeparatedTrio(ExactTrio.from_counts(CENSUS), 0.001).branch()
+    assert branch is not None
+    return branch
 
 
 def report_speed() -> None:

@@ -9,7 +9,7 @@ Panels. Every separated trio determines which of its jurors err alike and which 
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
 remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
 
-Closed outer bound (`closed_box`, `branch_of`) of all evaluations that explain a trio if error correlations are at most
+Closed outer bound (`SeparatedTrio`) of all evaluations that explain a trio if error correlations are at most
 ε. With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
 Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
     b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import comb, fsum, inf, nextafter, sqrt
+from math import comb, fsum, inf, nextafter, prod, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -124,105 +124,111 @@ def ratio(top: int, bottom: int) -> Interval:
     return nextafter(value, -inf), nextafter(value, inf)
 
 
-@dataclass(frozen=True)
-class FlippedTrio:
-    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need."""
+class SeparatedTrio:
+    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need.
 
-    epsilon: float
-    signs: tuple[int, int, int]
-    share_b: tuple[Interval, ...]  #: m_i, how often each votes for the second label
-    share_a: tuple[Interval, ...]  #: 1 - m_i
-    low: tuple[float, ...]  #: L = C - ε, by the juror left out
-    high: tuple[float, ...]  #: U = C + ε
-    third: Interval  #: T
+    Examples
+    --------
+    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
 
-    @classmethod
-    def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
-        """Flip jurors until all covariances are positive."""
+    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
+    >>> [round(x, 3) for x in SeparatedTrio(trio, 0.0001).branch().prevalence[0]]
+    [0.083, 0.095]
+    """
+
+    def __init__(self, trio: ExactTrio, epsilon: float) -> None:
         q, square = trio.items, trio.items**2
-        signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
+        self.epsilon = epsilon
+        self.signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
+        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, self.signs, strict=True)]
+        self.share_b, self.share_a = [ratio(n, q) for n in votes], [ratio(q - n, q) for n in votes]  # m_i and 1 - m_i
         top, bottom = Fraction(epsilon).as_integer_ratio()
-        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
-        third = trio.trio * signs[1] * signs[2]
-        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
-        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
-        share_b, share_a = tuple(ratio(n, q) for n in votes), tuple(ratio(q - n, q) for n in votes)
-        return cls(epsilon, signs, share_b, share_a, tuple(low), tuple(high), ratio(third, q**3))
-
-
-@dataclass
-class ClosedBox:
-    """Outer intervals of r and of each b."""
-
-    r: Interval
-    low: list[float]
-    high: list[float]
+        # L = C - ε and U = C + ε, by the juror left out
+        self.low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
+        self.high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
+        self.third = ratio(trio.trio * self.signs[1] * self.signs[2], q**3)  # T
+        low, high = self.low, self.high
+        self.r: Interval = (0.0, inf)
+        self.b_low = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
+        self.b_high = [
+            min(sqrt(high[j] * high[k] / low[i]), sqrt(self.share_b[i][1] * self.share_a[i][1])) * MORE
+            for i, (j, k) in enumerate(_OTHERS)
+        ]
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is left: a proof that no evaluation explains the counts."""
-        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.low, self.high, strict=True))
+        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.b_low, self.b_high, strict=True))
 
+    def branch(self) -> Branch | None:
+        """The guaranteed intervals: the statistics of all evaluations that are left after narrowing r and b.
 
-def closed_box(case: FlippedTrio) -> ClosedBox | None:
-    """Narrow r and b of a separated trio in four rounds.
-
-    Returns
-    -------
-    ClosedBox or None
-        None where nothing is left: no evaluation explains the counts.
-    """
-    low, high = case.low, case.high
-    shares = [(case.share_b[i][1], case.share_a[i][1]) for i in range(3)]
-    above = [
-        min(sqrt(high[j] * high[k] / low[i]), sqrt(shares[i][0] * shares[i][1])) * MORE
-        for i, (j, k) in enumerate(_OTHERS)
-    ]
-    below = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
-    box = ClosedBox((0.0, inf), below, above)
-    for _ in range(4):
-        _narrow_b(case, box)
-        _narrow_r(case, box)
-        if box.is_empty:
+        Returns
+        -------
+        Branch or None
+            None where nothing is left: no evaluation explains the counts.
+        """
+        for _ in range(4):
+            self._narrow_b()
+            if self.is_empty:
+                return None
+            self._narrow_r()
+            if self.is_empty:
+                return None
+        self._narrow_b()
+        if self.is_empty:
             return None
-        from_, to = box.r
-        box.high = [min(b, min(s[1] / from_, s[0] * to) * MORE) for b, s in zip(box.high, shares, strict=True)]
-        if box.is_empty:
-            return None
-    _narrow_b(case, box)
-    return None if box.is_empty else box
+        from_, to = self.r
+        more, less = from_ * from_, to * to
+        prevalence = (
+            (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
+            (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
+        )
+        # With x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ.
+        low, high = self.low, self.high
+        bottom, top = self._tau()
+        accuracy = []
+        for i, (j, k) in enumerate(_OTHERS):
+            least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
+            right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
+            wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
+            b_low, b_high = self.b_low[i], self.b_high[i]
+            on_a = _outer_sum(self.share_a[i], _common((b_low / to, b_high / from_), wrong))
+            on_b = _outer_sum(self.share_b[i], _common((from_ * b_low, to * b_high), right))
+            accuracy.append((on_a, on_b))
+        return Branch(self.signs, prevalence, tuple(accuracy), tuple(zip(self.b_low, self.b_high, strict=True)))
 
+    def _narrow_b(self) -> None:
+        """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
+        low, high = self.low, self.high
+        for i, (j, k) in enumerate(_OTHERS):
+            least = max(low[k] / self.b_high[j], low[j] / self.b_high[k]) * LESS
+            self.b_low[i] = max(self.b_low[i], least)
+        for i, (j, k) in enumerate(_OTHERS):
+            most = min(high[k] / self.b_low[j], high[j] / self.b_low[k]) * MORE
+            self.b_high[i] = min(self.b_high[i], most)
+        from_ = max(b / m[1] for b, m in zip(self.b_low, self.share_b, strict=True)) * LESS
+        to = min(n[1] / b for b, n in zip(self.b_low, self.share_a, strict=True)) * MORE
+        self.r = _common(self.r, (from_, to))
 
-def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
-    """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
-    low, high = case.low, case.high
-    for i, (j, k) in enumerate(_OTHERS):
-        box.low[i] = max(box.low[i], max(low[k] / box.high[j], low[j] / box.high[k]) * LESS)
-    for i, (j, k) in enumerate(_OTHERS):
-        box.high[i] = min(box.high[i], min(high[k] / box.low[j], high[j] / box.low[k]) * MORE)
-    from_ = max(b / m[1] for b, m in zip(box.low, case.share_b, strict=True)) * LESS
-    to = min(n[1] / b for b, n in zip(box.low, case.share_a, strict=True)) * MORE
-    box.r = max(box.r[0], from_), min(box.r[1], to)
+    def _narrow_r(self) -> None:
+        """(r - 1/r) b_1 b_2 b_3 = τ, then b from b_i/m_i <= r <= (1 - m_i)/b_i."""
+        least = max(sqrt(prod(self.low)), prod(self.b_low)) * LESS
+        most = min(sqrt(prod(self.high)), prod(self.b_high)) * MORE
+        bottom, top = self._tau()
+        bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
+        top = top / least * MORE if top > 0 else top / most * LESS
+        self.r = _common(self.r, (_ratio_of(bottom) * LESS, _ratio_of(top) * MORE))
+        if self.r[0] <= self.r[1]:
+            for i in range(3):
+                most = min(self.share_a[i][1] / self.r[0], self.share_b[i][1] * self.r[1]) * MORE
+                self.b_high[i] = min(self.b_high[i], most)
 
-
-def _narrow_r(case: FlippedTrio, box: ClosedBox) -> None:
-    """(r - 1/r) b_1 b_2 b_3 = τ."""
-    if box.r[0] > box.r[1]:
-        return
-    low, high = case.low, case.high
-    least = max(sqrt(low[0] * low[1] * low[2]), box.low[0] * box.low[1] * box.low[2]) * LESS
-    most = min(sqrt(high[0] * high[1] * high[2]), box.high[0] * box.high[1] * box.high[2]) * MORE
-    bottom, top = _tau(case, box)
-    bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
-    top = top / least * MORE if top > 0 else top / most * LESS
-    box.r = max(box.r[0], _ratio_of(bottom) * LESS), min(box.r[1], _ratio_of(top) * MORE)
-
-
-def _tau(case: FlippedTrio, box: ClosedBox) -> Interval:
-    """τ = T but for the η that correlations can add."""
-    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
-    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
-    return nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
+    def _tau(self) -> Interval:
+        """τ = T but for the η that correlations can add."""
+        middle = min(max(1.0, self.r[0]), self.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+        reach = self.epsilon * (1 + 2 * sum(self.b_high) * middle / (1 + middle * middle)) * MORE
+        return nextafter(self.third[0] - reach, -inf), nextafter(self.third[1] + reach, inf)
 
 
 def _ratio_of(difference: float) -> float:
@@ -232,47 +238,14 @@ def _ratio_of(difference: float) -> float:
     return larger if difference > 0 else 1 / larger
 
 
-def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
-    """The guaranteed intervals of a separated trio: the statistics of all evaluations in the box.
-
-    Returns
-    -------
-    Branch
-
-    Examples
-    --------
-    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
-
-    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
-    >>> case = FlippedTrio.from_exact(trio, 0.0001)
-    >>> [round(x, 3) for x in branch_of(case, closed_box(case)).prevalence[0]]
-    [0.083, 0.095]
-    """
-    from_, to = box.r
-    more, less = from_ * from_, to * to
-    prevalence = (
-        (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
-        (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
-    )
-    # With x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ.
-    low, high = case.low, case.high
-    bottom, top = _tau(case, box)
-    accuracy = []
-    for i, (j, k) in enumerate(_OTHERS):
-        least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
-        right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
-        wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
-        b_low, b_high = box.low[i], box.high[i]
-        on_a = _outer_sum(case.share_a[i], (b_low / to, b_high / from_), wrong)
-        on_b = _outer_sum(case.share_b[i], (from_ * b_low, to * b_high), right)
-        accuracy.append((on_a, on_b))
-    return Branch(case.signs, prevalence, tuple(accuracy), tuple(zip(box.low, box.high, strict=True)))
+def _common(first: Interval, second: Interval) -> Interval:
+    """The intersection; the low end is above the high one where it is empty."""
+    return max(first[0], second[0]), min(first[1], second[1])
 
 
-def _outer_sum(base: Interval, first: Interval, second: Interval) -> Interval:
-    """base + the intersection of two intervals, rounded outwards; a share is at most 1."""
-    low, high = max(first[0], second[0]), min(first[1], second[1])
-    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
+def _outer_sum(base: Interval, more: Interval) -> Interval:
+    """The sum of two intervals, rounded outwards; a share is at most 1."""
+    return (base[0] + more[0]) * LESS, min(1.0, (base[1] + more[1]) * MORE)
 
 
 def _root(c: float, tau: float, product: float) -> float:
@@ -384,11 +357,6 @@ def _on_side(group: Group, signs: dict[int, int], side: int) -> tuple[Interval, 
     return (prevalence, accuracy) if nextafter(greatest, inf) >= 0 else None
 
 
-def _common(first: Interval, second: Interval) -> Interval:
-    """The intersection; the low end is above the high one where it is empty."""
-    return max(first[0], second[0]), min(first[1], second[1])
-
-
 def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
@@ -429,12 +397,11 @@ class TrioWork:
         elif outcome != "separated":
             self.open.append((outcome, place, trio))
         else:
-            case = FlippedTrio.from_exact(trio, self.epsilon)
-            box = closed_box(case)
-            if box is None:
+            branch = SeparatedTrio(trio, self.epsilon).branch()
+            if branch is None:
                 self.impossible = "not_explainable", place
             else:
-                self.separated.append((place, branch_of(case, box)))
+                self.separated.append((place, branch))
 
     def intersect(self) -> JointBounds | None:
         """Intersect the bounds of all trios.
