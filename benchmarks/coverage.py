@@ -73,11 +73,11 @@ def coverage(
     goals = truths(counts, jury, prevalence, target)
     share = decoded.prevalence
     estimates = {
-        "prevalence": (share, errors.prevalence),
-        "accuracy": (decoded.accuracy, errors.accuracy),
+        "prevalence": (share, errors["prevalence"]),
+        "accuracy": (decoded.accuracy, errors["accuracy"]),
         "score": (
             share[:, None] * decoded.accuracy[..., 0] + (1 - share)[:, None] * decoded.accuracy[..., 1],
-            errors.score,
+            errors["score"],
         ),
     }
     real = decoded.outcome <= 1

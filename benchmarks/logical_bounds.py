@@ -47,8 +47,6 @@ def panel(jurors: int, labels: int, floor: float) -> None:
     row(f"  all bounds, everybody >= {floor}", lambda: logical_bounds(sketch, floor), runs)
     row("  highest floor x*", lambda: highest_floor(sketch), runs)
     row("  everybody >= 0.95: impossible, with a certificate", lambda: logical_bounds(sketch, 0.95), runs)
-    if jurors == 3:
-        row("  all bounds, whole items (integer programs)", lambda: logical_bounds(sketch, floor, exact=True), runs)
     print(f"  x* = {highest_floor(sketch):.4f}")
 
 

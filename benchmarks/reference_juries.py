@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from reference_sets import CACHE, ROOT, data_folder, load_sets
 
-from jurors.uncertainty.reference import ReferenceJury, fit_population, shipped_juries, write_reference
+from jurors.uncertainty.reference import ReferenceJuries, ReferenceJury, fit_population, shipped_juries
 
 SHIPPED = ROOT / "src" / "jurors" / "data" / "reference_juries.csv"
 
@@ -44,7 +44,7 @@ def main() -> None:
     print("shipped", fit_population(list(shipped.values())))
     print("now    ", fit_population(rows))
     if options.output is not None:
-        write_reference(rows, options.output)
+        ReferenceJuries(tuple(rows)).write(options.output)
 
 
 if __name__ == "__main__":

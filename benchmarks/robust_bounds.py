@@ -2,7 +2,7 @@
 
 Run `make bench`, or `python benchmarks/robust_bounds.py [trios]`. Trios on 500 to 20,000 items are drawn, their errors
 correlated: independent jurors, then random changes to how often each tuple is given. ε is the largest error correlation
-that a trio really has (exactly, rounded up to a float), so the truth must lie inside. `tight` is run on some of them.
+that a trio really has (exactly, rounded up to a float), so the truth must lie inside.
 Widths by ε; a width of 1 says nothing. Last, the census of Table 1 over ε.
 """
 
@@ -25,8 +25,14 @@ import numpy as np
 from jurors import Sketch
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.theory import Solution
-from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_trio import Bounds, Branch, ExactTrio, FlippedTrio, branch_of, closed_box
+from jurors.uncertainty.bounds_logical import Bounds
+from jurors.uncertainty.bounds_robust import (
+    Branch,
+    ExactTrio,
+    SeparatedTrio,
+    correlation_curve,
+    robust_bounds,
+)
 
 TUPLES = np.array(list(product((0, 1), repeat=3)))
 CENSUS = [568, 553, 649, 1068, 1813, 3607, 3534, 8208]
@@ -78,10 +84,9 @@ def best_of(call: Callable[[], object], rounds: int = 7, times: int = 50) -> flo
 
 
 def census_by_closed_form() -> Branch:
-    case = FlippedTrio.from_exact(ExactTrio.from_counts(CENSUS), 0.001)
-    box = closed_box(case)
-    assert box is not None
-    return branch_of(case, box)
+    branch = SeparatedTrio(ExactTrio.from_counts(CENSUS), 0.001).branch()
+    assert branch is not None
+    return branch
 
 
 def report_speed() -> None:
@@ -114,36 +119,11 @@ def report_coverage(trios: int) -> None:
         if among:
             prevalence, accuracy = np.median([w[0] for w in among]), np.median([w[1:] for w in among])
             print(f"{low:>6} – {high:<6}{len(among):>6}{prevalence:>32.3f}{accuracy:>20.3f}")
-    report_tight(drawn, closed, informative[: max(1, trios // 5)], "separated")
-    report_tight(drawn, closed, [k for k in range(trios) if closed[k].alarms][:50], "not separated")
-
-
-def report_tight(drawn: list[Any], closed: list[Bounds], chosen: list[int], name: str) -> None:
-    times, ratios, inside, wider, unfinished = [], [], 0, 0, 0
-    for k in chosen:
-        sketch, truth, epsilon = drawn[k]
-        start = perf_counter()
-        bounds = robust_bounds(sketch, epsilon, tight=True)
-        times.append(perf_counter() - start)
-        inside += holds(bounds, truth)
-        unfinished += bounds.details["unfinished_searches"] > 0
-        was, now = widths(closed[k]), widths(bounds)
-        wider += bool((now > was).any())
-        ratios.append(was / now)
-    if not chosen:
-        return
-    median, late = np.quantile(times, (0.5, 0.95))
-    by_kind = np.median(np.array(ratios)[:, 0]), np.median(np.array(ratios)[:, 1:])
-    print(f"\ntight, {name}: truth inside {inside} of {len(chosen)}; wider than the closed form {wider} times")
-    print(f"  {median * 1e3:.0f} ms median, {late * 1e3:.0f} ms at 95%; {unfinished} stopped at the most boxes")
-    print(f"  closed form / tight width, median: prevalence {by_kind[0]:.2f}, accuracies {by_kind[1]:.2f}")
 
 
 def report_census() -> None:
     sketch = Sketch.from_table(np.reshape(CENSUS, (2, 2, 2)), jurors="ijk", labels="AB")
-    kappa = sensitivities(sketch)
-    rights = ", ".join(f"{j} {row['A']:.0f}/{row['B']:.0f}" for j, row in kappa.accuracy.items())
-    print(f"\ncensus: κ of the prevalence {kappa.prevalence:.0f}, of the accuracies on A/B: {rights}")
+    print("\ncensus")
     curve = correlation_curve(sketch, [0, 0.0001, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02])
     shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
     for epsilon, low, high, outcome in zip(*(curve[c][shown] for c in ("correlation", "low", "high", "outcome"))):  # noqa: B905

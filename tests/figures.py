@@ -82,7 +82,6 @@ def _by_sketch(votes: Any, truth: list[str]) -> Any:
     document = {}
     for ask in (
         jurors.theory.evaluate_all_trios,
-        jurors.theory.sensitivities,
         jurors.theory.goodness_of_fit,
         jurors.theory.correlation_curve,
     ):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jurors.jury.reference import fit_reference
     from jurors.sketch.moments import moments
     from jurors.uncertainty.bounds_logical import highest_floor
-    from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
+    from jurors.uncertainty.bounds_robust import correlation_curve
     from jurors.uncertainty.reference import ReferenceJuries, reference_juries
     from jurors.uncertainty.trio_alarms import goodness_of_fit
 
@@ -52,7 +52,7 @@ _HOMES = {
     "jurors.jury.reference": "fit_reference",
     "jurors.sketch.moments": "moments",
     "jurors.uncertainty.bounds_logical": "highest_floor",
-    "jurors.uncertainty.bounds_robust": "correlation_curve sensitivities",
+    "jurors.uncertainty.bounds_robust": "correlation_curve",
     "jurors.uncertainty.reference": "ReferenceJuries reference_juries",
     "jurors.uncertainty.trio_alarms": "goodness_of_fit",
 }
@@ -80,7 +80,6 @@ __all__ = [
     "independence_invariants",
     "moments",
     "reference_juries",
-    "sensitivities",
 ]
 
 

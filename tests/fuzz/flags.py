@@ -103,7 +103,7 @@ def _chance(param: click.Parameter) -> float:
 _OFTEN = {
     "--format": 0.6, "--key": 0.35, "--gold": 0.1, "--baseline": 0.15, "--reference": 0.08, "--by": 0.06, "-o": 0.25,
     "--items": 0.95, "--fit": 0.7, "--method": 0.25,
-    "--correlation": 0.3, "--accuracy": 0.4, "--from": 0.03, "--help": 0.002, "-h": 0.002, "--tight": 0.02,
+    "--correlation": 0.3, "--accuracy": 0.4, "--from": 0.03, "--help": 0.002, "-h": 0.002,
 }  # fmt: skip
 
 

@@ -73,8 +73,6 @@ def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: 
 def test_assumptions_are_not_mixed(sketch: Sketch) -> None:
     with pytest.raises(OptionError, match="not both"):
         jurors.bounds(sketch, correlation=0.01, spec="0.6")
-    with pytest.raises(OptionError, match="tight bounds need a correlation"):
-        jurors.bounds(sketch, tight=True)
 
 
 def test_limits_that_are_not_met_raise_alarms(sketch: Sketch) -> None:

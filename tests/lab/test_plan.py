@@ -35,8 +35,8 @@ def test_the_information_of_a_trio_is_the_delta_method_of_the_theorem(
     table = np.einsum("l,la,lb,lc->abc", shares, *confusion) * 10_000
     by_theorem = trio_standard_errors(table, evaluate_trios(table), target="population")
     errors = item_errors(shares, confusion)
-    assert errors.accuracy / 100 == pytest.approx(by_theorem.accuracy, rel=1e-6)
-    assert errors.prevalence[0] / 100 == pytest.approx(float(by_theorem.prevalence), rel=1e-6)
+    assert errors.accuracy / 100 == pytest.approx(by_theorem["accuracy"], rel=1e-6)
+    assert errors.prevalence[0] / 100 == pytest.approx(float(by_theorem["prevalence"]), rel=1e-6)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

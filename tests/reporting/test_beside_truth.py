@@ -20,7 +20,7 @@ from jurors.jury.compare import score_labels
 from jurors.reporting.content import actions, ranking, verdict
 from jurors.reporting.page import command_writer, report_html
 from jurors.reporting.tables import find_findings, label_advice
-from jurors.uncertainty.gold import Labels, check_with_key
+from jurors.uncertainty.alarms import Labels, check_with_key
 from jurors.votes.key import as_key
 
 

@@ -15,8 +15,14 @@ from strategies import examples
 
 from jurors import Sketch, SketchError
 from jurors.errors import OptionError, VotesError
-from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
-from jurors.uncertainty.bounds_trio import Bounds, Specification
+from jurors.uncertainty.bounds_logical import (
+    AnswerKeys,
+    Bounds,
+    Specification,
+    highest_floor,
+    logical_bounds,
+    pair_bound,
+)
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7
@@ -97,20 +103,14 @@ def check_within(narrow: Bounds, wide: Bounds) -> None:
 
 @examples(45)
 @given(cases())
-def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
+def test_the_bounds_contain_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
-    truth = brute_force(sketch, asked)
-    bounds = logical_bounds(sketch, asked, exact=True)
-    assert bounds.is_possible == (truth is not None)
+    truth, bounds = brute_force(sketch, asked), logical_bounds(sketch, asked)
     if truth is not None:
-        flat = [*truth[0], *(pair for row in truth[1] for pair in row)]
-        np.testing.assert_allclose(numbers(bounds), np.array(flat, dtype=float), atol=TIES)
-
-
-@examples(15)
-@given(cases())
-def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]) -> None:
-    check_within(logical_bounds(*case, exact=True), logical_bounds(*case))
+        inner = np.array([*truth[0], *(pair for row in truth[1] for pair in row)], dtype=float)
+        outer, there = numbers(bounds), ~np.isnan(inner[:, 0])
+        assert (outer[there, 0] <= inner[there, 0] + TIES).all()
+        assert (outer[there, 1] >= inner[there, 1] - TIES).all()
 
 
 @examples(15)
@@ -224,15 +224,6 @@ def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Spec
     for left_out in document["jurors"]:
         fewer = {j: row for j, row in kept.items() if j != left_out}
         assert logical_bounds(alone, Specification(jurors=fewer, prevalence=asked.prevalence)).is_possible
-
-
-def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
-    sketch = Sketch.from_counts({"AB": 1, "AA": 1}, jurors=("ann", "bob"))
-    asked = Specification.parse("prevalence:A=0.75")
-    assert logical_bounds(sketch, asked).is_possible
-    bounds = logical_bounds(sketch, asked, exact=True)
-    assert not bounds.is_possible
-    assert "split items between labels" in bounds.alarms[0].message
 
 
 # -- the highest floor --------------------------------------------------------------------------------------

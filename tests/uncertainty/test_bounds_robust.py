@@ -23,16 +23,9 @@ from jurors.evaluate.solution import NamedMapping
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.theory import Solution, encode
-from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_search import Separated
-from jurors.uncertainty.bounds_trio import (
-    Bounds,
-    ExactTrio,
-    FlippedTrio,
-    _least_correlation,
-    closed_box,
-    smallest_correlation,
-)
+from jurors.uncertainty.bounds_logical import Bounds
+from jurors.uncertainty.bounds_robust import ExactTrio, correlation_curve, robust_bounds
+from jurors.uncertainty.trio_alarms import _least_correlation, smallest_correlation
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))
@@ -162,24 +155,6 @@ def test_the_truth_is_inside_in_every_one_of_400_correlated_trios() -> None:
 
 
 @pytest.mark.slow
-def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
-    narrower = []
-    for keyed in trios()[:8]:
-        closed, tight = (robust_bounds(keyed.sketch, keyed.epsilon, tight=t) for t in (False, True))
-        assert holds(tight, keyed.solution)
-        assert is_within(tight, closed, slack=0)
-        narrower.append(sum(row[4] - row[3] for row in tight.rows()[1]) < sum(r[4] - r[3] for r in closed.rows()[1]))
-    assert np.mean(narrower) > 0.9
-
-
-@pytest.mark.slow
-def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> None:
-    open_ = [keyed for keyed, bounds in bounded_trios() if "epsilon_too_large" in outcomes(bounds)]
-    for keyed in open_[:4]:
-        assert holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True), keyed.solution)
-
-
-@pytest.mark.slow
 def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
     """Points (P_A, d) by another road: `severity` tells the least correlation that makes each explain the counts."""
     rng = np.random.default_rng(8)
@@ -194,13 +169,12 @@ def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
         ok = (points >= 0).all(axis=1) & (points <= 1).all(axis=1)
         ok &= (share[:, 1:].sum(axis=1) >= 0) & (_least_correlation(m, np.clip(points, 0, 1)) <= epsilon)
         checked += int(ok.sum())
-        for tight in (False, True):
-            bounds = robust_bounds(keyed.sketch, epsilon, tight=tight)
-            low, high = shares(bounds)["A"]
-            assert ((low - 1e-9 <= share[ok, 0]) & (share[ok, 0] <= high + 1e-9)).all()
-            for k, row in enumerate(rights(bounds).values()):
-                on_b = m.single[k] + share[ok, 0] * share[ok, k + 1]
-                assert ((row["B"][0] - 1e-9 <= on_b) & (on_b <= row["B"][1] + 1e-9)).all()
+        bounds = robust_bounds(keyed.sketch, epsilon)
+        low, high = shares(bounds)["A"]
+        assert ((low - 1e-9 <= share[ok, 0]) & (share[ok, 0] <= high + 1e-9)).all()
+        for k, row in enumerate(rights(bounds).values()):
+            on_b = m.single[k] + share[ok, 0] * share[ok, k + 1]
+            assert ((row["B"][0] - 1e-9 <= on_b) & (on_b <= row["B"][1] + 1e-9)).all()
     assert checked > 250
 
 
@@ -231,11 +205,10 @@ def test_without_correlation_the_bounds_are_the_exact_solution(truth: Solution) 
     if sum_d < 0:
         mirror = [(1 - row["B"], 1 - row["A"]) for row in truth.accuracy.values()]
         truth = Solution.of_two_labels(truth.jurors, truth.labels, truth.prevalence["B"], mirror)
-    for tight in (False, True):
-        bounds = robust_bounds(encode(truth), 0.0, tight=tight)
-        assert holds(bounds, truth)
-        assert bounds.details["mirror_kept"] == (sum_d == 0)
-        assert sum_d == 0 or all(row[4] - row[3] < 1e-11 for row in bounds.rows()[1])
+    bounds = robust_bounds(encode(truth), 0.0)
+    assert holds(bounds, truth)
+    assert bounds.details["mirror_kept"] == (sum_d == 0)
+    assert sum_d == 0 or all(row[4] - row[3] < 1e-11 for row in bounds.rows()[1])
 
 
 epsilons = st.one_of(st.just(0.0), st.floats(1e-6, 0.3))
@@ -246,7 +219,7 @@ epsilons = st.one_of(st.just(0.0), st.floats(1e-6, 0.3))
 def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float, second: float) -> None:
     assume(sketch.items > 0)
     with patch(
-        "jurors.uncertainty.bounds_trio.smallest_correlation", return_value=1.0
+        "jurors.uncertainty.bounds_robust.smallest_correlation", return_value=1.0
     ):  # advice costs more than the bounds
         small, large = (robust_bounds(sketch, epsilon) for epsilon in sorted((first, second)))
     if small.is_possible:
@@ -285,13 +258,10 @@ def test_both_solutions_are_kept_where_the_orientation_is_not_settled() -> None:
     right = [(0.7, 0.7), (0.65, 0.65), (0.15, 0.15)]
     from_a, from_b = (np.where(said(k), *np.array([(r[k], 1 - r[k]) for r in right]).T).prod(axis=1) for k in (0, 1))
     sketch = sketch_of(np.rint(20_000 * from_a + 40_000 * from_b).astype(int))
-    for tight in (False, True):
-        done: list[float] = []
-        bounds = robust_bounds(sketch, 0.003, tight=tight, progress=done.append)
-        assert done == sorted(done)
-        assert bounds.details["mirror_kept"]
-        low, high = shares(bounds)["A"]
-        assert low < 1 / 3 < 2 / 3 < high
+    bounds = robust_bounds(sketch, 0.003)
+    assert bounds.details["mirror_kept"]
+    low, high = shares(bounds)["A"]
+    assert low < 1 / 3 < 2 / 3 < high
 
 
 # -- named outcomes ------------------------------------------------------------------------------------------
@@ -304,9 +274,6 @@ def test_a_correlation_that_explains_a_pair_is_too_large() -> None:
     least = float(np.abs(table_moments(CENSUS).pair).min())
     assert bounds.alarms[0].value == pytest.approx(least)
     assert not robust_bounds(sketch_of(CENSUS), least * 0.999).alarms
-    tight = robust_bounds(sketch_of(CENSUS), 0.01, tight=True)
-    assert outcomes(tight) == ["epsilon_too_large"]
-    assert rights(tight)["i"]["B"][0] > 0.8  # the search still finds something
 
 
 def test_pairs_of_contradictory_sign() -> None:
@@ -321,12 +288,11 @@ def test_pairs_of_contradictory_sign() -> None:
 def test_counts_that_no_small_correlation_explains() -> None:
     counts = {"aaa": 2, "aba": 19, "abb": 6, "baa": 24, "bab": 1, "bba": 189, "bbb": 40}  # the LLM graders
     sketch = Sketch.from_counts(counts, jurors="ijk")
-    for tight in (False, True):
-        bounds = robust_bounds(sketch, 0.0001, tight=tight)
-        assert outcomes(bounds) == ["not_explainable"]
-        assert "up to 0.00021, which explains them" in bounds.alarms[0].message
-        assert bounds.prevalence is None
-        assert bounds.accuracy is None
+    bounds = robust_bounds(sketch, 0.0001)
+    assert outcomes(bounds) == ["not_explainable"]
+    assert "up to 0.00021, which explains them" in bounds.alarms[0].message
+    assert bounds.prevalence is None
+    assert bounds.accuracy is None
     assert robust_bounds(sketch, 0.00022).is_possible
 
 
@@ -375,8 +341,9 @@ def panel(seed: int, turned: int = 0, items: int = 60_000) -> Keyed:
 @pytest.mark.parametrize("turned", [0, 1, 2])
 def test_five_jurors_hold_the_truth_and_are_narrower_than_three(turned: int) -> None:
     for seed in range(3):
-        keyed = panel(seed, turned)
-        bounds = robust_bounds(keyed.sketch, keyed.epsilon)
+        keyed, done = panel(seed, turned), list[float]()
+        bounds = robust_bounds(keyed.sketch, keyed.epsilon, progress=done.append)
+        assert done == [k / 10 for k in range(1, 11)]
         assert holds(bounds, keyed.solution)
         assert bounds.details["trios"] == 10
         three = robust_bounds(keyed.sketch.take(keyed.sketch.jurors[2:]), keyed.epsilon)
@@ -387,16 +354,6 @@ def test_trios_that_contradict_each_other_are_not_explainable() -> None:
     bounds = robust_bounds(panel(1, items=5_000).sketch, 1e-7)
     assert outcomes(bounds) == ["not_explainable"]
     assert len(bounds.alarms[0].jurors) == 5
-
-
-@pytest.mark.slow
-def test_tight_panels_report_progress_and_stay_inside() -> None:
-    keyed, done = panel(3), list[float]()
-    four = keyed.sketch.take(keyed.sketch.jurors[:4])
-    tight = robust_bounds(four, keyed.epsilon, tight=True, progress=done.append)
-    assert is_within(tight, robust_bounds(four, keyed.epsilon), slack=0)
-    assert done == sorted(done)
-    assert done[-1] == 1.0
 
 
 def test_a_juror_whom_nothing_ties_to_the_others_stays_unbounded() -> None:
@@ -424,23 +381,7 @@ def test_large_panels_use_a_seeded_draw_of_trios(monkeypatch: pytest.MonkeyPatch
     assert first.to_dict() == again.to_dict()
 
 
-# -- the curve, and the first order ------------------------------------------------------------------------------
-
-
-def test_a_tiny_correlation_widens_the_tight_bounds_by_the_first_order() -> None:
-    kappa, epsilon = sensitivities(sketch_of(CENSUS)), 1e-6
-    bounds = robust_bounds(sketch_of(CENSUS), epsilon, tight=True)
-    low, high = shares(bounds)["A"]
-    assert (high - low) / (2 * epsilon) == pytest.approx(kappa.prevalence, rel=0.05)
-    for juror, label in product("ijk", "AB"):
-        low, high = rights(bounds)[juror][label]
-        assert (high - low) / (2 * epsilon) == pytest.approx(kappa.accuracy[juror][label], rel=0.05)
-
-
-def test_sensitivities_are_infinite_without_a_real_evaluation_and_need_three_jurors() -> None:
-    assert sensitivities(sketch_of([5, 30, 30, 30, 30, 30, 30, 5])).prevalence == inf
-    with pytest.raises(SketchError, match="sensitivities need 3 jurors, got 5"):
-        sensitivities(panel(0).sketch)
+# -- the curve ------------------ ------------------------------------------------------------------------------
 
 
 def test_the_curve_widens_until_it_says_nothing() -> None:
@@ -452,34 +393,6 @@ def test_the_curve_widens_until_it_says_nothing() -> None:
     assert widths[-1] == 1.0
     assert curve["outcome"][shown][-1] == "epsilon_too_large"
     assert len(data_frame(curve)) == 25 * 8
-
-
-def point_boxes(counts: Integers, epsilon: float, side: int) -> tuple[Separated, Any, Any]:
-    """The problem, points of its start that are evaluations, and their statistics."""
-    case = FlippedTrio.from_exact(ExactTrio.from_counts(counts.ravel().tolist()), epsilon)
-    box = closed_box(case)
-    assert box is not None
-    problem = Separated(case, box, side)
-    low, high = problem.start
-    points = low + (high - low) * np.random.default_rng(1).random((20_000, 4))
-    ok, values = problem.statistics(points)
-    assert ok.sum() > 50
-    return problem, points[ok], values[ok]
-
-
-@pytest.mark.parametrize("epsilon", [0.0005, 0.002])
-@pytest.mark.parametrize("side", [0, 1])
-def test_narrowing_loses_no_evaluation(epsilon: float, side: int) -> None:
-    problem, points, values = point_boxes(CENSUS, epsilon, side)
-    low, high = problem.start
-    for share in (1.0, 0.3, 0.03, 0.0):  # of the start, around each point
-        around = np.maximum(points - share * (high - low), low), np.minimum(points + share * (high - low), high)
-        box = problem.narrow(*around)
-        assert box.alive.all()
-        assert (box.low <= points * (1 + 1e-9)).all()
-        assert (box.high >= points * (1 - 1e-9)).all()
-        assert (box.least <= values + 1e-9).all()
-        assert (box.most >= values - 1e-9).all()
 
 
 @given(juries())

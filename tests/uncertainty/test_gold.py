@@ -10,16 +10,8 @@ import numpy as np
 import pytest
 
 from jurors._numeric import Floats, Integers
-from jurors.uncertainty import gold as gold_module
-from jurors.uncertainty.calibrate import FitNoise, calibrate
-from jurors.uncertainty.gold import (
-    KeyCheck,
-    Labels,
-    PairedRuns,
-    intervals_held,
-    labelling_errors,
-    paired_change,
-)
+from jurors.uncertainty.alarms import KeyCheck, Labels, check_with_key, intervals_held
+from jurors.uncertainty.calibrate import FitNoise, PairedRuns, calibrate, labelling_errors, paired_change
 from jurors.uncertainty.reference import shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, panel_traits
 
@@ -144,7 +136,7 @@ def key_of(actual: dict[str, float], items: int = 400) -> Any:
 
 @pytest.fixture
 def known_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gold_module, "labels_beside_truth", lambda *_: NEAR)
+    monkeypatch.setattr("jurors.uncertainty.alarms.labels_beside_truth", lambda *_: NEAR)
 
 
 FIVE = dict.fromkeys("abcde", (0.7, 0.8))
@@ -159,7 +151,7 @@ FIVE = dict.fromkeys("abcde", (0.7, 0.8))
 @pytest.mark.parametrize("actual", [0.5, 0.95], ids=["below", "above"])
 def test_a_key_contradicts_where_too_few_intervals_hold(missed: int, contradicted: bool, actual: float) -> None:
     scores = {juror: actual if k < missed else 0.75 for k, juror in enumerate("abcde")}
-    check = gold_module.check_with_key(grades(FIVE), key_of(scores))
+    check = check_with_key(grades(FIVE), key_of(scores))
     assert check is not None
     assert check.is_contradicted is contradicted
     assert (check.items, check.held, check.known, check.level) == (400, 5 - missed, 5, 0.9)
@@ -170,7 +162,7 @@ def test_a_key_contradicts_where_too_few_intervals_hold(missed: int, contradicte
 @pytest.mark.usefixtures("known_labels")
 def test_there_is_nothing_to_check_without_a_key_a_solution_or_a_score_of_both() -> None:
     key = key_of(dict.fromkeys("abcde", 0.5))
-    assert gold_module.check_with_key(grades(FIVE), None) is None
-    assert gold_module.check_with_key(grades(FIVE, has_grades=False), key) is None
-    assert gold_module.check_with_key(grades(FIVE), key_of({"z": 0.5})) is None
-    assert gold_module.check_with_key(grades({"a": (np.nan, np.nan)}), key) is None
+    assert check_with_key(grades(FIVE), None) is None
+    assert check_with_key(grades(FIVE, has_grades=False), key) is None
+    assert check_with_key(grades(FIVE), key_of({"z": 0.5})) is None
+    assert check_with_key(grades({"a": (np.nan, np.nan)}), key) is None

@@ -268,10 +268,8 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
               help="Assume that no error correlation (a covariance, at most 0.25) exceeds E.")  # fmt: skip
-@click.option("--tight", is_flag=True, help="With --correlation, search for the narrowest intervals.")
 @click.option("--curve", is_flag=True, help="Show how the bounds widen with the correlation (two labels).")
 @click.option("--spec", metavar="SPEC", help='What you require of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
-@click.option("--exact", is_flag=True, help="With --spec, count whole items instead of shares of items.")
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""

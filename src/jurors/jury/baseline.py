@@ -1,7 +1,7 @@
 """Changes since a baseline, which is an earlier run: of jurors' scores, and of systems' rates.
 
 Where both runs' votes are available, changes of jurors are paired on the same items
-(`jurors.uncertainty.gold.paired_change`), and systems of both runs are compared together, so that the bias that the
+(`calibrate.paired_change`), and systems of both runs are compared together, so that the bias that the
 judges share in both cancels. Of a JSON document only scores and rates are known. There the interval of the difference
 combines those of both by their squares (Newcombe's), as if the uncertainties of the two runs were independent. The same
 judges err alike in both, so that the true difference is known better than that: it is rather too wide.
@@ -28,7 +28,7 @@ from jurors.jury.inputs import count_gradable, read_input
 from jurors.jury.systems import SystemComparison, compare_systems
 from jurors.options import GradingOptions, Label, SourceOptions
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
+from jurors.uncertainty.calibrate import PairedChange, PairedRuns, paired_change, scenarios_of
 from jurors.uncertainty.reference import PanelTraits
 from jurors.uncertainty.scenarios import log_odds, panel_traits
 from jurors.versions import DOCUMENT

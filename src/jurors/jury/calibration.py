@@ -28,8 +28,15 @@ from jurors.evaluate.solution import DEFAULT_RULE, NamedMapping, Partition, majo
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
 from jurors.progress import report_progress
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels, temper_new_tuples
-from jurors.uncertainty.gold import forecast_half_widths, labelling_errors
+from jurors.uncertainty.calibrate import (
+    CalibratedShares,
+    FitNoise,
+    calibrate,
+    expected_labels,
+    forecast_half_widths,
+    labelling_errors,
+    temper_new_tuples,
+)
 from jurors.uncertainty.intervals import panel_intervals
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior

@@ -41,11 +41,9 @@ from jurors.numeric.score import score_numbers
 from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions, show_options
 from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import outlier_alarms
-from jurors.uncertainty.bounds_logical import logical_bounds
+from jurors.uncertainty.alarms import key_alarms, outlier_alarms
+from jurors.uncertainty.bounds_logical import Bounds, logical_bounds
 from jurors.uncertainty.bounds_robust import robust_bounds
-from jurors.uncertainty.bounds_trio import Bounds
-from jurors.uncertainty.gold import key_alarms
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,8 +388,6 @@ def bounds(
     *,
     correlation: float | None = None,
     spec: Any = None,
-    tight: bool = False,
-    exact: bool = False,
     progress: Progress | None = None,
     **reading: Unpack[AnyFileOptions],
 ) -> Bounds:
@@ -406,10 +402,6 @@ def bounds(
     spec
         Demands on the jurors, without `correlation`: "0.6" (every juror, every label), "A>=0.6,B>=0.7",
         "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one is reported with the jurors who contradict each other.
-    tight
-        With `correlation`: search for the narrowest intervals instead of the closed form.
-    exact
-        With `spec`: whole items (integer programs) instead of shares of items.
     progress
         Called with the share of the work done.
 
@@ -427,15 +419,11 @@ def bounds(
     >>> bounds(sketch, spec="0.5").is_possible, bounds(sketch, spec="0.9").is_possible
     (True, False)
     """
-    if correlation is not None and (spec is not None or exact):
+    if correlation is not None and spec is not None:
         raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
-    if exact and spec is None:
-        raise OptionError("exact bounds need a specification: without one logic allows everything")
-    if correlation is None and tight:
-        raise OptionError("tight bounds need a correlation")
     sketch = as_sketch(source, **reading)
     check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
     with single_threaded():
         if correlation is not None:
-            return robust_bounds(sketch, correlation, tight=tight, progress=progress)
-        return logical_bounds(sketch, spec, exact=exact)
+            return robust_bounds(sketch, correlation, progress=progress)
+        return logical_bounds(sketch, spec)

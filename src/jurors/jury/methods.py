@@ -44,7 +44,6 @@ from jurors.options import Target
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import agreement_alarms, default_alarms, degenerate_alarms, juror_alarms, residual_alarms
-from jurors.uncertainty.bounds_trio import smallest_correlation
 from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.trio_alarms import (
     CONTRADICTIONS,
@@ -53,6 +52,7 @@ from jurors.uncertainty.trio_alarms import (
     goodness_alarms,
     goodness_or_none,
     outcome_alarms,
+    smallest_correlation,
     too_few_juror_alarms,
     trio_alarms,
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from jurors.errors import check_choice
-from jurors.lab.plan import Plan, plan
-from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
 from jurors.votes.key import Key, read_votes_with_key
 from jurors.votes.table import Votes
 
@@ -33,15 +31,3 @@ def load_example(name: str) -> tuple[Votes, Key]:
     check_choice(name, tuple(EXAMPLES), "example")
     with as_file(files("jurors") / "data" / f"{name}.csv") as path:
         return read_votes_with_key(path, "truth")
-
-
-__all__ = [
-    "EXAMPLES",
-    "JuryModel",
-    "Plan",
-    "Simulation",
-    "jury_model",
-    "load_example",
-    "plan",
-    "simulate",
-]

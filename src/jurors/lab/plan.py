@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers
+from jurors._numeric import Floats
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import encode, evaluate_trios
@@ -104,7 +104,18 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
         weights = joint.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
         codes, joint, weights = (part[weights > 0] for part in (codes, joint, weights))
     posterior = joint / joint.sum(axis=1, keepdims=True)
-    scores, places = _scores(prevalence, confusion, codes, posterior)
+    # the derivatives of log f_t, one column per free parameter, and which of them are a juror's on a label
+    ratio = posterior / prevalence
+    columns = [ratio[:, a] - ratio[:, -1] for a in range(labels - 1)]
+    places: dict[tuple[int, int], list[int]] = {(i, a): [] for i in range(jurors) for a in range(labels)}
+    for i, a in places:
+        row, votes = confusion[i, a], codes[:, i]
+        right = (votes == a) / row[a] if row[a] else 0.0
+        for r in np.flatnonzero(row):  # an error that never happens is not estimated
+            if r != a:
+                places[i, a].append(len(columns))
+                columns.append(posterior[:, a] * ((votes == r) / row[r] - right))
+    scores = np.stack(columns, axis=1)
     information = scores.T @ (scores * weights[:, None])
     scale = np.sqrt(np.diag(information))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,35 +123,10 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     if not (scale > 0).all() or np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
         return ItemErrors(np.full(labels, np.inf), np.full((jurors, labels), np.inf))
     covariance = np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
-    accuracy = np.array([[_spread(covariance, places[i, a]) for a in range(labels)] for i in range(jurors)])
-    first = list(range(labels - 1))
-    shares = [_spread(covariance, [k]) for k in first]
-    return ItemErrors(np.array([*shares, _spread(covariance, first)]), accuracy)
-
-
-def _scores(
-    prevalence: Floats, confusion: Floats, codes: Integers, posterior: Floats
-) -> tuple[Floats, dict[tuple[int, int], list[int]]]:
-    """Compute the derivatives of log f_t, one column per free parameter, and which of them are a juror's on a label."""
-    labels = len(prevalence)
-    ratio = posterior / prevalence
-    columns = [ratio[:, a] - ratio[:, -1] for a in range(labels - 1)]
-    places: dict[tuple[int, int], list[int]] = {}
-    for i, table in enumerate(confusion):
-        for a in range(labels):
-            places[i, a] = []
-            for r in range(labels):
-                if r == a or not table[a, r]:  # an error that never happens is not estimated
-                    continue
-                right = (codes[:, i] == a) / table[a, a] if table[a, a] else 0.0
-                places[i, a].append(len(columns))
-                columns.append(posterior[:, a] * ((codes[:, i] == r) / table[a, r] - right))
-    return np.stack(columns, axis=1), places
-
-
-def _spread(covariance: Floats, which: list[int]) -> float:
-    """The standard deviation of a sum of parameters."""
-    return float(np.sqrt(covariance[np.ix_(which, which)].sum())) if which else 0.0
+    # a sum of parameters: of a juror's errors on a label, of all prevalences but the last
+    accuracy = np.sqrt([covariance[np.ix_(which, which)].sum() for which in places.values()]).reshape(jurors, labels)
+    shares = [covariance[k, k] for k in range(labels - 1)]
+    return ItemErrors(np.sqrt([*shares, covariance[: labels - 1, : labels - 1].sum()]), accuracy)
 
 
 # -- what gold items would leave --
@@ -372,7 +358,9 @@ def plan(
         raise SketchError("missing must be below 1: with every vote missing, there is nothing to grade")
     rows, curves = [], []
     for size in sizes:
-        jury = {"jurors": size, "labels": labels, "prevalence": prevalence, "accuracy": _repeated(accuracy, size)}
+        is_list = not isinstance(accuracy, (str, dict)) and hasattr(accuracy, "__len__")
+        repeated = [accuracy[k % len(accuracy)] for k in range(size)] if is_list else accuracy
+        jury = {"jurors": size, "labels": labels, "prevalence": prevalence, "accuracy": repeated}
         model = jury_model(**jury)
         if not min(model.prevalence) > 0:
             raise SketchError("every label needs a prevalence above 0")
@@ -449,12 +437,6 @@ class ExpectedWidths:
             error = np.sqrt(np.maximum(error**2 - sampling, 0.0))
         low, high = interval_around(estimate, error, np.asarray(items, dtype=float), self.level)
         return np.where(np.isfinite(error), (high - low) / 2, np.inf)
-
-
-def _repeated(accuracy: Any, size: int) -> Any:
-    if isinstance(accuracy, (str, int, float)) or not hasattr(accuracy, "__len__") or isinstance(accuracy, dict):
-        return accuracy
-    return [accuracy[k % len(accuracy)] for k in range(size)]
 
 
 def _least_items(expected: ExpectedWidths, which: int, width: float) -> int | None:

@@ -194,7 +194,7 @@ class JuryModel:
             )
         shares = {}
         for truth, share in enumerate(self.prevalence):
-            states = list(self._states(truth))
+            states = self._states(truth)
             for decisions in itertools.product(range(size), repeat=width):
                 chance = Fraction(0)
                 for weight, rows in states:
@@ -202,23 +202,6 @@ class JuryModel:
                 if share * chance:
                     shares[decisions, truth] = share * chance
         return shares
-
-    def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction:
-        """Compute the paper's Γ of two or three jurors on items of this true label.
-
-        Returns
-        -------
-        Fraction
-        """
-        at = [self.jurors.index(name) for name in jurors]
-        if len(set(at)) not in (2, 3) or len(set(at)) < len(at):
-            raise SketchError(f"a jury's error correlations are known of two or three jurors, got {', '.join(jurors)}")
-        total = Fraction(0)
-        for shift in self.shifts[self.labels.index(label)]:
-            if set(at) <= set(shift.members):
-                sign = math.prod(shift.signs[shift.members.index(k)] for k in at)
-                total += sign * shift.up * shift.down * (1 if len(at) == 2 else shift.up - shift.down)
-        return total
 
     def _states(self, truth: int) -> list[tuple[Fraction, list[Row]]]:
         """List every combination of the shifts of a label: its chance, and each juror's answers under it."""
@@ -230,21 +213,13 @@ class JuryModel:
                 weight *= shift.chance_up if is_up else 1 - shift.chance_up
                 for member, sign in zip(shift.members, shift.signs, strict=True):
                     right[member] += sign * (shift.up if is_up else -shift.down)
-            rows = [shifted_row(table[truth], truth, share) for table, share in zip(self.confusion, right, strict=True)]
+            rows = []
+            for table, share in zip(self.confusion, right, strict=True):  # errors keep their proportions
+                row, wrong = table[truth], 1 - table[truth][truth]
+                others = [x / wrong if wrong else Fraction(1, len(row) - 1) for x in row]
+                rows.append(tuple(share if k == truth else (1 - share) * x for k, x in enumerate(others)))
             states.append((weight, rows))
         return states
-
-
-def shifted_row(row: Row, truth: int, right: Fraction) -> Row:
-    """Compute a juror's answers when right with this chance; errors keep their proportions.
-
-    Returns
-    -------
-    tuple of Fraction
-    """
-    wrong = 1 - row[truth]
-    others = [x / wrong if wrong else Fraction(1, len(row) - 1) for x in row]
-    return tuple(right if k == truth else (1 - right) * x for k, x in enumerate(others))
 
 
 def jury_model(
@@ -281,9 +256,11 @@ def jury_model(
 
     Examples
     --------
-    >>> jury = jury_model(jurors=4, accuracy=["0.8", ("0.9", "0.7"), "0.6", "0.75"], pairs="0.03", difficulty="0.01")
-    >>> jury.correlation("A", ["1", "2"]), jury.correlation("B", ["1", "3"])
-    (Fraction(1, 25), Fraction(1, 100))
+    >>> jury = jury_model(accuracy=["0.8", ("0.9", "0.7"), "0.6"], prevalence="0.4", pairs="0.03")
+    >>> jury.prevalence, jury.confusion[1]
+    ((Fraction(2, 5), Fraction(3, 5)), ((Fraction(9, 10), Fraction(1, 10)), (Fraction(3, 10), Fraction(7, 10))))
+    >>> [shift.members for shift in jury.shifts[0]]
+    [(0, 1)]
     """
     names = juror_names(jurors)
     labels = tuple(labels)
@@ -566,42 +543,37 @@ def _large(number: int) -> str:
 
 
 def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:
-    """Draw votes (items, jurors) as positions of labels, and the true labels, block by block."""
+    """Draw votes (items, jurors) as positions of labels, and the true labels, block by block.
+
+    Each juror is right with its own chance plus the shared shifts; errors fall on the other labels.
+    """
     width = len(start.jurors)
     codes = np.empty((items, width), dtype=code_type(len(start.labels)))
     truth = np.empty(items, dtype=np.int64)
     step = max(1, _BLOCK // width)
     ends = [(np.array(m.prevalence, dtype=float), np.array(m.confusion, dtype=float)) for m in (start, end)]
+    (first_share, first_table), (last_share, last_table) = ends
     for first in range(0, items, step):
-        last = min(items, first + step)
-        progress = np.arange(first, last) / max(1, items - 1)
-        truth[first:last] = _pick(_between(ends[0][0], ends[1][0], progress), rng)
-        codes[first:last] = _votes(start, ends[0][1], ends[1][1], progress, truth[first:last], rng)
+        block = slice(first, min(items, first + step))
+        progress = np.arange(block.start, block.stop) / max(1, items - 1)
+        true = truth[block] = _pick(_between(first_share, last_share, progress), rng)
+        shifts = np.zeros((len(true), width))
+        for label, by_label in enumerate(start.shifts):
+            met = np.flatnonzero(true == label)
+            for shift in by_label:
+                is_up = rng.random(len(met)) < float(shift.chance_up)
+                size = np.where(is_up, float(shift.up), -float(shift.down))
+                shifts[np.ix_(met, np.array(shift.members))] += size[:, None] * np.array(shift.signs)
+        at = np.arange(len(true))
+        for i in range(width):
+            rows = _between(first_table[i, true], last_table[i, true], progress)
+            is_right = rng.random(len(true)) < rows[at, true] + shifts[:, i]
+            rows[at, true] = 0.0
+            none = rows.sum(axis=1) == 0  # a juror who is never wrong by itself errs on any other label
+            rows[none] = 1.0
+            rows[none, true[none]] = 0.0
+            codes[block, i] = np.where(is_right, true, _pick(rows / rows.sum(axis=1, keepdims=True), rng))
     return codes, truth
-
-
-def _votes(
-    model: JuryModel, first: Floats, last: Floats, progress: Floats, truth: Integers, rng: np.random.Generator
-) -> Integers:
-    """Draw votes: each juror is right with its own chance plus the shared shifts; errors fall on the other labels."""
-    shifts = np.zeros((len(truth), len(model.jurors)))
-    for label, by_label in enumerate(model.shifts):
-        items = np.flatnonzero(truth == label)
-        for shift in by_label:
-            is_up = rng.random(len(items)) < float(shift.chance_up)
-            size = np.where(is_up, float(shift.up), -float(shift.down))
-            shifts[np.ix_(items, np.array(shift.members))] += size[:, None] * np.array(shift.signs)
-    codes = np.empty((len(truth), len(model.jurors)), dtype=np.int64)
-    for i in range(len(model.jurors)):
-        rows = _between(first[i, truth], last[i, truth], progress)
-        right = rows[np.arange(len(truth)), truth]
-        is_right = rng.random(len(truth)) < right + shifts[:, i]
-        rows[np.arange(len(truth)), truth] = 0.0
-        none = rows.sum(axis=1) == 0  # a juror who is never wrong by itself errs on any other label
-        rows[none] = 1.0
-        rows[none, truth[none]] = 0.0
-        codes[:, i] = np.where(is_right, truth, _pick(rows / rows.sum(axis=1, keepdims=True), rng))
-    return codes
 
 
 def _pick(chances: Floats, rng: np.random.Generator) -> Integers:

@@ -17,7 +17,7 @@ from jurors.reporting import charts
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
 from jurors.reporting.charts.partition import is_joined
 from jurors.reporting.tables import ReportFindings
-from jurors.uncertainty.gold import intervals_held
+from jurors.uncertainty.alarms import intervals_held
 
 _CONFUSIONS = 12  # confusion matrices of one chart
 

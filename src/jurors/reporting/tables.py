@@ -30,8 +30,7 @@ from jurors.jury.label import Labelling, label_rows, short_vote
 from jurors.jury.systems import SystemComparison, compare_graded
 from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.alarms import actual_scores
-from jurors.uncertainty.gold import KeyCheck, Labels
+from jurors.uncertainty.alarms import KeyCheck, Labels, actual_scores
 from jurors.votes.io.sources import is_there
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.key import Key, as_key, read_votes_with_key

@@ -6,6 +6,7 @@
 - `juror_alarms`: jurors who answer at random, are mostly wrong, or use one label only.
 - `residual_alarms`, `agreement_alarms`: correlated errors.
 - `outlier_alarms`: jurors clearly below most of the others, or with the labels swapped.
+- `key_alarms`, `check_with_key`: whether the grades hold against an answer key, and whose labels make fewer errors.
 
 Agreement beyond default answers. Where most jurors answer "no" to nearly everything they agree on nearly everything,
 and every method that grades jurors by their agreement takes the default for the truth. With s_jl how often juror j
@@ -49,7 +50,7 @@ from jurors.evaluate.dependence import (
     ResidualTest,
 )
 from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation, panel_dependence
-from jurors.evaluate.solution import GoldTest, Partition, Solution, is_number, joint_counts, vote_counts
+from jurors.evaluate.solution import GoldTest, Partition, Solution, is_number, joint_counts, majority_shares, vote_counts
 from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror, votes_cast
 from jurors.sketch.sketch import Sketch
 
@@ -690,3 +691,166 @@ def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:
         Juror -> share of its votes that are right, in floats; None where it has no vote on the key's items.
     """
     return dict(keyed.solution.to_float().score)
+
+
+# -- grades against an answer key --------------------------------------------------------------------------------------
+
+_SIGNIFICANT = 0.001  # the intervals of one panel miss jointly, so the test must be stricter than usual
+_SMALL = 0.01  # a smaller difference is not worth a warning
+_LARGE = 0.05  # a score off by more is useless
+_RATIO = 1.5  # of actual to expected errors
+_CLEARLY = 2.0  # standard errors between two rules' errors
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Errors of the best labels and of majority vote, on the items that have a true label."""
+
+    items: int
+    wrong: int
+    expected: float  #: NaN where the method has no probabilities
+    majority: float
+    z: float  #: how much better the best labels are than majority vote's, in standard errors
+    unsure: float = 0.0  #: how many more errors the intervals of the grades allow for
+
+    @property
+    def are_far_off(self) -> bool:
+        """Whether clearly more are wrong than expected, by Poisson's test, and enough more to matter."""
+        from scipy.special import pdtrc
+
+        if not self.expected >= 0 or self.wrong - self.expected < _SMALL * self.items:
+            return False
+        is_more = self.wrong > _RATIO * self.expected
+        return bool(is_more and pdtrc(self.wrong - 1, self.expected + self.unsure) < _SIGNIFICANT)
+
+    @property
+    def better(self) -> str | None:
+        """Whose labels to use: `majority`, `best`, or None where they err alike."""
+        if abs(self.z) < _CLEARLY:
+            return None
+        return "best" if self.z > 0 else "majority"
+
+
+@dataclass(frozen=True)
+class KeyCheck:
+    """The grades against the key."""
+
+    items: int  #: in the key
+    held: int  #: score intervals that hold the actual score
+    known: int  #: of so many
+    level: float
+    worst: tuple[str, float, float]  #: the juror whose score is furthest off: estimated, actual
+    is_contradicted: bool  #: clearly fewer intervals hold than promised
+    labels: Labels | None
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether the grades should not be acted on, by the key."""
+        far = self.labels is not None and self.labels.are_far_off
+        return far or (self.is_contradicted and abs(self.worst[1] - self.worst[2]) >= _LARGE)
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether the key contradicts anything that the grades claim."""
+        return self.is_alarming or self.is_contradicted
+
+
+def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | None:
+    """Compare grades with an answer key.
+
+    Returns
+    -------
+    KeyCheck or None
+        None where there is no key, or no juror has both an estimated and an actual score.
+    """
+    if keyed is None or not e.has_grades:
+        return None
+    actual, score = actual_scores(keyed), e.score
+    pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
+    if not pairs:
+        return None
+    worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+    # A binomial test of the intervals. A key of some items only determines the actual scores up to sampling error.
+    votes, left_out = keyed.votes, 1 - keyed.items / max(e.items, 1)
+    reach = NormalDist().inv_cdf(0.5 + e.level / 2)
+    is_inside = []
+    for j in e.jurors:
+        low, high = e.interval_of("score", j)
+        true: Any = actual.get(j)
+        if low == low and is_number(true) and votes.get(j):
+            chance = reach * float(binomial_error(true, votes[j])) * max(left_out, 0) ** 0.5
+            is_inside.append(max(low - true - chance, true - high - chance, 0.0) == 0)
+    is_contradicted = False
+    if is_inside and abs(worst[1] - worst[2]) >= _SMALL:
+        from scipy.special import bdtr
+
+        is_contradicted = bool(bdtr(sum(is_inside), len(is_inside), e.level) < _SIGNIFICANT)
+    return KeyCheck(
+        keyed.items, *intervals_held(e, keyed), e.level, worst, is_contradicted, labels_beside_truth(e, keyed),
+    )  # fmt: skip
+
+
+def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
+    """Count the errors of the best labels and of majority vote.
+
+    Returns
+    -------
+    Labels or None
+        None where partition and key are not about the same decision tuples.
+    """
+    partition = e.partition
+    if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
+        return None
+    sketch, chosen = partition.sketch, partition.chosen
+    if not np.array_equal(sketch.tuples.codes, keyed.sketch.tuples.codes):
+        return None
+    rows = np.arange(len(chosen))
+    true, shares = keyed.by_true_label, majority_shares(keyed.sketch)
+    keyed_items = true.sum(axis=1)
+    expected = float(((1 - partition.probability) * keyed_items)[keyed_items > 0].sum())
+    best_only = float((true[rows, chosen] * (1 - shares[rows, chosen])).sum())
+    majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
+    discordant = best_only + majority_only
+    z = (best_only - majority_only) / discordant**0.5 if discordant else 0.0  # McNemar's test
+    # The expected number is known no better than the scores it comes from: by half the width of the typical interval.
+    ends = [e.interval_of("score", j) for j in e.jurors]
+    widths = [high - low for low, high in ends if low == low]
+    unsure = keyed.items * (float(np.median(widths)) / 2 if widths else 0.0)
+    return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z, unsure)
+
+
+def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
+    """Count the score intervals that hold the actual score.
+
+    Returns
+    -------
+    held, known : int
+        Of `known` intervals with an actual score, `held` hold it.
+    """
+    actual = actual_scores(keyed)
+    is_inside = [
+        low <= actual[j] <= high
+        for j in e.score
+        for low, high in [e.interval_of("score", j)]
+        if low == low and is_number(actual.get(j))
+    ]
+    return sum(is_inside), len(is_inside)
+
+
+def key_alarms(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Alarm]:
+    """Warn of grades that an answer key contradicts.
+
+    Returns
+    -------
+    list of Alarm
+        One `key_contradicts_grades`, or none.
+    """
+    check = check_with_key(e, keyed)
+    if check is None or not check.speaks_against:
+        return []
+    who, estimate, true = check.worst
+    message = f"the answer key ({check.items:,} items) contradicts the grades: {who!r} is furthest off, "
+    message += f"{estimate:.1%} estimated, {true:.1%} actual"
+    if check.labels is not None and check.labels.are_far_off:
+        message += f"; {check.labels.wrong:,} labels are wrong where {check.labels.expected:,.0f} were expected to be"
+    return [Alarm("key_contradicts_grades", "warning", message, abs(estimate - true), (who,))]

@@ -2,13 +2,18 @@
 
 A sketch and a `Specification` come in; `Bounds` go out, or a `Contradiction` that a person can check by addition.
 
+Specification. Every statement must hold, so that of several floors for one juror on one label the highest counts. A
+floor demands
+    R_il >= x M_il,  R_il: items of true label l that juror i called l;  M_il: items of true label l i voted on,
+and nothing (0 >= 0) where no item of that label was voted on. Numbers are exact: 0.6 is 3/5.
+
 Answer keys. The answer key is unknown, but it is one of finitely many. Of the n[t] items with decision tuple t it gives
 a[t,l] the true label l:
     a[t,l] >= 0,  Σ_l a[t,l] = n[t],  and for every demand k  Σ_tl G_k[t,l] a[t,l] <= 0.
 All demands are homogeneous: a floor x for juror i on label l has G[t,l] = x [i voted] - [t_i = l] and 0 elsewhere; a
 least prevalence p of l has G[t,m] = p - [m = l]. An item without i's vote counts neither as right nor as wrong.
-Programs (HiGHS, through scipy) split items at will unless `whole`; that can only widen the bounds. What is returned is
-not the solver's claim but weak duality: for any weights λ >= 0,  min Σ c a >= Σ_t n[t] min_l (c + Σ_k λ_k G_k)[t,l].
+Programs (HiGHS, through scipy) split items at will, which can only widen the bounds. What is returned is not the
+solver's claim but weak duality: for any weights λ >= 0,  min Σ c a >= Σ_t n[t] min_l (c + Σ_k λ_k G_k)[t,l].
 
 Bounds. Over all answer keys that meet a specification,
     prevalence  Q_l / Q      by two linear programs per label,
@@ -26,29 +31,284 @@ exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations
 from math import gcd, lcm
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.card import alarm_lines, percent
 from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
+from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_trio import Bounds, Interval, Share, Specification
+
+Interval: TypeAlias = tuple[float, float]
+Share: TypeAlias = Fraction | float | str
+_TERM = re.compile(r"^(?:(?P<name>.*?)\s*(?P<sign>>=|≥|<=|≤|=|:))?\s*(?P<share>[0-9.eE+/-]+\s*%?)$", re.DOTALL)
+_FORMS = '"0.6" (everybody on every label), "A>=0.6", "gpt-4:0.6", "gpt-4:A>=0.6", "prevalence:A>=0.1"'
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Floors for the jurors' accuracies, and limits to the prevalences.
+
+    Examples
+    --------
+    >>> demands = Specification(floor=0.5, labels={"A": 0.6}, jurors={"ann": {"B": 0.9}}, prevalence={"A": 0.1})
+    >>> demands == Specification.parse("0.5, A>=0.6, ann:B>=0.9, prevalence:A>=0.1")
+    True
+    >>> print(demands)
+    every juror at least 50% right on every label, every juror at least 60% right on A, ann at least 90% right on B, \
+prevalence of A at least 10%
+    >>> [[str(x) for x in row] for row in demands.floors(("ann", "bob"), ("A", "B"))]
+    [['3/5', '9/10'], ['3/5', '1/2']]
+    """
+
+    floor: Share = Fraction(0)  #: of every juror on every label
+    labels: Mapping[Label, Share] = field(default_factory=dict)  #: of every juror on this label
+    jurors: Mapping[str, Share | Mapping[Label, Share]] = field(default_factory=dict)  #: of this juror [on this label]
+    prevalence: Mapping[Label, Share | tuple[Share, Share]] = field(default_factory=dict)  #: least, or (least, most)
+
+    def __post_init__(self) -> None:
+        exact = {
+            "floor": _share(self.floor),
+            "labels": _shares(self.labels),
+            "jurors": {j: _shares(x) if isinstance(x, Mapping) else _share(x) for j, x in self.jurors.items()},
+            "prevalence": {a: _limits(x) for a, x in self.prevalence.items()},
+        }
+        for name, value in exact.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def parse(cls, text: str) -> Specification:
+        """Parse statements separated by commas.
+
+        "0.6" is a floor for everybody on every label, "A>=0.6" for everybody on A, "gpt-4:0.6" for one juror,
+        "gpt-4:A>=0.6" for one juror on A; "prevalence:A>=0.1" is about how often A is true, where also <= and = may
+        stand. Shares may be percentages, "60%". The last colon ends a juror's name. Names with commas, and a juror
+        called prevalence, need the constructor.
+
+        Returns
+        -------
+        Specification
+
+        Examples
+        --------
+        >>> Specification.parse("60%, prevalence:A<=1/3").prevalence
+        {'A': (Fraction(0, 1), Fraction(1, 3))}
+        """
+        floor = [Fraction(0)]
+        labels: dict[Label, Fraction] = {}
+        jurors: dict[str, dict[Any, Fraction]] = {}
+        limits: dict[Label, tuple[Fraction, Fraction]] = {}
+        for term in filter(None, map(str.strip, text.split(","))):
+            juror, label, sign, share = _parsed(term)
+            if juror == "prevalence" and label is not None:
+                least, most = limits.get(label, (Fraction(0), Fraction(1)))
+                above, below = (share if sign != "<=" else Fraction(0)), (share if sign != ">=" else Fraction(1))
+                limits[label] = (max(least, above), min(most, below))
+            elif sign != ">=":
+                raise OptionError(f"{term!r}: an accuracy can only be asked to be at least something (>=)")
+            elif juror is not None:
+                row = jurors.setdefault(juror, {})
+                row[label] = max(row.get(label, Fraction(0)), share)
+            elif label is not None:
+                labels[label] = max(labels.get(label, Fraction(0)), share)
+            else:
+                floor.append(share)
+        if not text.strip(" ,\n\t"):
+            raise OptionError(f"an empty specification; write {_FORMS}")
+        rows: Any = {j: row[None] if set(row) == {None} else row for j, row in jurors.items()}  # one for every label
+        return cls(max(floor), labels, rows, dict(limits))
+
+    @classmethod
+    def of(cls, value: Specification | Mapping[Label, Share] | Share | None) -> Specification:
+        """A specification from text to parse, one floor for everything, floors by label, or None.
+
+        Returns
+        -------
+        Specification
+        """
+        if isinstance(value, Specification):
+            return value
+        if isinstance(value, str):
+            return cls.parse(value)
+        if isinstance(value, Mapping):
+            return cls(labels=value)
+        return cls() if value is None else cls(floor=value)
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether one floor for every juror on every label is the only demand."""
+        return not (self.labels or self.jurors or self.prevalence)
+
+    def floors(self, jurors: Sequence[str], labels: Sequence[Label]) -> list[list[Fraction]]:
+        """The highest floor demanded of each juror on each label. An unknown name is an error with a hint.
+
+        Returns
+        -------
+        list of list of Fraction
+            Jurors x labels.
+        """
+        result = [[_share(self.floor)] * len(labels) for _ in jurors]
+        where = {a: k for k, a in enumerate(labels)}
+        demands = [(i, match_name(a, labels, "label"), x) for i in range(len(jurors)) for a, x in self.labels.items()]
+        for name, row in self.jurors.items():
+            i = list(jurors).index(match_name(name, jurors, "juror"))
+            rows = row.items() if isinstance(row, Mapping) else [(a, row) for a in labels]
+            demands += [(i, match_name(a, labels, "label"), x) for a, x in rows if a is not None]
+            demands += [(i, b, x) for a, x in rows if a is None for b in labels]
+        for i, label, x in demands:
+            result[i][where[label]] = max(result[i][where[label]], _share(x))
+        return result
+
+    def limits(self, labels: Sequence[Label]) -> list[tuple[Fraction, Fraction]]:
+        """The least and the largest prevalence demanded of each label.
+
+        Returns
+        -------
+        list of (Fraction, Fraction)
+        """
+        limits = {match_name(a, labels, "label"): _limits(pair) for a, pair in self.prevalence.items()}
+        return [limits.get(a, (Fraction(0), Fraction(1))) for a in labels]
+
+    def __str__(self) -> str:
+        statements = [f"every juror at least {_percent(self.floor)} right on every label"] * bool(self.floor)
+        statements += [f"every juror at least {_percent(x)} right on {a}" for a, x in self.labels.items()]
+        for juror, row in self.jurors.items():
+            for a, x in row.items() if isinstance(row, Mapping) else [(None, row)]:
+                statements.append(f"{juror} at least {_percent(x)} right on {'every label' if a is None else a}")
+        for a, (least, most) in ((a, _limits(x)) for a, x in self.prevalence.items()):
+            if least == most:
+                statements.append(f"prevalence of {a} {_percent(least)}")
+                continue
+            statements += [f"prevalence of {a} at least {_percent(least)}"] * (least > 0)
+            statements += [f"prevalence of {a} at most {_percent(most)}"] * (most < 1)
+        return ", ".join(statements) or "nothing but the counts"
+
+
+def _parsed(term: str) -> tuple[str | None, str | None, str, Fraction]:
+    """(juror, label, sign, share) of one statement."""
+    match = _TERM.match(term)
+    if match is None:
+        raise OptionError(f"cannot read {term!r} in the specification; write {_FORMS}")
+    sign = {"≥": ">=", "≤": "<=", ":": ">=", None: ">="}.get(match["sign"], match["sign"])
+    if match["name"] is None:
+        return None, None, sign, _share(match["share"])
+    juror, colon, label = match["name"].rpartition(":")
+    if match["sign"] == ":":  # "gpt-4:0.6"
+        juror, colon, label = match["name"], ":", ""
+    if not (juror or label) or (colon and not juror):
+        raise OptionError(f"{term!r} in the specification names nobody; write {_FORMS}")
+    return juror.strip() or None, label.strip() or None, sign, _share(match["share"])
+
+
+def _share(value: Any) -> Fraction:
+    """A share as an exact number: 0.6, "0.6", "3/5" and "60%" are all 3/5."""
+    text = str(value).strip()
+    try:
+        share = Fraction(text[:-1].strip()) / 100 if text.endswith("%") else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise OptionError(f"{text!r} in the specification is not a share; write 0.6, 3/5 or 60%") from None
+    if not 0 <= share <= 1:
+        raise OptionError(f"a share in a specification lies between 0 and 1, got {text}; write 60% or 0.6")
+    return share
+
+
+def _shares(values: Mapping[Any, Any]) -> dict[Any, Fraction]:
+    return {name: _share(x) for name, x in values.items()}
+
+
+def _limits(value: Any) -> tuple[Fraction, Fraction]:
+    least, most = value if isinstance(value, tuple) else (value, 1)
+    return _share(least), _share(most)
+
+
+def _percent(value: Any) -> str:
+    return f"{float(value) * 100:.6g}%"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bounds(Drawable):
+    """Guaranteed intervals, simultaneously; None where the assumption contradicts the counts."""
+
+    items: int
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    assumption: str  #: in words: "nothing but the counts", "no error correlation exceeds 0.02", …
+    prevalence: NamedMapping | None  #: label -> (low, high)
+    accuracy: NamedMapping | None  #: juror -> label -> (low, high)
+    alarms: tuple[Alarm, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether any answer key agrees with the assumption."""
+        return self.prevalence is not None
+
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The bounds as a long table.
+
+        Returns
+        -------
+        names : tuple of str
+            statistic, juror, label, low, high.
+        rows : list of tuple
+        """
+        rows: list[tuple[Any, ...]] = []
+        if self.prevalence is not None and self.accuracy is not None:
+            rows += [("prevalence", None, a, low, high) for a, (low, high) in self.prevalence.items()]
+            rows += [
+                ("accuracy", j, a, low, high) for j, row in self.accuracy.items() for a, (low, high) in row.items()
+            ]
+        return ("statistic", "juror", "label", "low", "high"), rows
+
+    def table(self) -> Table:
+        """The rows in percent, to read."""
+        _, rows = self.rows()
+        shown = tuple(
+            (f"prevalence of {a}" if j is None else f"accuracy of {j} on {a}", percent(low), percent(high))
+            for _, j, a, low, high in rows
+        )
+        return Table(("statistic", "at least", "at most"), shown, right=(1, 2))
+
+    def _document(self) -> dict[str, Any]:
+        return {
+            "items": self.items,
+            "jurors": self.jurors,
+            "labels": self.labels,
+            "assumption": self.assumption,
+            "possible": self.is_possible,
+            "prevalence": self.prevalence,
+            "accuracy": self.accuracy,
+            "alarms": self.alarms,
+            "details": self.details,
+        }
+
+    def _columns(self) -> Columns:
+        return columns_of(*self.rows())
+
+    def _blocks(self) -> list[Block]:
+        head = f"{len(self.jurors)} jurors, {self.items:,} items; assuming {self.assumption}"
+        body = self.table() if self.is_possible else "No answer key agrees with that."
+        return [head, body, *([Notes(alarm_lines(self.alarms))] if self.alarms else [])]
+
+
+# -- answer keys -------------------------------------------------------------------------------------------------------
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
 _NONE = np.zeros(0, dtype=np.int64)
-_SECONDS = 5.0  # time limit of one integer program; what is proven by then is used
 
 
 class Demand(NamedTuple):
@@ -139,15 +399,13 @@ class AnswerKeys:
         voted[:, label] = self.codes[:, juror] >= 0
         return right, voted
 
-    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> tuple[float, Floats | None]:
+    def minimum(self, cost: Floats, *, voted: Floats | None = None) -> tuple[float, Floats | None]:
         """Minimise Σ cost·a, over keys with Σ voted·a >= 1 if that is given.
 
         Parameters
         ----------
         cost, voted
             (T, R)
-        whole
-            Whether every item has one label, by an integer program.
 
         Returns
         -------
@@ -165,17 +423,13 @@ class AnswerKeys:
             data, columns = np.append(matrix.data, row[where]), np.append(matrix.indices, where)
             ends, shape = np.append(matrix.indptr, len(data)), (matrix.shape[0] + 1, matrix.shape[1])
             matrix, side = sparse.csr_array((data, columns, ends), shape=shape), np.append(side, n @ voted[:, -1] - 1)
-        result = _solve(_without_last(cost), matrix, side, self._most, whole)
+        result = _solve(_without_last(cost), matrix, side, self._most)
         if result.status == 2:
             return np.inf, None
         if result.x is None:
             return -np.inf, None
         free = np.maximum(0.0, result.x[: len(self._most)].reshape(self.labels - 1, -1).T)
         key = np.column_stack([free, np.maximum(0.0, self.counts - free.sum(axis=1))])
-        if whole:
-            proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
-            bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
-            return min(bound, float((cost * np.round(key)).sum())), np.round(key)
         weights = np.maximum(0.0, -result.ineqlin.marginals)
         extra = 0.0 if voted is None else weights[-1]
         total = cost + self._weighted(weights[: len(self.demands)]) - (0.0 if voted is None else extra * voted)
@@ -198,16 +452,12 @@ class AnswerKeys:
         slack = sparse.csr_array(-(np.arange(self._matrix.shape[0]) < len(self.demands)).astype(float)[:, None])
         matrix = sparse.hstack([self._matrix, slack], format="csr")
         cost = np.append(np.zeros(self._matrix.shape[1]), 1.0)
-        result = _solve(cost, matrix, self._side, np.append(self._most, np.inf), False)
+        result = _solve(cost, matrix, self._side, np.append(self._most, np.inf))
         if result.x is None:
             return None
         weights = np.maximum(0.0, -result.ineqlin.marginals[: len(self.demands)])
         proof = float(self.counts @ self._weighted(weights).min(axis=1))
         return weights if proof > _ROUNDING * self.items * max(1.0, weights.sum()) else None
-
-    def is_impossible_whole(self) -> bool:
-        """Whether no answer key meets the demands where every item has one label."""
-        return self.minimum(np.zeros((len(self.codes), self.labels)), whole=True)[0] == np.inf
 
     def _weighted(self, weights: Floats) -> Floats:
         return np.asarray(self._rows.T @ weights).reshape(len(self.codes), self.labels)
@@ -268,13 +518,11 @@ def _without_last(cost: Floats) -> Floats:
     return np.asarray((cost[:, :-1] - cost[:, -1:]).T.ravel())
 
 
-def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats, whole: bool) -> Any:
+def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats) -> Any:
     from scipy.optimize import linprog
 
     bounds = np.column_stack([np.zeros_like(most), most])
-    integers = np.ones(len(cost)) if whole else None
-    options = {"mip_rel_gap": 0.0, "time_limit": _SECONDS} if whole else {}
-    return linprog(cost, A_ub=matrix, b_ub=side, bounds=bounds, method="highs", integrality=integers, options=options)
+    return linprog(cost, A_ub=matrix, b_ub=side, bounds=bounds, method="highs")
 
 
 # -- contradictions ----------------------------------------------------------------------------------------------------
@@ -290,7 +538,7 @@ class Contradiction:
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
     keys: AnswerKeys  #: the counts and demands of these jurors alone
-    weights: tuple[int, ...]  #: points for each demand; all 0 where only whole items contradict
+    weights: tuple[int, ...]  #: points for each demand
 
     def points(self) -> NDArray[Any]:
         """What an item scores with each true label, exactly.
@@ -353,11 +601,7 @@ class Contradiction:
         Alarm
         """
         who = ", ".join(map(repr, self.jurors)) or "the prevalences"
-        message = f"no answer key meets the specification for {who}"
-        if any(self.weights):
-            message += self._proof()
-        else:
-            message += ": it would have to split items between labels"
+        message = f"no answer key meets the specification for {who}{self._proof()}"
         if highest is not None:
             message += f". The highest minimum accuracy that all jurors can have on every label is {highest:.4f}"
         return Alarm("specification_impossible", "alarm", message, highest, self.jurors)
@@ -385,34 +629,21 @@ class Contradiction:
         )
 
 
-def find_contradiction(
-    keys: AnswerKeys, jurors: Sequence[str], labels: Sequence[Label], *, whole: bool = False
-) -> Contradiction | None:
+def find_contradiction(keys: AnswerKeys, jurors: Sequence[str], labels: Sequence[Label]) -> Contradiction | None:
     """Find a small set of jurors who cannot all meet the demands.
-
-    Parameters
-    ----------
-    whole
-        Whether every item has one label.
 
     Returns
     -------
     Contradiction or None
         None where some answer key meets all demands.
     """
-    if whole:
-        if not keys.is_impossible_whole():
-            return None
-        members = _smallest(keys, list(range(len(jurors))), AnswerKeys.is_impossible_whole)
-        part = keys.take(members)
-        return Contradiction(tuple(jurors[k] for k in members), tuple(labels), part, (0,) * len(part.demands))
     weights = keys.contradiction()
     if weights is None:
         return None
     involved = sorted({d.juror for d, w in zip(keys.demands, weights, strict=True) if w > 0 and d.juror is not None})
     if keys.take(involved).contradiction() is None:  # a weight was rounded to 0
         involved = list(range(len(jurors)))
-    members = _smallest(keys, involved, lambda part: part.contradiction() is not None)
+    members = _smallest(keys, involved)
     part = keys.take(members)
     proof = part.contradiction()
     whole_weights = None if proof is None else _whole_weights(part, proof)
@@ -421,8 +652,11 @@ def find_contradiction(
     return Contradiction(tuple(jurors[k] for k in members), tuple(labels), part, whole_weights)
 
 
-def _smallest(keys: AnswerKeys, jurors: list[int], is_impossible: Callable[[AnswerKeys], bool]) -> list[int]:
+def _smallest(keys: AnswerKeys, jurors: list[int]) -> list[int]:
     """None, one or two of the jurors if they suffice; otherwise those left when no further one can be dropped."""
+
+    def is_impossible(few: list[int]) -> bool:
+        return keys.take(few).contradiction() is not None
 
     def disagreement(pair: tuple[int, int]) -> int:
         first, second = keys.codes[:, pair[0]], keys.codes[:, pair[1]]
@@ -431,12 +665,12 @@ def _smallest(keys: AnswerKeys, jurors: list[int], is_impossible: Callable[[Answ
     pairs = sorted(combinations(jurors, 2), key=disagreement, reverse=True)
     alone = [[], *([k] for k in jurors)] if any(d.juror is None for d in keys.demands) else []
     for few in [*alone, *map(list, pairs[:_MOST_PAIRS])]:
-        if len(few) < len(jurors) and is_impossible(keys.take(few)):
+        if len(few) < len(jurors) and is_impossible(few):
             return few
     members = list(jurors)
     for juror in jurors:
         rest = [k for k in members if k != juror]
-        if is_impossible(keys.take(rest)):
+        if is_impossible(rest):
             members = rest
     return members
 
@@ -457,13 +691,11 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 _CLOSE = 1e-9
-_WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
 _STEPS = 80
-_MOST_WHOLE_CELLS = 64  # tuples x labels up to which integer programs also for the accuracies are affordable
 
 
 def logical_bounds(
-    sketch: Sketch, specification: Specification | Mapping[Label, Share] | Share | None = None, *, exact: bool = False
+    sketch: Sketch, specification: Specification | Mapping[Label, Share] | Share | None = None
 ) -> Bounds:
     """Bound every prevalence and accuracy, whatever the jurors' errors have in common.
 
@@ -471,7 +703,8 @@ def logical_bounds(
     right at least 60% of the time on every label", quite a lot may, up to the fact that no answer key meets it: then
     prevalence and accuracy are None, and the alarm `specification_impossible` says which jurors contradict each other
     on which decision tuples (`details["certificate"]` has it all). An accuracy that does not exist, because the label
-    cannot occur among the items the juror voted on, is NaN.
+    cannot occur among the items the juror voted on, is NaN. Items may be split between labels, which widens the bounds
+    by about an item.
 
     Parameters
     ----------
@@ -479,10 +712,6 @@ def logical_bounds(
         Any number of jurors and labels; votes may be missing.
     specification
         A `Specification`, text for `Specification.parse`, one floor for everything, or floors by label.
-    exact
-        Count whole items, by integer programs: always for the prevalences, for the accuracies where there are at most
-        64 pairs of tuple and label. Otherwise items may be split between labels, which widens the bounds by about
-        an item. A program that takes longer than 5 seconds gives what it has proven by then.
 
     Returns
     -------
@@ -498,8 +727,8 @@ def logical_bounds(
     Examples
     --------
     >>> sketch = Sketch.from_counts({"AA": 40, "AB": 10, "BA": 5, "BB": 45}, jurors=("ann", "bob"))
-    >>> logical_bounds(sketch, "0.8", exact=True).prevalence
-    {'A': (0.38, 0.56), 'B': (0.44, 0.62)}
+    >>> {a: [round(x, 4) for x in ends] for a, ends in logical_bounds(sketch, "0.8").prevalence.items()}
+    {'A': [0.375, 0.5625], 'B': [0.4375, 0.625]}
     >>> logical_bounds(sketch, "ann:0.95, bob:0.95").alarms[0].jurors
     ('ann', 'bob')
     """
@@ -518,23 +747,14 @@ def logical_bounds(
         ]
     else:
         contradiction = find_contradiction(keys, sketch.jurors, sketch.labels)
-        if contradiction is None and exact:
-            contradiction = find_contradiction(keys, sketch.jurors, sketch.labels, whole=True)
         if contradiction is not None:
-            highest = highest_floor(sketch) if demanded.is_uniform and any(contradiction.weights) else None
+            highest = highest_floor(sketch) if demanded.is_uniform else None
             details = {"method": "linear programs", "certificate": contradiction.to_dict()}
             alarms = (contradiction.to_alarm(highest),)
             return named(prevalence=None, accuracy=None, alarms=alarms, details=details)
         search = _Search(keys)
         prevalences, accuracies = search.prevalences(), search.accuracies()
-        whole = ["prevalence"] * exact
-        if exact:
-            search = _Search(keys, whole=True)
-            prevalences = _common(prevalences, search.prevalences())
-            if len(keys.codes) * keys.labels <= _MOST_WHOLE_CELLS:
-                whole.append("accuracy")
-                accuracies = [_common(*rows) for rows in zip(accuracies, search.accuracies(), strict=True)]
-        details = {"method": "linear programs", "whole_items": whole}
+        details = {"method": "linear programs"}
     rows = [NamedMapping(zip(sketch.labels, row, strict=True)) for row in (prevalences, *accuracies)]
     return named(
         prevalence=rows[0], accuracy=NamedMapping(zip(sketch.jurors, rows[1:], strict=True)), details=details
@@ -593,9 +813,8 @@ def _proven_floor(keys: AnswerKeys, weights: Floats, above: float) -> float:
 class _Search:
     """The extremes over all answer keys. The keys of earlier programs are the starting points of later searches."""
 
-    def __init__(self, keys: AnswerKeys, *, whole: bool = False) -> None:
+    def __init__(self, keys: AnswerKeys) -> None:
         self.keys = keys
-        self.whole = whole
         self.floors = {(d.juror, d.label): float(d.share) for d in keys.demands}
         self.visited: list[tuple[Floats, Floats]] = []  # jurors x labels: R and M
 
@@ -605,8 +824,7 @@ class _Search:
         for a in range(keys.labels - (keys.labels == 2)):
             cost = np.zeros((len(keys.codes), keys.labels))
             cost[:, a] = 1
-            low, high = max(0.0, self._least(cost)), min(float(keys.items), 0.0 - self._least(-cost))
-            result.append((math.ceil(low - _WHOLE), math.floor(high + _WHOLE)) if self.whole else (low, high))
+            result.append((max(0.0, self._least(cost)), min(float(keys.items), 0.0 - self._least(-cost))))
         result += [(keys.items - high, keys.items - low) for low, high in result] * (keys.labels == 2)
         return [(low / keys.items, high / keys.items) for low, high in result]
 
@@ -627,11 +845,11 @@ class _Search:
 
     def _least_share(self, part: Floats, voted: Floats, starts: list[tuple[float, float]]) -> float:
         """The least Σ part / Σ voted over the answer keys with Σ voted >= 1; `starts` are both sums of known keys."""
-        share, gap, slack = min((r / m for r, m in starts if m >= 1), default=1.0), 0.0, _WHOLE if self.whole else 0.0
+        share, gap = min((r / m for r, m in starts if m >= 1), default=1.0), 0.0
         for _ in range(_STEPS):
             if share <= _CLOSE:
                 return 0.0
-            gap, key = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
+            gap, key = self.keys.minimum(part - share * voted, voted=voted)
             if key is None:
                 break
             self._remember(key)
@@ -640,10 +858,10 @@ class _Search:
                 break
             share = lower
         # part >= share * voted + gap for every key, and voted >= 1
-        return math.nan if gap == math.inf else share + min(0.0, gap + slack)
+        return math.nan if gap == math.inf else share + min(0.0, gap)
 
     def _least(self, cost: Floats) -> float:
-        bound, key = self.keys.minimum(cost, whole=self.whole)
+        bound, key = self.keys.minimum(cost)
         if key is None:
             return -math.inf
         self._remember(key)
@@ -653,11 +871,6 @@ class _Search:
         codes, labels = self.keys.codes, range(self.keys.labels)
         right = np.column_stack([key[:, a] @ (codes == a) for a in labels])
         self.visited.append((right, (codes >= 0).T @ key))
-
-
-def _common(first: list[Interval], second: list[Interval]) -> list[Interval]:
-    """The intersection: the second is over fewer keys (NaN where none is left), the first without time limits."""
-    return [b if math.isnan(b[0]) else (max(a[0], b[0]), min(a[1], b[1])) for a, b in zip(first, second, strict=True)]
 
 
 def pair_bound(sketch: Sketch) -> float:

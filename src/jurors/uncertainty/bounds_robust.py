@@ -1,70 +1,268 @@
 """Robust bounds: every prevalence and accuracy of binary jurors if errors correlate by at most ε.
 
 A sketch and ε come in; `Bounds` go out, guaranteed whatever the correlations are: for three jurors by the closed form
-of `bounds_trio` or, tighter and slower, by the branch and bound of `bounds_search`; for more by intersecting the bounds
-of their trios. The counts determine an evaluation up to its mirror (the labels swapped), so an orientation is assumed:
-the jurors are not worse than coins in sum, Σ d_i >= 0. Where that does not decide between the two, both are included.
+below, for more by intersecting the bounds of their trios. The counts determine an evaluation up to its
+mirror (the labels swapped), so an orientation is assumed: the jurors are not worse than coins in sum, Σ d_i >= 0. Where
+that does not decide between the two, both are included.
 
 Panels. Every separated trio determines which of its jurors err alike and which the other way round, up to its mirror.
 Trios that share a juror must agree, so a group of connected trios has two sides: one evaluation and its mirror. A side
 remains if no interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
 
-Sensitivities. To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute
-coefficients of
-    dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
-in the differentials of s, P_A, P_iA and P_iB.
+Closed outer bound (`SeparatedTrio`) of all evaluations that explain a trio if error correlations are at most
+ε. With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
+Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
+    b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
+    |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
+Each line narrows the interval of one letter from those of the others; four rounds are enough.
+
+Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
+float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in a
+line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import comb, fsum, inf, nextafter
-from typing import Any, NamedTuple, TypeAlias
+from math import comb, fsum, inf, nextafter, prod, sqrt
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Codes, Floats
+from jurors._numeric import Codes, Floats, Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import NamedMapping
-from jurors.evaluate.trio import DecodedTrios, evaluate_trios
-from jurors.options import Progress
-from jurors.results import Columns, Result, Table, columns_of
-from jurors.sketch.connectivity import are_connected
+from jurors.results import Columns, Result, Table
+from jurors.sketch.moments import WholeMoments
 from jurors.sketch.sketch import Sketch
-from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search_hull
-from jurors.uncertainty.bounds_trio import (
-    Bounds,
-    Branch,
-    ExactTrio,
-    FlippedTrio,
-    Interval,
-    Outcome,
-    branch_of,
-    closed_box,
-    complement,
-    smallest_correlation,
-)
+from jurors.uncertainty.bounds_logical import Bounds, Interval
+from jurors.uncertainty.trio_alarms import smallest_correlation
+
+# -- closed bounds of a trio -------------------------------------------------------------------------------------------
+
+Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
+
+LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+class Branch(NamedTuple):
+    """Intervals of the evaluations in which juror i errs less than a coin where its sign is +1; the mirror is implied.
+
+    As if every juror with sign -1 had been turned around.
+    """
+
+    signs: tuple[int, int, int]
+    prevalence: tuple[Interval, Interval]  #: of the first and the second label
+    accuracy: tuple[tuple[Interval, Interval], ...]  #: by juror: on the first and the second label
+    spread: tuple[Interval, ...]  #: b_i
+
+    def oriented(self, side: int) -> tuple[Interval, list[tuple[Interval, Interval]]]:
+        """The prevalence of the first label and the accuracies as they are (+1), or in the mirror (-1)."""
+        accuracies = []
+        for sign, (on_a, on_b) in zip(self.signs, self.accuracy, strict=True):
+            if side < 0:
+                on_a, on_b = on_b, on_a
+            accuracies.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
+        return self.prevalence[0 if side > 0 else 1], accuracies
+
+
+def complement(interval: Interval) -> Interval:
+    """1 - interval, rounded outwards.
+
+    Returns
+    -------
+    low, high : float
+    """
+    low, high = interval
+    return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
+
+
+class ExactTrio(WholeMoments):
+    """The moments of a trio as whole numbers, and which case they are for a given ε."""
+
+    __slots__ = ()
+
+    @property
+    def covariances(self) -> tuple[Fraction, ...]:
+        """C_jk by the juror left out."""
+        return tuple(Fraction(pair, self.items**2) for pair in self.pair)
+
+    def outcome(self, epsilon: float) -> Outcome:
+        """The case of this trio for ε, decided exactly.
+
+        Returns
+        -------
+        str
+        """
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        square = top * self.items**2
+        sizes = [abs(pair) * bottom for pair in self.pair]
+        if min(sizes) > square:
+            product = self.pair[0] * self.pair[1] * self.pair[2]
+            return "separated" if product > 0 else "sign_contradiction"
+        if max(sizes) <= square and abs(self.trio) * bottom <= square * self.items:
+            return "single_label_explains"
+        return "epsilon_too_large"
+
+
+def ratio(top: int, bottom: int) -> Interval:
+    """The floats around a quotient of whole numbers.
+
+    Returns
+    -------
+    low, high : float
+    """
+    value = top / bottom
+    return nextafter(value, -inf), nextafter(value, inf)
+
+
+class SeparatedTrio:
+    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need.
+
+    Examples
+    --------
+    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
+
+    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
+    >>> [round(x, 3) for x in SeparatedTrio(trio, 0.0001).branch().prevalence[0]]
+    [0.083, 0.095]
+    """
+
+    def __init__(self, trio: ExactTrio, epsilon: float) -> None:
+        q, square = trio.items, trio.items**2
+        self.epsilon = epsilon
+        self.signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
+        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, self.signs, strict=True)]
+        self.share_b, self.share_a = [ratio(n, q) for n in votes], [ratio(q - n, q) for n in votes]  # m_i and 1 - m_i
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        # L = C - ε and U = C + ε, by the juror left out
+        self.low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
+        self.high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
+        self.third = ratio(trio.trio * self.signs[1] * self.signs[2], q**3)  # T
+        low, high = self.low, self.high
+        self.r: Interval = (0.0, inf)
+        self.b_low = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
+        self.b_high = [
+            min(sqrt(high[j] * high[k] / low[i]), sqrt(self.share_b[i][1] * self.share_a[i][1])) * MORE
+            for i, (j, k) in enumerate(_OTHERS)
+        ]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left: a proof that no evaluation explains the counts."""
+        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.b_low, self.b_high, strict=True))
+
+    def branch(self) -> Branch | None:
+        """The guaranteed intervals: the statistics of all evaluations that are left after narrowing r and b.
+
+        Returns
+        -------
+        Branch or None
+            None where nothing is left: no evaluation explains the counts.
+        """
+        for _ in range(4):
+            self._narrow_b()
+            if self.is_empty:
+                return None
+            self._narrow_r()
+            if self.is_empty:
+                return None
+        self._narrow_b()
+        if self.is_empty:
+            return None
+        from_, to = self.r
+        more, less = from_ * from_, to * to
+        prevalence = (
+            (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
+            (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
+        )
+        # With x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ.
+        low, high = self.low, self.high
+        bottom, top = self._tau()
+        accuracy = []
+        for i, (j, k) in enumerate(_OTHERS):
+            least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
+            right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
+            wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
+            b_low, b_high = self.b_low[i], self.b_high[i]
+            on_a = _outer_sum(self.share_a[i], _common((b_low / to, b_high / from_), wrong))
+            on_b = _outer_sum(self.share_b[i], _common((from_ * b_low, to * b_high), right))
+            accuracy.append((on_a, on_b))
+        return Branch(self.signs, prevalence, tuple(accuracy), tuple(zip(self.b_low, self.b_high, strict=True)))
+
+    def _narrow_b(self) -> None:
+        """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
+        low, high = self.low, self.high
+        for i, (j, k) in enumerate(_OTHERS):
+            least = max(low[k] / self.b_high[j], low[j] / self.b_high[k]) * LESS
+            self.b_low[i] = max(self.b_low[i], least)
+        for i, (j, k) in enumerate(_OTHERS):
+            most = min(high[k] / self.b_low[j], high[j] / self.b_low[k]) * MORE
+            self.b_high[i] = min(self.b_high[i], most)
+        from_ = max(b / m[1] for b, m in zip(self.b_low, self.share_b, strict=True)) * LESS
+        to = min(n[1] / b for b, n in zip(self.b_low, self.share_a, strict=True)) * MORE
+        self.r = _common(self.r, (from_, to))
+
+    def _narrow_r(self) -> None:
+        """(r - 1/r) b_1 b_2 b_3 = τ, then b from b_i/m_i <= r <= (1 - m_i)/b_i."""
+        least = max(sqrt(prod(self.low)), prod(self.b_low)) * LESS
+        most = min(sqrt(prod(self.high)), prod(self.b_high)) * MORE
+        bottom, top = self._tau()
+        bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
+        top = top / least * MORE if top > 0 else top / most * LESS
+        self.r = _common(self.r, (_ratio_of(bottom) * LESS, _ratio_of(top) * MORE))
+        if self.r[0] <= self.r[1]:
+            for i in range(3):
+                most = min(self.share_a[i][1] / self.r[0], self.share_b[i][1] * self.r[1]) * MORE
+                self.b_high[i] = min(self.b_high[i], most)
+
+    def _tau(self) -> Interval:
+        """τ = T but for the η that correlations can add."""
+        middle = min(max(1.0, self.r[0]), self.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+        reach = self.epsilon * (1 + 2 * sum(self.b_high) * middle / (1 + middle * middle)) * MORE
+        return nextafter(self.third[0] - reach, -inf), nextafter(self.third[1] + reach, inf)
+
+
+def _ratio_of(difference: float) -> float:
+    """The r with r - 1/r = difference, without cancellation."""
+    size = abs(difference)
+    larger = (size + sqrt(size * size + 4)) / 2
+    return larger if difference > 0 else 1 / larger
+
+
+def _common(first: Interval, second: Interval) -> Interval:
+    """The intersection; the low end is above the high one where it is empty."""
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def _outer_sum(base: Interval, more: Interval) -> Interval:
+    """The sum of two intervals, rounded outwards; a share is at most 1."""
+    return (base[0] + more[0]) * LESS, min(1.0, (base[1] + more[1]) * MORE)
+
+
+def _root(c: float, tau: float, product: float) -> float:
+    """The positive root of c x² - τ x = product: it grows with τ and the product, and falls with c."""
+    size = abs(tau) + sqrt(tau * tau + 4 * c * product)
+    return size / (2 * c) if tau > 0 else 2 * product / size
+
+
+# -- panels ------------------------------------------------------------------------------------------------------------
 
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]
+Group: TypeAlias = list[tuple[Place, Branch]]  # trios that share jurors, directly or through others
 
 MOST_TRIOS = 2_000  #: of a panel with more, so many are drawn
 SEED = 0
 ALL: Interval = (0.0, 1.0)
-
-
-class TrioBounds(NamedTuple):
-    """The bounds by one separated trio as it is (+1) and in the mirror (-1); None where that side is impossible."""
-
-    place: Place
-    signs: tuple[int, int, int]
-    sides: dict[int, Branch | None]
 
 
 class JointBounds(NamedTuple):
@@ -72,7 +270,7 @@ class JointBounds(NamedTuple):
 
     prevalence: Interval
     accuracy: Accuracies
-    mirror_kept: bool
+    mirror_kept: bool  #: whether a group of trios keeps both of its sides
 
 
 def chosen_trios(width: int) -> tuple[list[Place], int]:
@@ -99,128 +297,68 @@ def chosen_trios(width: int) -> tuple[list[Place], int]:
     return sorted(drawn), total
 
 
-def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None) -> list[int]:
+def trio_counts(codes: Codes, counts: Integers, place: Sequence[int]) -> list[int]:
     """Count the eight decision tuples of three jurors, on the items that all three answered.
 
     Parameters
     ----------
-    codes
-        The decision tuples as a matrix, where that is made already.
+    codes, counts
+        (T, N) decision tuples, -1 for no vote, and how many items have each.
 
     Returns
     -------
     list of int
         From AAA to BBB.
     """
-    codes = (sketch.tuples.codes if codes is None else codes)[:, list(place)].astype(np.int64)
-    is_complete = (codes >= 0).all(axis=1)
-    counts = np.zeros(8, dtype=np.int64)
-    np.add.at(counts, codes[is_complete] @ np.array([4, 2, 1]), sketch.counts[is_complete])
-    return [int(n) for n in counts]
+    votes = codes[:, list(place)].astype(np.int64)
+    is_complete = (votes >= 0).all(axis=1)
+    by_tuple = np.zeros(8, dtype=np.int64)
+    np.add.at(by_tuple, votes[is_complete] @ np.array([4, 2, 1]), counts[is_complete])
+    return [int(n) for n in by_tuple]
 
 
-def _groups(trios: list[TrioBounds]) -> list[list[TrioBounds]]:
-    """Trios that share jurors, directly or through others."""
-    if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
-        return [trios] if trios else []
-    first, second, third = np.array([trio.place for trio in trios]).T
-    group = are_connected(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
-    return [[trios[k] for k in np.flatnonzero(group == number)] for number in np.unique(group)]
-
-
-def _signs(group: list[TrioBounds]) -> dict[int, int] | None:
-    """Which jurors of a group err alike (up to the mirror); None where trios contradict each other."""
-    signs: dict[int, int] = {}
-    waiting = group
+def _groups(trios: Group) -> Iterator[tuple[Group, dict[int, int] | None]]:
+    """Connected trios, and which jurors err alike (up to the mirror); None where trios contradict each other."""
+    waiting = trios
     while waiting:
-        later = []
-        for trio in waiting:
-            known = [k for k, juror in enumerate(trio.place) if juror in signs]
-            if signs and not known:
-                later.append(trio)
-                continue
-            turn = signs[trio.place[known[0]]] * trio.signs[known[0]] if known else 1
-            for juror, sign in zip(trio.place, trio.signs, strict=True):
-                if signs.setdefault(juror, turn * sign) != turn * sign:
-                    return None
-        waiting = later
-    return signs
+        group: Group = []
+        first, branch = waiting[0]
+        signs, is_consistent, size = dict(zip(first, branch.signs, strict=True)), True, -1
+        while len(group) > size:
+            size, later = len(group), []
+            for place, branch in waiting:
+                known = [k for k, juror in enumerate(place) if juror in signs]
+                if not known:
+                    later.append((place, branch))
+                    continue
+                group.append((place, branch))
+                turn = signs[place[known[0]]] * branch.signs[known[0]]
+                for juror, sign in zip(place, branch.signs, strict=True):
+                    is_consistent &= signs.setdefault(juror, turn * sign) == turn * sign
+            waiting = later
+        yield group, signs if is_consistent else None
 
 
-def _on_side(group: list[TrioBounds], signs: dict[int, int], side: int) -> tuple[Interval, Accuracies] | None:
+def _on_side(group: Group, signs: dict[int, int], side: int) -> tuple[Interval, Accuracies] | None:
     """The intersection of a group's trios on one side; None where it is empty or worse than coins."""
-    prevalence: Interval | None = ALL
-    accuracy: dict[int, tuple[Interval | None, Interval | None]] = dict.fromkeys(signs, (ALL, ALL))
-    spread: dict[int, Interval | None] = dict.fromkeys(signs, ALL)
-    for trio in group:
-        turn = side * signs[trio.place[0]] * trio.signs[0]
-        branch = trio.sides[turn]
-        if branch is None:
-            return None
-        share, rights = branch.oriented(turn)
-        prevalence = common(prevalence, share)
-        for juror, (on_a, on_b), b in zip(trio.place, rights, branch.spread, strict=True):
-            accuracy[juror] = common(accuracy[juror][0], on_a), common(accuracy[juror][1], on_b)
-            spread[juror] = common(spread[juror], b)
-    whole = {k: (a, b) for k, (a, b) in accuracy.items() if a is not None and b is not None}
-    spreads = {k: b for k, b in spread.items() if b is not None}
-    if prevalence is None or len(whole) < len(accuracy) or len(spreads) < len(spread):
+    prevalence = ALL
+    accuracy: Accuracies = dict.fromkeys(signs, (ALL, ALL))
+    spread: dict[int, Interval] = dict.fromkeys(signs, ALL)
+    for place, branch in group:
+        share, rights = branch.oriented(side * signs[place[0]] * branch.signs[0])
+        prevalence = _common(prevalence, share)
+        for juror, (on_a, on_b), b in zip(place, rights, branch.spread, strict=True):
+            accuracy[juror] = _common(accuracy[juror][0], on_a), _common(accuracy[juror][1], on_b)
+            spread[juror] = _common(spread[juror], b)
+    every = [prevalence, *(ends for pair in accuracy.values() for ends in pair), *spread.values()]
+    if any(low > high for low, high in every):
         return None
-    greatest = greatest_sum([spreads[k] for k in signs], [side * sign for sign in signs.values()])
-    return (prevalence, whole) if greatest >= 0 else None
-
-
-def greatest_sum(spread: Sequence[Interval], signs: Sequence[int]) -> float:
-    """The greatest possible Σ ± b_i, rounded up.
-
-    Returns
-    -------
-    float
-    """
-    return nextafter(fsum(b[1] if sign > 0 else -b[0] for b, sign in zip(spread, signs, strict=True)), inf)
-
-
-def common(first: Interval | None, second: Interval) -> Interval | None:
-    """The intersection of two intervals.
-
-    Returns
-    -------
-    (low, high) or None
-        None where it is empty.
-    """
-    if first is None:
-        return None
-    low, high = max(first[0], second[0]), min(first[1], second[1])
-    return (low, high) if low <= high else None
-
-
-def _narrow(start: Branch, hull: Hull) -> Branch | None:
-    """The intervals of a search, never wider than those it started from."""
-    if hull.ends is None:
-        return None
-    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-    first = _overlap(start.prevalence[0], ends[0])
-    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
-    accuracy = tuple((_overlap(was[0], on_a), _overlap(was[1], on_b)) for was, on_a, on_b in rights)
-    return start._replace(prevalence=(first, _overlap(start.prevalence[1], complement(first))), accuracy=accuracy)
-
-
-def _overlap(first: Interval, second: Interval) -> Interval:
-    return max(first[0], second[0]), min(first[1], second[1])
+    greatest = fsum(spread[k][1] if side * sign > 0 else -spread[k][0] for k, sign in signs.items())  # of Σ ± b_i
+    return (prevalence, accuracy) if nextafter(greatest, inf) >= 0 else None
 
 
 def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
-
-
-def part(progress: Progress | None, done: int, count: int) -> Progress | None:
-    """The progress of one step of several.
-
-    Returns
-    -------
-    callable or None
-    """
-    return None if progress is None else lambda share: progress((done + share) / count)
 
 
 @dataclass
@@ -229,14 +367,10 @@ class TrioWork:
 
     sketch: Sketch
     epsilon: float
-    tight: bool
-    separated: list[TrioBounds] = field(default_factory=list)
+    separated: Group = field(default_factory=list)
     open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that bound nothing
     impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and its jurors
-    searched: JointBounds | None = None  #: of three jurors who are not separated
     items: int = 0
-    boxes: int = 0
-    unfinished: int = 0
 
     @cached_property
     def codes(self) -> Codes:
@@ -248,9 +382,9 @@ class TrioWork:
         """Three jurors, so that the orientation is this trio's own."""
         return len(self.sketch.jurors) == 3
 
-    def add(self, place: Place, progress: Progress | None) -> None:
+    def add(self, place: Place) -> None:
         """Add one trio."""
-        counts = trio_counts(self.sketch, place, self.codes)
+        counts = trio_counts(self.codes, self.sketch.counts, place)
         self.items = sum(counts)
         if not self.items:
             if self.is_trio:
@@ -260,41 +394,14 @@ class TrioWork:
         outcome = trio.outcome(self.epsilon)
         if outcome == "sign_contradiction":
             self.impossible = outcome, place
-        elif outcome == "separated":
-            self._add_separated(place, FlippedTrio.from_exact(trio, self.epsilon), progress)
-        else:
+        elif outcome != "separated":
             self.open.append((outcome, place, trio))
-            if self.tight and self.is_trio and outcome == "epsilon_too_large":
-                hull = self._search(Unseparated(trio, self.epsilon), np.ones(7), progress)
-                if hull.ends is None:
-                    self.impossible = "not_explainable", place
-                    return
-                ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-                self.searched = JointBounds(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
-
-    def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
-        box = closed_box(case)
-        if box is None:
-            self.impossible = "not_explainable", place
-            return
-        start = branch_of(case, box)
-        branches: dict[int, Branch | None] = {1: start, -1: start}
-        if self.tight:
-            on_a, on_b = zip(*start.accuracy, strict=True)
-            widths = np.array([high - low for low, high in (start.prevalence[0], *on_a, *on_b)])
-            allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
-            sides = allowed if self.is_trio else [0]
-            for done, side in enumerate(sides):
-                hull = self._search(Separated(case, box, side), widths, part(progress, done, len(sides)))
-                narrowed = _narrow(start, hull)
-                branches = {1: narrowed, -1: narrowed} if side == 0 else branches | {side: narrowed}
-        self.separated.append(TrioBounds(place, case.signs, branches))
-
-    def _search(self, region: Separated | Unseparated, widths: Floats, progress: Progress | None) -> Hull:
-        hull = search_hull(region, widths, progress=progress)
-        self.boxes += hull.boxes
-        self.unfinished += not hull.finished
-        return hull
+        else:
+            branch = SeparatedTrio(trio, self.epsilon).branch()
+            if branch is None:
+                self.impossible = "not_explainable", place
+            else:
+                self.separated.append((place, branch))
 
     def intersect(self) -> JointBounds | None:
         """Intersect the bounds of all trios.
@@ -304,21 +411,19 @@ class TrioWork:
         JointBounds or None
             None where they contradict each other.
         """
-        if self.searched or self.impossible:
-            return self.searched
+        if self.impossible:
+            return None
         prevalence, mirror_kept = ALL, False
         accuracy: Accuracies = {}
-        for group in _groups(self.separated):
-            members = tuple(sorted({k for trio in group for k in trio.place}))
-            signs = _signs(group)
+        for group, signs in _groups(self.separated):
             both = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
             sides = [side for side in both if side is not None]
             mirror_kept |= len(sides) > 1
-            shared = common(prevalence, _hull([side[0] for side in sides])) if sides else None
-            if shared is None:
+            members = tuple(sorted({k for place, _ in group for k in place}))
+            prevalence = _common(prevalence, _hull([side[0] for side in sides])) if sides else (1.0, 0.0)
+            if prevalence[0] > prevalence[1]:
                 self.impossible = "not_explainable", members
                 return None
-            prevalence = shared
             for k in members:
                 accuracy[k] = _hull([side[1][k][0] for side in sides]), _hull([side[1][k][1] for side in sides])
         return JointBounds(prevalence, accuracy, mirror_kept)
@@ -329,9 +434,7 @@ class TrioWork:
 Column: TypeAlias = "Floats | NDArray[np.object_]"
 
 
-def robust_bounds(
-    sketch: Sketch, correlation: float, *, tight: bool = False, progress: Callable[[float], None] | None = None
-) -> Bounds:
+def robust_bounds(sketch: Sketch, correlation: float, *, progress: Callable[[float], None] | None = None) -> Bounds:
     """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
 
     Parameters
@@ -340,9 +443,6 @@ def robust_bounds(
         Two labels, three jurors or more; each trio is evaluated on the items that all three answered.
     correlation
         ε: the largest |Γ| to allow for.
-    tight
-        Search for the narrowest intervals (up to a second per trio) instead of the closed form; never wider. Of three
-        jurors also where ε is too large for the closed form, which then bounds nothing.
     progress
         Called with the share of the work that is done.
 
@@ -361,28 +461,27 @@ def robust_bounds(
     >>> [alarm.reason for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
-    return _solve(sketch, correlation, tight, progress, advise=True)
+    return _solve(sketch, correlation, progress, advise=True)
 
 
-def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress | None, *, advise: bool) -> Bounds:
+def _solve(sketch: Sketch, correlation: float, progress: Callable[[float], None] | None, *, advise: bool) -> Bounds:
     """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
     _check(sketch, correlation)
     places, total = chosen_trios(len(sketch.jurors))
     epsilon = float(correlation)
     if epsilon < correlation:  # a fraction
         epsilon = nextafter(epsilon, inf)
-    work = TrioWork(sketch, epsilon, tight)
+    work = TrioWork(sketch, epsilon)
     for done, place in enumerate(places):
-        work.add(place, part(progress, done, len(places)))
+        work.add(place)
         if progress is not None:
             progress((done + 1) / len(places))
         if work.impossible is not None:
             break
     result = work.intersect()
-    details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
+    details = {"correlation": work.epsilon, "trios": len(places), "all_trios": total}
     details |= {"separated_trios": len(work.separated), "open_trios": len(work.open)}
     details |= {"mirror_kept": result.mirror_kept} if result else {}
-    details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
     assumption = (
         f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors' accuracies average at "
@@ -425,7 +524,7 @@ def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tupl
         start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
         advice = "Assume more correlation, or leave out a juror who copies another"
         if len(place) == 3 and advise:
-            table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
+            table = np.reshape(trio_counts(work.codes, work.sketch.counts, place), (2, 2, 2))
             least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
             more = f"up to {least:.2g}, which explains them" if least > work.epsilon else "more"
             advice = f"Assume {more}, or evaluate other jurors"
@@ -507,16 +606,16 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     """
     if epsilons is None:
         _check(sketch, 0.0)
-        work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are listed as open
+        work = TrioWork(sketch, 1.0)  # at ε = 1 no trio is separated, so all are listed as open
         for place in chosen_trios(len(sketch.jurors))[0]:
-            work.add(place, None)
+            work.add(place)
         largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
         epsilons = [0.0]
         if largest:
             epsilons += np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()
     rows: list[tuple[Any, ...]] = []
     for epsilon in epsilons:
-        bounds = _solve(sketch, epsilon, False, None, advise=False)
+        bounds = _solve(sketch, epsilon, None, advise=False)
         outcome = bounds.alarms[0].reason if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
@@ -529,68 +628,3 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
         (name, np.array([row[k] for row in rows], dtype=float if name in numbers else object))
         for k, name in enumerate(names)
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sensitivities(Result):
-    """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
-
-    prevalence: float  #: of either label
-    accuracy: NamedMapping  #: juror -> label -> κ
-
-    def _document(self) -> dict[str, Any]:
-        return {"prevalence": self.prevalence, "accuracy": self.accuracy}
-
-    def _columns(self) -> Columns:
-        """One row per statistic; no juror and no label where it is the prevalence, of either label."""
-        rows = [(j, a, x) for j, row in self.accuracy.items() for a, x in row.items()]
-        return columns_of(("juror", "label", "sensitivity"), [(None, None, self.prevalence), *rows])
-
-    def _blocks(self) -> tuple[Table]:
-        rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
-        heads = ("statistic", "moves at most by this times the error correlation")
-        return (Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)),)
-
-
-def sensitivities(sketch: Sketch) -> Sensitivities:
-    """First-order sensitivities of a binary trio; infinite where the counts determine no real evaluation.
-
-    Returns
-    -------
-    Sensitivities
-
-    Examples
-    --------
-    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
-    >>> kappa = sensitivities(Sketch.from_table(table, jurors="ijk", labels="AB"))
-    >>> round(kappa.prevalence), [round(kappa.accuracy[j]["A"]) for j in "ijk"]
-    (57, [110, 87, 140])
-    """
-    _check(sketch, 0.0)
-    if len(sketch.jurors) != 3:
-        raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
-    decoded = evaluate_trios(np.reshape(trio_counts(sketch, (0, 1, 2)), (2, 2, 2)))
-    kappa = np.full(7, np.inf)
-    if decoded.outcome <= 1:
-        kappa = np.abs(_differentials(decoded)).sum(axis=1)
-    a, b = sketch.labels
-    rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
-    return Sensitivities(
-        prevalence=float(kappa[0]), accuracy=NamedMapping((j, NamedMapping({a: x, b: y})) for j, x, y in rows)
-    )
-
-
-def _differentials(decoded: DecodedTrios) -> Floats:
-    """(7, 8): P_A, P_iA, P_iB by γ^A_jk, γ^B_jk, γ^A_123, γ^B_123."""
-    c, t, s, p = decoded.moments.pair, decoded.moments.trio, decoded.root, decoded.prevalence
-    q, d = 1 - p, s / c
-    d_c = np.concatenate([p * np.eye(3), q * np.eye(3), np.zeros((3, 2))], axis=1)
-    d_t = np.concatenate([-p * q * d, p * q * d, [-p, q]])
-    product = c.prod()
-    d_product = product * (d_c / c[:, None]).sum(axis=0)
-    d_s = (t * d_t + 2 * d_product) / s
-    d_prevalence = (2 * product * d_t - t * d_product) / s**3
-    c = c[:, None]
-    d_a = (d_s - d_t) / (2 * c) - (s - t) * d_c / (2 * c**2)
-    d_b = (d_s + d_t) / (2 * c) - (s + t) * d_c / (2 * c**2)
-    return np.concatenate([d_prevalence[None], d_a, d_b])

@@ -23,7 +23,22 @@ quantiles are the intervals (`CalibratedShares`). The spread is added on the sca
 items have constant variance and whose inverse, sin², never leaves [0, 1]. A share of n items is a multiple of 1/n, so
 ends are rounded to the nearest one.
 
-Letters in shapes: T decision tuples, R labels, N jurors, K scenarios.
+What gold items would tell. `forecast_half_widths` says how far gold items would narrow the scores, before any
+is labelled: gold items as they are to be expected (of every tuple its share, by true label as in the jury's calibrated
+posterior) are given to the calibration that real ones would be given to. On six real juries the mean half width that 20
+or 100 gold items left, drawn at random, was off by 1 to 5 points, to either side (benchmarks/gold_widths.py).
+`labelling_errors` grades a labelling as one more juror whose votes prove nothing.
+
+Paired changes (`paired_change`): how far a juror improved between two runs on the same items. Where a juror votes alike
+twice, nothing changed, whatever the truth is: only the items on which it changed its vote count, and what is uncertain
+is which vote was right on those,
+    change = Σ (q_i[now] - q_i[before]) / items,
+with q_i calibrated from both runs alike (the mean of their log-odds), so that exchanging the runs changes the sign. Its
+scenarios are those of `calibrate`: shared error, bias, labels still unknown, and the juror's own deviation and the
+noise of the fit, whose parts on a share c of the items have 1 / c times their variance. It never leaves [-c, c].
+Measured by replacing a juror by another, 90 times in 26 real juries: 90% intervals held 80% of the changes.
+
+Letters in shapes: T decision tuples, R labels, N jurors, K scenarios, U distinct pairs of decision tuples in two runs.
 """
 
 from __future__ import annotations
@@ -43,6 +58,7 @@ from jurors.uncertainty.scenarios import (
     GoldTuples,
     JuryVotes,
     Scenarios,
+    add_label_juror,
     gold_scenarios,
     log_odds,
     mean_tempered_posterior,
@@ -668,3 +684,183 @@ def temper_new_tuples(
     """
     _, drawn = drawn_scenarios(jury, population, rho=rho, gold=None, rivals=())
     return mean_tempered_posterior(log_odds(posterior, distinct), distinct, drawn.log_rho[:DRAWS], drawn.bias[:DRAWS])
+
+
+# -- what gold items would leave, and how often labellings are wrong ---------------------------------------------------
+
+_MOST_CELLS = 400  # posteriors that suffice to forecast a width
+
+
+def forecast_half_widths(
+    jury: JuryVotes, population: Population, rho: float | None, gold: Floats | None, posterior: Floats,
+    noise: FitNoise, level: float, gold_items: int,
+) -> Floats:  # fmt: skip
+    """Forecast the half widths of the score intervals, were so many more items gold.
+
+    Parameters
+    ----------
+    jury, population, rho, gold, noise
+        As they were given to `calibrate`.
+    posterior
+        (T, R) calibrated.
+    level
+        Of the intervals.
+    gold_items
+        How many more gold items there would be, drawn at random.
+
+    Returns
+    -------
+    ndarray, (N,)
+        NaN where that cannot be forecast.
+    """
+    traits = panel_traits(jury)
+    if posterior.size > _MOST_CELLS:
+        if gold is not None:  # a sample of tuples would lose the few items that are known
+            return np.full(jury.jurors, np.nan)
+        # A systematic sample: every so many-th item represents those before it, so tuples are fewer, items as many.
+        total, count = float(jury.weights.sum()), max(_MOST_CELLS // jury.labels, 2)
+        points = (np.arange(count) + 0.5) * (total / count)
+        at, times = np.unique(np.searchsorted(np.cumsum(jury.weights), points), return_counts=True)
+        is_sampled = np.zeros(len(jury.weights), dtype=np.bool_)
+        is_sampled[at] = True
+        votes = np.flatnonzero(is_sampled[jury.row])
+        weights: Floats = times.astype(np.float64) * (total / count)
+        posterior, jury = posterior[at], replace(
+            jury, posterior=jury.posterior[at], weights=weights, distinct=jury.distinct[at],
+            row=np.searchsorted(at, jury.row[votes]), juror=jury.juror[votes], label=jury.label[votes],
+        )  # fmt: skip
+    free = jury.weights if gold is None else jury.weights - gold.sum(axis=1)
+    share = min(gold_items / max(float(free.sum()), 1.0), 1.0)
+    expected = share * free[:, None] * posterior
+    if gold is not None:
+        expected += gold
+    shares = calibrate(jury, population, rho=rho, gold=expected, noise=noise, traits=traits)
+    ends = shares.interval(level)["score"]
+    return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
+
+
+def labelling_errors(
+    jury: JuryVotes, population: Population, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
+    noise: FitNoise, level: float, labellings: Sequence[Integers],
+) -> list[tuple[float, tuple[float, float]]]:  # fmt: skip
+    """Estimate how often labellings are wrong.
+
+    Gold items keep the label of the labelling: it is tested on them, not corrected by them.
+
+    Parameters
+    ----------
+    jury, population, rho, gold, rivals, noise
+        As they were given to `calibrate`.
+    labellings
+        Each (T,): a label for each tuple.
+
+    Returns
+    -------
+    list of (share, (low, high))
+        The share of wrong labels of each labelling, with its interval.
+    """
+    more, graded = len(labellings), jury
+    for labels in labellings:
+        graded = add_label_juror(graded, labels)
+    accuracy, score = (  # the fit's noise is the jurors' own
+        part if isinstance(part, float) else np.concatenate([part, np.zeros((more, *part.shape[1:]))])
+        for part in (noise.accuracy, noise.score)
+    )
+    shares = calibrate(
+        graded, population, rho=rho, gold=gold, rivals=rivals, noise=FitNoise(noise.prevalence, accuracy, score),
+        traits=panel_traits(jury),
+    )  # fmt: skip
+    ends = shares.interval(level)["score"][jury.jurors :].tolist()
+    scores = shares.score[jury.jurors :].tolist()
+    return [(1 - score, (1 - high, 1 - low)) for score, (low, high) in zip(scores, ends, strict=True)]
+
+
+# -- paired changes ----------------------------------------------------------------------------------------------------
+
+_PAIRED_BLOCK = 20_000  # posteriors whose scenarios are in memory at once
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """Items that both runs have, by the votes of both; -1 is no vote."""
+
+    odds: Floats  #: (U, R) mean of both runs' log-odds
+    distinct: Floats  #: (U,) how many distinct jurors voted, mean of both runs
+    weights: Floats  #: (U,) how many items
+    now: Integers  #: (U, N) each juror's vote
+    before: Integers  #: (U, N) each juror's vote in the earlier run
+    noise: Floats  #: (N,) variance of both runs' scores from the sampling of items
+
+
+@dataclass(frozen=True)
+class PairedChange:
+    """How much better (or worse) a juror became."""
+
+    value: float
+    interval: tuple[float, float]
+    items: int  #: with a vote in both runs
+    changed: int  #: with a different vote
+
+
+def scenarios_of(
+    population: Population, labels: int, *, rho: float | None, traits: PanelTraits, known: tuple[float, float] | None
+) -> Scenarios:
+    """Draw the scenarios of both runs.
+
+    Parameters
+    ----------
+    rho
+        The shared error, where it is given.
+    traits
+        `panel_traits` of the votes.
+    known
+        Mean and standard deviation of log rho, where gold has identified them.
+
+    Returns
+    -------
+    Scenarios
+    """
+    center, sd = known or population.shared_error(traits)
+    if rho is not None:
+        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
+    return prior_scenarios(center, sd, population.label_bias, labels, population.independent if known is None else 0.0)
+
+
+def paired_change(
+    runs: PairedRuns, juror: int, drawn: Scenarios, deviation: float, level: float
+) -> PairedChange | None:
+    """Estimate how far one juror improved between two runs.
+
+    Parameters
+    ----------
+    deviation
+        Standard deviation of a juror's own deviation in score (`Population.deviation`).
+    level
+        Of the interval.
+
+    Returns
+    -------
+    PairedChange or None
+        None where no item has the juror's vote in both runs.
+    """
+    now, before = runs.now[:, juror], runs.before[:, juror]
+    items = float(runs.weights[(now >= 0) & (before >= 0)].sum())
+    at = np.flatnonzero((now >= 0) & (before >= 0) & (now != before))
+    changed = float(runs.weights[at].sum())
+    if not items or not changed:
+        return PairedChange(0.0, (0.0, 0.0), int(items), 0) if items else None
+    gain, doubt = np.zeros(len(drawn.log_rho)), 0.0  # by scenario, items won less those lost; left by unknown labels
+    for start in range(0, len(at), _PAIRED_BLOCK):
+        part = at[start : start + _PAIRED_BLOCK]
+        q = temper_posteriors(runs.odds[part], runs.distinct[part], drawn.log_rho, drawn.bias)
+        rows, weights = np.arange(len(part)), runs.weights[part]
+        won, lost = q[rows, now[part]], q[rows, before[part]]
+        gain += weights @ (won - lost)
+        doubt += float((weights @ (won + lost - (won - lost) ** 2))[:DRAWS].mean())
+    share = (gain / changed + 1.0) / 2.0  # of the changed items, from 0 (all lost) to 1 (all won)
+    mean = float(share[:DRAWS].mean())
+    of_juror = (4.0 * mean * (1.0 - mean) * deviation**2 + float(runs.noise[juror]) / 4.0) / (changed / items)
+    values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + of_juror]))[0]
+    ends = [float(quantile(values, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2)]
+    low, high, value = ((2.0 * x - 1.0) * changed / items for x in (*ends, float(share[DRAWS:].mean())))
+    return PairedChange(value, (low, high), round(items), round(changed))

@@ -32,7 +32,7 @@ Coverage of both: benchmarks/coverage.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -45,7 +45,7 @@ from jurors.evaluate.latent.models import climb_coupled, gold_rows
 from jurors.evaluate.latent.panel import PanelFit
 from jurors.evaluate.latent.sensitivity import NEGLIGIBLE, Linearised
 from jurors.evaluate.ordinal import GRID_POINTS
-from jurors.evaluate.trio import DecodedTrios, evaluate_trios
+from jurors.evaluate.trio import DecodedTrios
 from jurors.options import Target
 from jurors.progress import report_progress
 from jurors.sketch.moments import moment_influences, product_of_others
@@ -53,6 +53,7 @@ from jurors.sketch.pairs import Incidence
 
 # -- trios -------------------------------------------------------------------------------------------------------------
 
+_NAMES = ("prevalence", "accuracy", "score")
 _SIGMA = np.array([-1.0, 1.0])
 #: C (9) -> (3, 3): the moment C of the third juror wherever two different ones meet.
 _THIRD = np.array([[float({i, j, k} == {0, 1, 2}) for i in range(3) for j in range(3)] for k in range(3)])
@@ -67,8 +68,17 @@ class TrioEquations:
     eight decision tuples (last axis) moves a number. To be used where numpy's warnings about NaN are off.
     """
 
-    def __init__(self, shares: Floats, decoded: DecodedTrios) -> None:
-        m = decoded.moments
+    def __init__(self, tables: ArrayLike, decoded: DecodedTrios) -> None:
+        m, counts = decoded.moments, np.asarray(tables, dtype=float)
+        p, accuracy = decoded.prevalence, decoded.accuracy
+        q = 1 - p
+        self.estimate, self.items = np.empty((*p.shape, 10)), np.empty((*p.shape, 10))  # and of how many items
+        self.estimate[..., 0] = p
+        self.estimate[..., 1:4] = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
+        self.estimate[..., 4:] = accuracy.reshape((*p.shape, 6))
+        self.items[..., :4] = m.items[..., None]
+        self.items[..., 4::2], self.items[..., 5::2] = (m.items * p)[..., None], (m.items * q)[..., None]
+        shares = counts.reshape((*counts.shape[:-3], 8)) / m.items[..., None]
         self.weight = (shares / m.items[..., None])[..., None]  # Σ weight · influence² is a variance
         t, self.root = m.trio[..., None], decoded.root[..., None]
         others = product_of_others(m.pair)  # C_ij C_ik
@@ -91,13 +101,17 @@ class TrioEquations:
         self.base = np.empty((*m.pair.shape, 2))  # E is y - base
         self.base[..., 0], self.base[..., 1] = 1 - m.single, m.single
 
-    def variances(self, estimate: Floats) -> Floats:
+    def variances(self, target: Target) -> tuple[Floats, Floats]:
         """Delta-method variances: each equation's influence function divided by its slope, 2s or ±s.
+
+        On the test it is Var(estimate - statistic); where the plug-in difference is not positive, the larger population
+        variance.
 
         Returns
         -------
-        ndarray, (…, 10)
+        population, for_target : ndarray, (…, 10)
         """
+        estimate = self.estimate
         influence = np.empty((*estimate.shape, 8))
         u = 2 * estimate[..., :4, None] - 1
         influence[..., :4, :] = (self.d_goal - u * self.d_root) / 2
@@ -105,15 +119,18 @@ class TrioEquations:
         powers = np.ones((*e.shape, 3))
         powers[..., 0], powers[..., 1] = e * e, e
         influence[..., 4:, :] = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
-        return np.asarray((influence * influence @ self.weight)[..., 0] / self.root**2)
+        whole = np.asarray((influence * influence @ self.weight)[..., 0] / self.root**2)
+        if target == "population":
+            return whole, whole
+        # A variance below zero belongs to an estimate outside [0, 1]; it must not make the interval wider.
+        left = whole - np.maximum(estimate * (1 - estimate) / self.items, 0.0)
+        return whole, np.where(left > 1e-9 * whole, left, whole)
 
-    def ends(self, estimate: Floats, own: Floats, z: float) -> tuple[Floats, Floats]:
+    def ends(self, own: Floats, z: float) -> tuple[Floats, Floats]:
         """The values that the counts do not contradict by more than z standard errors.
 
         Parameters
         ----------
-        estimate
-            (…, 10)
         own
             (…, 10) the sampling variance of each statistic itself: zero where the population is the target.
 
@@ -121,40 +138,34 @@ class TrioEquations:
         -------
         low, high : ndarray, (…, 10)
         """
+        estimate, weight = self.estimate, z**2 * self.weight
         roots = np.full((*estimate.shape, 4), np.nan)
-        roots[..., :4, :2] = self._linear_roots(own[..., :4], z)
-        accuracies = own[..., 4:].reshape(self.base.shape)
-        roots[..., 4:, :] = self._accuracy_roots(accuracies, z).reshape((*estimate.shape[:-1], 6, 4))
-        at = estimate[..., None]
-        low = np.where(roots <= at, roots, -np.inf).max(axis=-1)
-        high = np.where(roots >= at, roots, np.inf).min(axis=-1)
-        zero = 0.0 * estimate  # NaN where there is no estimate
-        return low + zero, high + zero
-
-    def _linear_roots(self, own: Floats, z: float) -> Floats:
-        """Where ((2y - 1) s - goal)² equals z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
-        s, goal, weight = self.root, self.goal, z**2 * self.weight
+        # Prevalence and scores: ((2y - 1) s - goal)² equals z² times its variance, a quadratic a u² - 2 b u + c in
+        # u = 2y - 1.
+        s, goal = self.root, self.goal
         spread = (self.d_root * self.d_root @ weight)[..., 0]
         shared = (self.d_root * self.d_goal @ weight)[..., 0]
         rest = (self.d_goal * self.d_goal @ weight)[..., 0]
-        a, b, c = s**2 - spread, s * goal - shared, goal**2 - rest + (4 * z**2) * s**2 * own
+        a, b, c = s**2 - spread, s * goal - shared, goal**2 - rest + (4 * z**2) * s**2 * own[..., :4]
         # No real root: the equation never contradicts any value (a > 0 would need one, for it holds at the estimate).
         inner = b**2 - a * c
         big = b + np.copysign(np.sqrt(np.where(inner > 0, inner, np.nan)), b)
-        roots = np.empty((*goal.shape, 2))
-        roots[..., 0], roots[..., 1] = big / a, c / big
-        return (roots + 1) / 2
-
-    def _accuracy_roots(self, own: Floats, z: float) -> Floats:
-        """Where (C e² - T e - C_ij C_ik)² equals z² times its variance; `own` has the weight (2 C e - T)²."""
+        roots[..., :4, 0], roots[..., :4, 1] = (big / a + 1) / 2, (c / big + 1) / 2
+        # Accuracies: (C e² - T e - C_ij C_ik)² equals z² times its variance; `own` has the weight (2 C e - T)².
         q = self.quadratic
         slope = np.zeros_like(q)
         slope[..., 1], slope[..., 2] = 2 * q[..., 0], q[..., 1]
         shared = (self.d_quadratic * self.weight[..., None, None, :, 0]) @ self.d_quadratic.swapaxes(-1, -2)
         fixed = (q[..., None] * q[..., None, :] - z**2 * shared).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
         steep = (slope[..., None] * slope[..., None, :]).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
-        roots = real_roots(fixed[..., None, :] + (z**2 * own)[..., None] * steep[..., None, :])
-        return np.asarray(roots * _SIGMA[:, None] + self.base[..., None])
+        of_accuracy = (z**2 * own[..., 4:].reshape(self.base.shape))[..., None]
+        e = real_roots(fixed[..., None, :] + of_accuracy * steep[..., None, :])
+        roots[..., 4:, :] = (e * _SIGMA[:, None] + self.base[..., None]).reshape((*estimate.shape[:-1], 6, 4))
+        at = estimate[..., None]
+        low = np.where(roots <= at, roots, -np.inf).max(axis=-1)
+        high = np.where(roots >= at, roots, np.inf).min(axis=-1)
+        zero = 0.0 * estimate  # NaN where there is no estimate
+        return low + zero, high + zero
 
 
 def real_roots(coefficients: Floats) -> Floats:
@@ -185,16 +196,7 @@ _EXACT = 1e-6  # a standard error below this, of an estimate on the border, coun
 _SMALL = 1e-5  # below this the plain interval is the same, and the roots would be lost in rounding
 
 
-@dataclass(frozen=True)
-class TrioErrors:
-    """Standard errors, shaped as the estimates they belong to: (…), (…, 3, 2) and (…, 3)."""
-
-    prevalence: Floats
-    accuracy: Floats
-    score: Floats
-
-
-def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Target = "test") -> TrioErrors:
+def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Target = "test") -> dict[str, Floats]:
     """Delta-method standard errors of many trios at once.
 
     Parameters
@@ -206,49 +208,17 @@ def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Targe
 
     Returns
     -------
-    TrioErrors
-        NaN where there is no real evaluation.
+    dict of ndarray
+        `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where there is no real evaluation.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate, items = _estimates(decoded)
-        whole = _equations(tables, decoded).variances(estimate)
-        return TrioErrors(*_by_statistic(np.sqrt(_spread(whole, estimate, items, target))))
+        return _by_statistic(np.sqrt(TrioEquations(tables, decoded).variances(target)[1]))
 
 
-def _equations(tables: ArrayLike, decoded: DecodedTrios) -> TrioEquations:
-    counts = np.asarray(tables, dtype=float)
-    return TrioEquations(counts.reshape((*counts.shape[:-3], 8)) / decoded.moments.items[..., None], decoded)
-
-
-def _estimates(decoded: DecodedTrios) -> tuple[Floats, Floats]:
-    """(…, 10) prevalence, scores and accuracies, and the number of items of each."""
-    p, accuracy, items = decoded.prevalence, decoded.accuracy, decoded.moments.items
-    q = 1 - p
-    estimate, about = np.empty((*p.shape, 10)), np.empty((*p.shape, 10))
-    estimate[..., 0] = p
-    estimate[..., 1:4] = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
-    estimate[..., 4:] = accuracy.reshape((*p.shape, 6))
-    about[..., :4] = items[..., None]
-    about[..., 4::2], about[..., 5::2] = (items * p)[..., None], (items * q)[..., None]
-    return estimate, about
-
-
-def _by_statistic(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Ten statistics split into prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
-    return values[..., 0], values[..., 4:].reshape((*values.shape[:-1], 3, 2)), values[..., 1:4]
-
-
-def _spread(whole: Floats, estimate: Floats, items: Floats, target: Target) -> Floats:
-    """The variance for a target, from that of the estimates.
-
-    On the test, Var(estimate - statistic); where the plug-in difference is not positive, the larger population
-    variance.
-    """
-    if target == "population":
-        return whole
-    # A variance below zero belongs to an estimate outside [0, 1]; it must not make the interval wider.
-    left = whole - np.maximum(estimate * (1 - estimate) / items, 0.0)
-    return np.where(left > 1e-9 * whole, left, whole)
+def _by_statistic(values: Floats) -> dict[str, Floats]:
+    """Ten statistics by name: prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
+    accuracy = values[..., 4:].reshape((*values.shape[:-1], 3, 2))
+    return {"prevalence": values[..., 0], "accuracy": accuracy, "score": values[..., 1:4]}
 
 
 def interval_around(estimate: Floats, error: Floats, items: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -303,7 +273,7 @@ def _expit(x: Floats) -> Floats:
 
 def trio_interval_ends(
     tables: ArrayLike, decoded: DecodedTrios, *, target: Target = "test", level: float = 0.95
-) -> tuple[dict[str, tuple[Floats, Floats]], TrioErrors]:
+) -> tuple[dict[str, tuple[Floats, Floats]], dict[str, Floats]]:
     """Intervals and standard errors of many trios at once.
 
     Parameters
@@ -317,39 +287,34 @@ def trio_interval_ends(
     -------
     ends : dict of (low, high)
         Of `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where no solution is real.
-    errors : TrioErrors
+    errors : dict of ndarray
+        The standard errors, shaped as the ends.
     """
     z = _z(level)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        estimate, items = _estimates(decoded)
-        equations = _equations(tables, decoded)
-        whole = equations.variances(estimate)
-        spread = _spread(whole, estimate, items, target)
+        equations = TrioEquations(tables, decoded)
+        estimate = equations.estimate
+        whole, spread = equations.variances(target)
         error = np.sqrt(spread)
-        low, high = equations.ends(estimate, whole - spread, z)
+        low, high = equations.ends(whole - spread, z)
         small, reach = error < _SMALL, z * error
         low, high = np.where(small, estimate - reach, low), np.where(small, estimate + reach, high)
         # A share cannot lie outside [0, 1]; an estimate can, and then the interval reaches out to it.
         low, high = np.maximum(low, np.minimum(estimate, 0.0)), np.minimum(high, np.maximum(estimate, 1.0))
-        low, high = _with_border(estimate, error, items, level, low, high)
-    ends = zip(_by_statistic(low), _by_statistic(high), strict=True)
-    return dict(zip(("prevalence", "accuracy", "score"), ends, strict=True)), TrioErrors(*_by_statistic(error))
+        low, high = _with_border(estimate, error, equations.items, level, low, high)
+    lows, highs = _by_statistic(low), _by_statistic(high)
+    return {name: (lows[name], highs[name]) for name in _NAMES}, _by_statistic(error)
 
 
 def trio_intervals(
-    table: ArrayLike,
-    decoded: DecodedTrios | None = None,
-    *,
-    mirrored: bool = False,
-    target: Target = "test",
-    level: float = 0.95,
+    table: ArrayLike, decoded: DecodedTrios, *, mirrored: bool = False, target: Target = "test", level: float = 0.95
 ) -> dict[str, Any]:
     """Standard errors and intervals of one trio's selected solution.
 
     Parameters
     ----------
-    table
-        (2, 2, 2) counts.
+    table, decoded
+        (2, 2, 2) counts, and their decode.
     mirrored
         Whether the other solution was selected: s has the other sign, and the labels are exchanged.
 
@@ -359,7 +324,6 @@ def trio_intervals(
         `prevalence` (2, 2), `accuracy` (3, 2, 2), `score` (3, 2), with (low, high) on the last axis; and `errors`, a
         dict of the standard errors (2,), (3, 2) and (3,).
     """
-    decoded = evaluate_trios(table) if decoded is None else decoded
     if mirrored:
         prevalence, accuracy = 1 - decoded.prevalence, 1 - decoded.accuracy[..., ::-1]
         decoded = DecodedTrios(decoded.moments, -decoded.root, prevalence, accuracy, decoded.outcome)
@@ -369,7 +333,7 @@ def trio_intervals(
         "prevalence": np.array([[low, high], [1 - high, 1 - low]]),
         "accuracy": np.stack(ends["accuracy"], axis=-1),
         "score": np.stack(ends["score"], axis=-1),
-        "errors": {"prevalence": np.repeat(errors.prevalence, 2), "accuracy": errors.accuracy, "score": errors.score},
+        "errors": errors | {"prevalence": np.repeat(errors["prevalence"], 2)},
     }
 
 
@@ -401,19 +365,32 @@ def panel_intervals(
         dict of the standard errors. None where the panel is so large that replicates would take minutes; its standard
         errors are then tiny anyway.
     """
-    data = panel.data
     report_progress("intervals")
-    if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
+    if panel.data.held * REPLICATES * 2 * panel.data.labels > _MOST_WORK:
         return None
-    if not data.is_dense and panel.coupling is None and panel.is_unordered:
+    if not panel.data.is_dense and panel.coupling is None and panel.is_unordered:
         variance = _first_order(panel, target, seed)
     else:
         variance = _resampled(panel, target, seed)
     if target == "test":
         within = _within(panel.spoken, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
-    nearest = _FEWEST_ERRORS if target == "population" else 0.0
-    return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level, nearest)
+    errors = {name: np.sqrt(values) for name, values in variance.items()}
+    fit, data = panel.choice.fit, panel.spoken
+    items = float(data.weights.sum())
+    votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
+    estimates = {"prevalence": fit.prevalence, "accuracy": np.einsum("jll->jl", fit.confusion), "score": fit.score}
+    sizes = {"prevalence": np.full(data.labels, items), "accuracy": votes[:, None] * fit.prevalence, "score": votes}
+    ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
+    # A score that leaves too few errors has the interval of one without any.
+    is_faultless = votes * (1 - fit.score) < (_FEWEST_ERRORS if target == "population" else 0.0)
+    least = (1 - level) ** (1 / np.maximum(votes, 1e-9))
+    low, high = ends["score"]
+    ends["score"] = np.where(is_faultless, np.minimum(low, least), low), np.where(is_faultless, 1.0, high)
+    # for every juror: a copy has its original's
+    members: dict[str, Any] = {"prevalence": slice(None), "accuracy": panel.hearing, "score": panel.hearing}
+    intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
+    return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}
 
 
 def _resampled(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
@@ -424,13 +401,22 @@ def _resampled(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
         expected_statistics(data, posterior, drawn if target == "population" else data.weights)
         for drawn, posterior in draw
     ]
-    spread = {name: np.concatenate([part[name] for part in parts]) for name in _NAMES}
-    return {name: _variance(values) for name, values in spread.items()}
+    return {name: _variance(np.concatenate([part[name] for part in parts])) for name in _NAMES}
 
 
 def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
-    """The same to first order: each direction moves the weight of every item by ± the root of its count, at random."""
-    data, rng, models = panel.data, np.random.default_rng(seed), _linearised(panel, target)
+    """The same to first order: each direction moves the weight of every item by ± the root of its count, at random.
+
+    A juror's accuracy on labels that it hardly met depends on the classes that are next to impossible: in the
+    population these are included, while on the items themselves all of that is uncertain anyway (`_within`).
+    """
+    data, rng, weights = panel.data, np.random.default_rng(seed), _weighty(panel)
+    models = []
+    for model, weight in weights.items():
+        problem = em_problem(data, model, panel.strength, panel.gold)
+        negligible = NEGLIGIBLE if target == "test" else _HARDLY_MET
+        linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
+        models.append((linear, np.float32(weight / sum(weights.values()))))
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
     step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
@@ -438,35 +424,18 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
     for start in range(0, DIRECTIONS, step):
         count = min(step, DIRECTIONS - start)
         drawn = size * (rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1)
-        moved = [_moved_votes(linear, drawn) * np.float32(weight) for linear, weight in models]
+        # (R, cells + 1, B): how votes on items of each label, and last these items, move with the weights (T, B)
+        moved = []
+        for linear, share in models:
+            easy, *hard = np.split(linear.solve(drawn), linear.at.prior.shape[1] // linear.at.labels)
+            for part in hard:
+                easy += part
+            moved.append(easy * share)
         if target == "population":
             moved.append(_drawn_votes(panel, drawn))
-        part = _moved_statistics(panel, np.asarray(sum(moved)))
-        total = {name: total[name] + part[name] * (count / DIRECTIONS) for name in _NAMES}
+        squares = _moved_statistics(panel, np.asarray(sum(moved)))
+        total = {name: total[name] + squares[name] * (count / DIRECTIONS) for name in _NAMES}
     return total
-
-
-def _linearised(panel: PanelFit, target: Target) -> list[tuple[Linearised, float]]:
-    """Every model with enough weight, linearised at its fit, and its weight.
-
-    A juror's accuracy on labels that it hardly met depends on the classes that are next to impossible: in the
-    population these are included, while on the items themselves all of that is uncertain anyway (`_within`).
-    """
-    weights, negligible = _weighty(panel), NEGLIGIBLE if target == "test" else _HARDLY_MET
-    models = []
-    for model, weight in weights.items():
-        problem = em_problem(panel.data, model, panel.strength, panel.gold)
-        linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
-        models.append((linear, weight / sum(weights.values())))
-    return models
-
-
-def _moved_votes(linear: Linearised, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(R, cells + 1, B): how votes on items of each label, and last these items, move with the weights (T, B)."""
-    easy, *hard = np.split(linear.solve(drawn), linear.at.prior.shape[1] // linear.at.labels)
-    for part in hard:
-        easy += part
-    return easy
 
 
 def _drawn_votes(panel: PanelFit, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -545,9 +514,6 @@ def _variance(values: Floats) -> Floats:
         )
 
 
-_NAMES = ("prevalence", "accuracy", "score")
-
-
 def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int) -> Floats:
     """Resampled weights, (count, T); gold items are known, not drawn, so theirs are fixed."""
     open_rows = weights > 0 if gold is None else (weights > 0) & ~gold_rows(gold)
@@ -617,23 +583,3 @@ def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
             "accuracy": (right * (1 - accuracy) ** 2 + (all_ - right) * accuracy**2) / met**2,
             "score": right.sum(axis=1) / met.sum(axis=1) ** 2,
         }
-
-
-def _around(panel: PanelFit, errors: dict[str, Floats], level: float, nearest: float) -> dict[str, Any]:
-    """Logit intervals around the fitted statistics, for every juror (a copy has its original's).
-
-    A score that leaves fewer than `nearest` errors has the interval of one without any.
-    """
-    fit, hearing, data = panel.choice.fit, panel.hearing, panel.spoken
-    items = float(data.weights.sum())
-    votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
-    estimates = {"prevalence": fit.prevalence, "accuracy": np.einsum("jll->jl", fit.confusion), "score": fit.score}
-    sizes = {"prevalence": np.full(data.labels, items), "accuracy": votes[:, None] * fit.prevalence, "score": votes}
-    ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
-    is_faultless = votes * (1 - fit.score) < nearest
-    least = (1 - level) ** (1 / np.maximum(votes, 1e-9))
-    low, high = ends["score"]
-    ends["score"] = np.where(is_faultless, np.minimum(low, least), low), np.where(is_faultless, 1.0, high)
-    members: dict[str, Any] = {"prevalence": slice(None), "accuracy": hearing, "score": hearing}
-    intervals: dict[str, Any] = {name: np.stack(pair, axis=-1)[members[name]] for name, pair in ends.items()}
-    return intervals | {"errors": {name: errors[name][members[name]] for name in _NAMES}}

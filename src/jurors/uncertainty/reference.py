@@ -235,7 +235,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
         try:
             values[field.name] = _KINDS[str(field.type)](with_formula(text))
             fits = field.type == "str" or _LEAST.get(field.name, 0) <= values[field.name] <= _MOST
-        except (AttributeError, ValueError):  # a row that ends too early has None
+        except ValueError:
             fits = False
         if not fits:
             message = f"row {number}: {text!r} is not a valid value of {field.name}"
@@ -269,12 +269,6 @@ def shipped_population() -> Population:
     Population
     """
     return fit_population(shipped_juries())
-
-
-def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) -> None:
-    """Write one row per jury, atomically, with as many digits as a key can determine."""
-    rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in juries]
-    atomic_write(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
 
 
 def _mean_root(squares: Floats, share: Floats) -> float:
@@ -369,8 +363,9 @@ class ReferenceJuries(Result):
         return ReferenceJuries((*(other for other in self.juries if other.name != jury.name), jury))
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the table as CSV, for `reference=`, atomically."""
-        write_reference(self.juries, path)
+        """Write one row per jury as CSV, for `reference=`, atomically, with as many digits as a key can determine."""
+        rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in self]
+        atomic_write(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
 
     def _document(self) -> Any:
         return {"juries": [asdict(jury) for jury in self.juries], "population": asdict(self.population)}
@@ -380,7 +375,14 @@ class ReferenceJuries(Result):
         return columns_of(names, [tuple(asdict(jury).values()) for jury in self.juries])
 
     def _blocks(self) -> Iterable[Block]:
-        rows = tuple(_row(jury) for jury in self.juries)
+        rows = tuple(
+            (
+                jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
+                f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.label_bias:.2f}",
+                f"{math.sqrt(max(jury.deviation, 0.0)):.3f}",
+            )
+            for jury in self
+        )  # fmt: skip
         yield Table(_SHOWN, rows, right=tuple(range(2, len(_SHOWN))))
         yield Notes(tuple(self._lines()))
 
@@ -405,11 +407,3 @@ class ReferenceJuries(Result):
         )
         if self._is_own:
             yield f"The {len(shipped_juries())} shipped juries together count as {LENT:.0f} juries."
-
-
-def _row(jury: ReferenceJury) -> tuple[Any, ...]:
-    deviation = math.sqrt(max(jury.deviation, 0.0))
-    return (
-        jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
-        f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.label_bias:.2f}", f"{deviation:.3f}",
-    )  # fmt: skip

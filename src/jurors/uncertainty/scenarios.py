@@ -351,9 +351,9 @@ def count_independent_jurors(
     -------
     ndarray of float, (tuples,)
     """
-    if len(representative) == 0 or int(representative.max()) + 1 == len(representative):
+    width = int(representative.max(initial=-1)) + 1
+    if width == len(representative):
         return np.bincount(row, minlength=tuples).astype(np.float64)
-    width = int(representative.max()) + 1
     pairs = np.unique(row * width + representative[juror])
     return np.bincount(pairs // width, minlength=tuples).astype(np.float64)
 
@@ -437,16 +437,22 @@ def fleiss_kappa(jury: JuryVotes) -> float:
     float
         0 where no item has two votes, or all votes are for one label.
     """
-    size = jury.labels
-    votes = np.bincount(jury.row * size + jury.label, minlength=len(jury.weights) * size).reshape(-1, size)
-    cast = votes.sum(axis=1)
-    pairs = float(jury.weights @ (cast * (cast - 1)))
+    votes, agreed = _agreement(jury)
     rates = jury.weights @ votes
     chance = float(((rates / max(rates.sum(), 1.0)) ** 2).sum())
-    if not pairs or chance >= 1:
+    if agreed is None or chance >= 1:
         return 0.0
-    agreed = float(jury.weights @ ((votes * votes).sum(axis=1) - cast)) / pairs
     return (agreed - chance) / (1 - chance)
+
+
+def _agreement(jury: JuryVotes) -> tuple[Floats, float | None]:
+    """(T, R) votes for each label, and how often two votes on an item agree: None where no item has two."""
+    size = jury.labels
+    cell = jury.row * size + jury.label
+    votes = np.bincount(cell, minlength=len(jury.weights) * size).reshape(-1, size).astype(float)
+    cast = votes.sum(axis=1)
+    pairs = float(jury.weights @ (cast * (cast - 1)))
+    return votes, float(jury.weights @ ((votes**2).sum(axis=1) - cast)) / pairs if pairs else None
 
 
 def majority_posterior(jury: JuryVotes) -> Floats:
@@ -458,12 +464,8 @@ def majority_posterior(jury: JuryVotes) -> Floats:
     -------
     ndarray, (T, R)
     """
-    size = jury.labels
-    cell = jury.row * size + jury.label
-    votes = np.bincount(cell, minlength=len(jury.weights) * size).reshape(-1, size).astype(float)
-    cast = votes.sum(axis=1)
-    pairs = float(jury.weights @ (cast * (cast - 1)))
-    agreed = float(jury.weights @ ((votes**2).sum(axis=1) - cast)) / pairs if pairs else 1.0
+    size, (votes, pair_rate) = jury.labels, _agreement(jury)
+    agreed = 1.0 if pair_rate is None else pair_rate
     # a solves a² R/(R-1) - 2a/(R-1) + 1/(R-1) - agreed = 0
     inner = max(1.0 - size * (1.0 - agreed * (size - 1)), 0.0)
     accuracy = min(max((1.0 + np.sqrt(inner)) / size, 1.0 / size + 0.02), 0.995)

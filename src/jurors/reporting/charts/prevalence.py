@@ -44,8 +44,8 @@ from jurors.reporting.charts.base import (
     tip,
 )
 from jurors.results import count_noun
+from jurors.uncertainty.bounds_logical import Bounds
 from jurors.uncertainty.bounds_robust import correlation_curve
-from jurors.uncertainty.bounds_trio import Bounds
 from jurors.uncertainty.intervals import trio_standard_errors
 
 
@@ -393,7 +393,7 @@ def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
     x, t = (edges_x[1:] + edges_x[:-1]) / 2, (edges_t[1:] + edges_t[:-1]) / 2
     shares = coin + t[:, None, None] * toward
     tables = _expected(x, shares) * items
-    errors = trio_standard_errors(tables, evaluate_trios(tables)).prevalence
+    errors = trio_standard_errors(tables, evaluate_trios(tables))["prevalence"]
     mean = float(d.mean())
     rows: list[Row] = [
         {
