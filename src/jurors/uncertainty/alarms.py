@@ -50,7 +50,15 @@ from jurors.evaluate.dependence import (
     ResidualTest,
 )
 from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation, panel_dependence
-from jurors.evaluate.solution import GoldTest, Partition, Solution, is_number, joint_counts, majority_shares, vote_counts
+from jurors.evaluate.solution import (
+    GoldTest,
+    Partition,
+    Solution,
+    is_number,
+    joint_counts,
+    majority_shares,
+    vote_counts,
+)
 from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror, votes_cast
 from jurors.sketch.sketch import Sketch
 
