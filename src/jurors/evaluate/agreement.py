@@ -45,7 +45,7 @@ from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
 from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
-from jurors.votes.recode import numerals
+from jurors.votes.codes import numerals
 
 _SHOWN_PAIRS = 10  # that agree most, and that agree least
 _LONGEST_NAME = 14

@@ -41,7 +41,7 @@ from jurors.evaluate.partition import Partition, joint_counts
 from jurors.evaluate.solution import NamedMapping
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
-from jurors.votes.recode import numerals
+from jurors.votes.codes import numerals
 from jurors.votes.table import Votes, group_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
@@ -264,7 +264,7 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
 
     Examples
     --------
-    >>> from jurors.votes.repeats import merge_numbered_jurors
+    >>> from jurors.votes.scale import merge_numbered_jurors
     >>> rows = [["a", "a", "a"], ["b", "b", "b"], ["a", "b", "b"], ["a", "a", "a"]]
     >>> votes = merge_numbered_jurors(Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "ann")), ["judge"])
     >>> steady = self_agreement(votes, 0.95)

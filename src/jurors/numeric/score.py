@@ -24,8 +24,8 @@ from jurors.numeric.factor import FALSE_ALARMS, squared_ends
 from jurors.numeric.grade import ItemValues, NumberGrades, calibrate_numbers, number_grades_by, values_by
 from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, row_documents
+from jurors.votes.codes import midpoint, numerals
 from jurors.votes.key import as_key
-from jurors.votes.recode import midpoint, numerals
 from jurors.votes.table import Votes
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
-from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
@@ -37,10 +37,8 @@ from jurors.votes.read import (
     wide_votes,
     with_table,
 )
-from jurors.votes.recode import Recoding
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
-from jurors.votes.table import Votes, label_as_abstentions
+from jurors.votes.scale import Recoding, apply_scale, collapse_repeats, select_jurors, selects_jurors
+from jurors.votes.table import Votes, label_as_abstentions, with_findings
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers

@@ -26,7 +26,7 @@ from jurors.errors import VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import LARGEST_COUNT, code_type, factorize, recode
-from jurors.votes.findings import repeated_rows, table_findings, with_findings
+from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
     collect,
@@ -40,9 +40,8 @@ from jurors.votes.frame import (
 )
 from jurors.votes.layout import Layout
 from jurors.votes.read import checked_count_column, clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
-from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice
+from jurors.votes.scale import apply_scale, collapse_repeats, select_jurors, selects_jurors
+from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice, with_findings
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers

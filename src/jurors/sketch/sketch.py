@@ -22,7 +22,7 @@ from jurors._numeric import row_keys, unique_rows
 from jurors.errors import SketchError, VotesError, format_first_names, format_names, name_positions
 from jurors.options import Label, Reading, TableOptions
 from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, python_value
-from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.findings import repeated_rows
 from jurors.votes.scale import detect_scale, extend_labels
 from jurors.votes.table import (
     ABSTAINED,
@@ -31,6 +31,7 @@ from jurors.votes.table import (
     concatenate_repeats,
     label_as_abstentions,
     recode_labels,
+    with_findings,
 )
 
 if TYPE_CHECKING:

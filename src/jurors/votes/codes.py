@@ -2,6 +2,8 @@
 
 Everything that a table of votes is made of, wherever it comes from: cells come in, small integer codes and ordered
 labels go out. Equal numbers are made one label (1, 1.0 and 01), and words that can only mean "no vote" are none.
+`numerals` reads labels as numbers, exactly: with decimal points, decimal commas where they can be nothing else, and per
+cent where all have it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names
-from jurors.options import Label
+from jurors.options import Label, is_number
 
 NO_VOTE = -1
 LARGEST_COUNT = (1 << 63) - 1  # of items
@@ -322,6 +324,82 @@ def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     shown = format_names(map(repr, others), 6)
     message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
     return Finding("other_sheets", message, value=float(len(others)))
+
+
+# -- labels as numbers -------------------------------------------------------------------------------------------------
+
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """Labels as numbers, each still as text, so that nothing is rounded."""
+
+    texts: tuple[str | None, ...]  #: as Python writes numbers; None where a label is no number
+    remarks: tuple[str, ...] = ()  #: how they were understood
+    doubtful: str | None = None  #: a label that may be two numbers: 1,234
+
+    @property
+    def sizes(self) -> tuple[float | None, ...]:
+        """The numbers as floats; None where a label is none, or none that a float can hold.
+
+        >>> numerals(["0,5", "12"]).sizes, numerals(["high", 3, "1e999"]).sizes
+        ((0.5, 12.0), (None, 3.0, None))
+        """
+        sizes = [None if text is None else float(text) for text in self.texts]
+        return tuple(size if size is not None and math.isfinite(size) else None for size in sizes)
+
+    @property
+    def doubt(self) -> str:
+        """The message about a label that may be two numbers; "" where there is none."""
+        many = "may be a thousand or a decimal; write numbers with a decimal point"
+        return "" if self.doubtful is None else f"{self.doubtful!r} {many}"
+
+
+def numerals(labels: Iterable[Any]) -> Numerals:
+    """Read labels as numbers.
+
+    Returns
+    -------
+    Numerals
+        The numbers as text, one per label, and how they were understood.
+
+    Examples
+    --------
+    >>> numerals(["0,5", "12", "-1,25"])
+    Numerals(texts=('0.5', '12', '-1.25'), remarks=('commas are decimal commas',), doubtful=None)
+    >>> numerals([3, 2.5, True, "high", "inf"]).texts, numerals(["1,234", "5"]).doubtful
+    (('3', '2.5', None, None, None), '1,234')
+    """
+    texts = ["" if isinstance(label, bool) else str(label).strip() for label in labels]
+    remarks: list[str] = []
+    if texts and all(text.endswith("%") for text in texts):
+        texts = [text.removesuffix("%").strip() for text in texts]
+        remarks.append("per cent signs are left out")
+    commas = [text for text in texts if _WITH_COMMA.fullmatch(text)]
+    doubtful = None
+    if commas and not any("." in text for text in texts):
+        doubtful = commas[0] if all(len(text.partition(",")[2]) == 3 for text in commas) else None
+        texts = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in texts]
+        remarks.append("commas are decimal commas")
+    read = tuple(text if is_number(text) else None for text in texts)
+    return Numerals(read, tuple(remarks), doubtful)
+
+
+def midpoint(labels: Iterable[Any]) -> str:
+    """The number halfway between the smallest label and the largest: a cut that leaves some on either side.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> midpoint((10, "20", 70))
+    '40'
+    """
+    sizes = [float(text) for text in numerals(labels).texts if text is not None]
+    return f"{(min(sizes) + max(sizes)) / 2:g}"
 
 
 # -- words that are no labels -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import hashlib
 import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from jurors._numeric import single_threaded, stable_argsort
 from jurors.errors import format_first_names, format_names
 from jurors.options import Label, Reading, text_columns
-from jurors.votes.codes import Finding, Level, list_names, may_mean_missing
+from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, numerals
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
-from jurors.votes.recode import numerals
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
 from jurors.votes.table import (
     ABSTAINED,
@@ -549,17 +548,6 @@ class Spelling:
                 about = tuple(jurors[k] for k in order)
                 notes.append(Finding("abstentions", message, about, value=float(by_juror.sum())))
         return tuple(notes)
-
-
-def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
-    """The votes with more findings.
-
-    Returns
-    -------
-    Votes
-        The very same where there are none.
-    """
-    return replace(votes, findings=tuple(dict.fromkeys((*votes.findings, *findings)))) if findings else votes
 
 
 def table_findings(

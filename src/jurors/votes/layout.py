@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Reading, item_name, text_columns
-from jurors.votes.codes import is_missing
-from jurors.votes.recode import numerals
+from jurors.votes.codes import is_missing, numerals
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")

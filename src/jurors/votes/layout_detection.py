@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
-from jurors.votes.codes import Finding
+from jurors.votes.codes import Finding, numerals
 from jurors.votes.layout import (
     COUNT_WORDS,
     ITEM_WORDS,
@@ -48,7 +48,6 @@ from jurors.votes.layout import (
     two_items,
 )
 from jurors.votes.pair_columns import certain_pair_columns
-from jurors.votes.recode import numerals
 
 WITH_PAIRS = (
     "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "

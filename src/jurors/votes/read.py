@@ -32,15 +32,22 @@ from jurors.votes.codes import (
     python_value,
     recode,
 )
-from jurors.votes.findings import Spelling, table_findings, with_findings
+from jurors.votes.findings import Spelling, table_findings
 from jurors.votes.io.duckdb_table import INTEGERS, SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
 from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, quoted_names
 from jurors.votes.readers import Records
-from jurors.votes.recode import Recoding
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, recode_votes, select_columns, select_jurors, select_votes, selects_jurors
-from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions
+from jurors.votes.scale import (
+    Recoding,
+    apply_scale,
+    collapse_repeats,
+    recode_votes,
+    select_columns,
+    select_jurors,
+    select_votes,
+    selects_jurors,
+)
+from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions, with_findings
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
 
@@ -473,7 +480,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     Votes(1 items, 1 jurors, 1 votes, labels True)
 
     """
-    from jurors.votes.memory import is_in_memory, votes_in_memory
+    from jurors.votes.frame import is_in_memory, votes_in_memory
 
     if is_in_memory(source):
         return votes_in_memory(source, reading)

@@ -10,7 +10,12 @@ near is not enough: no order in which one level stands elsewhere, or some are re
 nearer, and neighbours must be confused with each other at all. Measured in docs/guides/kinds-of-answers.md
 (benchmarks/kinds_of_answers.py).
 
-The last part selects the jurors to read (`--only`, `--drop`).
+The other parts do what the caller's options ask for: labels recoded (`--map`, `--ignore-case`, `--threshold`, `--bins`;
+`Recoding`), the scale that is given (`--scale`), the jurors to read (`--only`, `--drop`), and repeated votes of one
+juror collapsed to one vote for each item. Repeats are numbered by a column (`--repeat`), or stand under names that
+differ by a number alone and that the caller joins (`--join judge`): `judge_1`, `judge_2`; `gpt-4#1`, `gpt-4#2`;
+`judge (run 2)`, `judge-sample-3`. Such names are as often those of different people (`annotator1`, `annotator2`), so
+they are never joined unless the caller says so.
 """
 
 from __future__ import annotations
@@ -18,8 +23,11 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import reduce
 from typing import Any, Literal
 
@@ -29,11 +37,19 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats, single_threaded
 from jurors.errors import OptionError, VotesError, format_names, match_name
 from jurors.options import KnownScale, Label, Reading, text_columns
-from jurors.votes.codes import Finding, ordered_labels
+from jurors.votes.codes import Finding, numerals, ordered_labels
 from jurors.votes.layout import Layout
 from jurors.votes.layout_detection import WITH_PAIRS
-from jurors.votes.recode import FAIL, PASS, Recoding, bin_order, numerals
-from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
+from jurors.votes.table import (
+    Repeats,
+    Votes,
+    abstentions_as_label,
+    collect_votes,
+    count_labels_by_juror,
+    label_as_abstentions,
+    recode_labels,
+    with_findings,
+)
 
 # -- the test for order -----------------------------------------------------------------------------------------------
 
@@ -367,6 +383,204 @@ def _scale_of_integers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownS
     return "interval", f"{len(sizes):,} whole numbers; disagreeing votes lie close together"
 
 
+# -- recoding ---------------------------------------------------------------------------------------------------------
+
+PASS, FAIL = "pass", "fail"
+_BETWEEN = " to "  #: in the name of a level that numbers are put into: "3 to 7"
+_DIGITS = (6, 12, 17, 0)  # of the ends between levels: the fewest that hardly change them (0: all there are)
+_ROUNDING = Fraction(1, 1000)  # of a level's width, by which rounding may change an end
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """How labels are recoded; a key of the same votes is recoded alike.
+
+    Examples
+    --------
+    >>> Recoding.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
+    ['yes', 'yes', 'yes', None]
+    >>> Recoding.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
+    ['no', 'no', 'no']
+    >>> Recoding.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
+    ['pass', 'fail']
+    >>> Recoding.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
+    ['0 to 3', '3 to 10', '3 to 10']
+    """
+
+    names: Mapping[str, Label] = field(default_factory=dict)  #: what each label is called instead
+    ignore_case: bool = False
+    threshold: str | None = None
+    bins: tuple[str, ...] = ()  #: the ends; a single one: how many
+
+    @classmethod
+    def of(cls, options: Reading) -> Recoding:
+        """The recoding that the options name."""
+        return cls(options.names, options.ignore_case, options.cut, options.ends)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.ignore_case or self.threshold or self.bins)
+
+    def cells(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None = None) -> list[Any]:
+        """Recode clean cells.
+
+        Parameters
+        ----------
+        cells
+            Distinct cells, None for no vote.
+        times
+            Counts the votes of each cell, where that decides between spellings.
+
+        Returns
+        -------
+        list
+            The label of each cell.
+
+        Raises
+        ------
+        VotesError
+            Where a label to rename does not occur, or where a cell is no number and must be one.
+        """
+        left = self._in_one_case(cells, times) if self.ignore_case else list(cells)
+        if self.names:
+            known = list(dict.fromkeys(cell for cell in left if cell is not None))
+            present = {self._folded(cell) for cell in known}
+            for name in self.names:
+                if self._folded(name) not in present:
+                    match_name(name, known, "label to rename (--map)")
+            left = [self._renamed(cell) for cell in left]
+            if self.ignore_case:  # every spelling of a name that was given is that name
+                given = {self._folded(label): label for label in self.names.values()}
+                left = [None if cell is None else given.get(self._folded(cell), cell) for cell in left]
+            if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
+                left = [None if cell is None else str(cell) for cell in left]
+        return left if not self._takes_numbers else self._of_numbers(_numbers(left, self._flag))
+
+    def check_streams(self) -> None:
+        """OptionError where this can be done only once all votes are there."""
+        if self.ignore_case or len(self.bins) == 1:
+            what = "--ignore-case" if self.ignore_case else f"--bins {self.bins[0]}"
+            instead = "--map YES=yes" if self.ignore_case else "--bins with the ends (0,3,7,10)"
+            message = f"{what} takes all votes at once, and those of a stream come one by one: say {instead}"
+            raise OptionError(message, code="does_not_apply")
+
+    def one(self, label: Any) -> Any:
+        """Recode a single vote of a stream, whose other labels are not known yet."""
+        renamed = self._renamed(label)
+        if renamed is None or not self._takes_numbers:
+            return renamed
+        return self._of_numbers(_numbers([renamed], self._flag), self.bins)[0]
+
+    def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
+        """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
+        by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
+        left = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
+        left = [self._renamed(truth) for truth in left]
+        if not self._takes_numbers or {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
+            return left
+        ends = self.bins
+        if len(ends) == 1:  # so many between the ends of the votes, which the names of the levels hold
+            ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
+        return self._of_numbers(_numbers(left, self._flag), ends)
+
+    @property
+    def _takes_numbers(self) -> bool:
+        return self.threshold is not None or bool(self.bins)
+
+    @property
+    def _flag(self) -> str:
+        return "--threshold" if self.threshold else "--bins"
+
+    def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
+        """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
+        words = [cell for cell in cells if isinstance(cell, str)]
+        if len({word.casefold() for word in words}) == len(set(words)):
+            return list(cells)
+        often: Counter[str] = Counter()
+        for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
+            if isinstance(cell, str):
+                often[cell] += int(count)
+        usual: dict[str, str] = {}
+        for word in sorted(often, key=lambda word: (-often[word], word)):
+            usual.setdefault(word.casefold(), word)
+        return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
+
+    def _renamed(self, cell: Any) -> Any:
+        if cell is None:
+            return None
+        if not self.ignore_case:
+            return self.names.get(str(cell), cell)
+        return {self._folded(name): label for name, label in self.names.items()}.get(self._folded(cell), cell)
+
+    def _folded(self, name: Any) -> str:
+        return str(name).casefold() if self.ignore_case else str(name)
+
+    def _ends(self, numbers: Sequence[Fraction | None]) -> tuple[str, ...]:
+        """The ends of the levels, as text; of levels of equal width where only their number is given."""
+        given = [number for number in numbers if number is not None]
+        if len(self.bins) != 1 or not given:
+            return self.bins if len(self.bins) != 1 else ()
+        low, high, many = min(given), max(given), int(float(self.bins[0]))
+        if low == high:
+            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
+        width = (high - low) / many
+        edges = [low + width * k for k in range(1, many)]
+        inner: list[str] = []
+        for digits in _DIGITS:
+            inner = [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
+            if all(abs(Fraction(text) - edge) <= _ROUNDING * width for text, edge in zip(inner, edges, strict=True)):
+                break
+        return (_shown(low), *inner, _shown(high))
+
+    def _of_numbers(self, numbers: Sequence[Fraction | None], ends: Sequence[str] | None = None) -> list[str | None]:
+        """Numbers as pass and fail, or as levels with these ends (by default those of `bins`)."""
+        names = self._ends(numbers) if ends is None else ends
+        edges = [Fraction(end) for end in names]
+
+        def label(number: Fraction) -> str:
+            if self.threshold is not None:
+                return PASS if number >= Fraction(self.threshold) else FAIL
+            if not edges[0] <= number <= edges[-1]:
+                raise VotesError(f"{_shown(number)} lies outside the levels from {names[0]} to {names[-1]} (--bins)")
+            place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
+            return f"{names[place]}{_BETWEEN}{names[place + 1]}"
+
+        return [None if number is None else label(number) for number in numbers]
+
+
+def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Sort the names of levels that numbers were put into.
+
+    Returns
+    -------
+    tuple
+        The lowest first.
+
+    Examples
+    --------
+    >>> bin_order(["10 to 20", "3 to 10"])
+    ('3 to 10', '10 to 20')
+    """
+    return tuple(sorted(labels, key=lambda label: Fraction(str(label).split(_BETWEEN)[0])))
+
+
+def _shown(number: Fraction) -> str:
+    decimal = str(number.numerator) if number.denominator == 1 else repr(float(number))
+    return decimal if Fraction(decimal) == number else str(number)
+
+
+def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:
+    """The cells as numbers, exactly; VotesError names what is none."""
+    filled = [cell for cell in cells if cell is not None]
+    read = numerals(filled)
+    if read.doubt:
+        raise VotesError(read.doubt, code="two_readings")
+    if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
+        shown = format_names(map(repr, dict.fromkeys(odd)), 4)
+        raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
+    texts = iter(read.texts)
+    return [None if cell is None else Fraction(next(texts) or "0") for cell in cells]
+
+
 # -- the caller's scale -----------------------------------------------------------------------------------------------
 
 
@@ -574,3 +788,205 @@ def drop_unused_labels(votes: Votes, also: np.ndarray[Any, Any] | None = None) -
         return votes
     values = [a if k in set(used) else None for k, a in enumerate(votes.labels)]
     return recode_labels(votes, tuple(votes.labels[k] for k in used), values)
+
+
+# -- repeated votes of one juror, collapsed to one vote for each item --------------------------------------------------
+
+# Words that mean "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
+# judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
+REPEAT_WORDS = (
+    "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
+)
+_MOST_DIGITS = 6
+_MARKS = f"{string.whitespace}_-/.:,|#@=(["  # between a name and its number
+_MARK = r"\s_\-/.:,|#@=(\["  # the same in a regular expression
+_LETTER = re.compile(r"[^\W\d]")
+_AGAIN = re.compile(rf"^(?P<base>.*?[^{_MARK}])[{_MARK}]*\b(?:{REPEAT_WORDS})$", re.IGNORECASE | re.DOTALL)
+
+
+def stem_and_number(name: str) -> tuple[str, int] | None:
+    """Split a name that ends in a number.
+
+    Returns
+    -------
+    tuple or None
+        What stands before the number, and the number; None for any other name.
+
+    Examples
+    --------
+    >>> stem_and_number("judge_1"), stem_and_number("claude (run 3)"), stem_and_number("ann")
+    (('judge', 1), ('claude (run', 3), None)
+    """
+    text = name.strip()
+    text = text[:-1].rstrip() if text[-1:] in (")", "]") else text
+    before = text.rstrip(string.digits)
+    number = text[len(before) :][-_MOST_DIGITS:]
+    if not number:
+        return None
+    stem = text[: -len(number)].rstrip(_MARKS)
+    return (stem, int(number)) if _LETTER.search(stem) else None
+
+
+def called(name: str) -> list[str]:
+    """The jurors that a name may be a repetition of.
+
+    Returns
+    -------
+    list of str
+        The likeliest first: the name without "run" and the like, and without its number; empty for other names.
+
+    Examples
+    --------
+    >>> called("claude (run 3)"), called("judge_1"), called("gpt-4")
+    (['claude', 'claude (run'], ['judge'], ['gpt'])
+    """
+    if (split := stem_and_number(name)) is None:
+        return []
+    stem = split[0]
+    shorter = _AGAIN.match(stem.replace("_", " "))
+    return [*([stem[: shorter.end("base")]] if shorter else []), stem]
+
+
+def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]]:
+    """Find the jurors of each name, with a number after it or without.
+
+    Returns
+    -------
+    dict
+        The jurors' positions by name; a juror who has two of the names is listed once.
+
+    Examples
+    --------
+    >>> families(["judge_1", "ann", "judge_2"], ["judge"])
+    {'judge': [0, 2]}
+    """
+    bases = [{_folded(base) for base in (juror, *called(juror))} for juror in jurors]
+    groups: dict[str, list[int]] = {}
+    taken: set[int] = set()
+    for name in names:
+        called_so = [k for k, names_of_juror in enumerate(bases) if _folded(name) in names_of_juror]
+        if not called_so:
+            known = sorted({base for juror in jurors for base in called(juror)[:1]})
+            if not known:
+                raise VotesError(f"join= (--join {name}): no juror has a name that ends in a number, as repeats have")
+            match_name(name, known, "juror with numbers after its name")  # which raises: there is none
+        if members := [k for k in called_so if k not in taken]:
+            groups[name] = members
+            taken |= set(members)
+    return groups
+
+
+def common_stem(jurors: Sequence[str]) -> str | None:
+    """The name that joins all of these jurors.
+
+    Returns
+    -------
+    str or None
+        None where there is none.
+
+    Examples
+    --------
+    >>> common_stem(["gpt-4 (run 1)", "gpt-4 (run 2)"]), common_stem(["gpt", "gpt #2"]), common_stem(["ann", "bob"])
+    ('gpt-4', 'gpt', None)
+    """
+    stem = next((base for name in jurors for base in called(name)), None)
+    return stem if stem is not None and all(_folded(stem) in map(_folded, (n, *called(n))) for n in jurors) else None
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_\-]+", " ", name.strip()).casefold()
+
+
+def repeats_finding(votes: Votes, repeats: Repeats) -> Finding:
+    """The note of jurors who voted several times on an item, how often, and what their vote is.
+
+    Returns
+    -------
+    Finding
+        Its value is the largest number of votes on an item.
+    """
+    items = np.bincount(repeats.juror, repeats.items, len(votes.jurors)).astype(int)
+    who = [votes.jurors[k] for k in np.flatnonzero(items)]
+    times = repeats.times()
+    often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
+    ties = int(repeats.items[repeats.one_vote(_levels(votes)) < 0].sum())
+    tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
+    how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
+    how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
+    most = f"{items.max():,} items"
+    where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
+    message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"
+    return Finding("repeats", message, tuple(who), value=float(times.max()))
+
+
+def collapse_repeats(votes: Votes, options: Reading) -> Votes:
+    """Collapse repeated votes, also those of the jurors that the caller joins.
+
+    Returns
+    -------
+    Votes
+        One vote per juror and item, with a note of the jurors who have repeats.
+    """
+    if text_columns(options.join):
+        return merge_numbered_jurors(votes, options.join)
+    if votes.repeats is not None and votes.is_ordinal:  # by the median, now that there is an order
+        votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
+    return _noted(votes)
+
+
+def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
+    """Make one juror of jurors whose names differ by a number alone.
+
+    Parameters
+    ----------
+    names
+        The names without the number.
+
+    Returns
+    -------
+    Votes
+        With one juror for each of the names; the answers are in `repeats`.
+
+    Examples
+    --------
+    >>> rows = [["a", "a", "b", "a"], ["b", "a", "b", "a"]]
+    >>> votes = Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "judge_3", "ann"))
+    >>> votes = merge_numbered_jurors(votes, ["judge"])
+    >>> votes.jurors, votes.codes.tolist(), votes.repeats.answers.tolist()
+    (('judge', 'ann'), [[0, 0], [1, 0]], [[0, 0, 1], [0, 1, 1]])
+    """
+    if not (named := text_columns(names)):
+        return votes
+    called = list(votes.jurors)
+    home = np.arange(len(called))
+    for name, members in families(votes.jurors, named).items():
+        home[members] = members[0]
+        called[members[0]] = name
+    homes, place = np.unique(home, return_inverse=True)
+    return _noted(_rejoined(votes, tuple(called[k] for k in homes), place))
+
+
+def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
+    """The votes of other jurors: juror k's answers are those of the one at `place[k]`."""
+    if votes.repeats is not None and votes.counts is not None:
+        raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
+    answers = abstentions_as_label(votes)
+    row, col, code = answers.triples()
+    if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
+        width = len(answers.jurors)
+        single = ~np.isin(row * width + col, known.row * width + known.juror)
+        case, time = np.nonzero(known.answers >= 0)
+        row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
+        code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
+    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, _levels(votes))
+    bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
+    return label_as_abstentions(bare._with_triples(*once))
+
+
+def _levels(votes: Votes) -> int | None:
+    """The number of ordered levels; None for labels without order."""
+    return len(votes.labels) if votes.is_ordinal else None
+
+
+def _noted(votes: Votes) -> Votes:
+    return votes if votes.repeats is None else with_findings(votes, [repeats_finding(votes, votes.repeats)])

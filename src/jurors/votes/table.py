@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,7 +45,9 @@ from jurors.votes.codes import (
     recode,
     sorted_votes,
 )
-from jurors.votes.recode import Recoding
+
+if TYPE_CHECKING:
+    from jurors.votes.scale import Recoding
 
 _LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
 
@@ -786,6 +788,17 @@ def select_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
         Rows are positions in `which`; None where there are none.
     """
     return None if votes.repeats is None else votes.repeats.of_rows(_new_positions(votes.rows, which))
+
+
+def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
+    """The votes with more findings.
+
+    Returns
+    -------
+    Votes
+        The very same where there are none.
+    """
+    return replace(votes, findings=tuple(dict.fromkeys((*votes.findings, *findings)))) if findings else votes
 
 
 # -- labels: in another order, recoded, counted -----------------------------------------------------------------------
