@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, fits_dense, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
 from jurors.votes.read import (
     cells,
-    checked_count_column,
     clean_cells,
     fetch_column,
     grid,
@@ -118,7 +117,7 @@ def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes |
     times = fetch_column(grouped, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
-            each = checked_count_column(cells(grouped, layout.count), table.names[layout.count])
+            each = checked_counts(cells(grouped, layout.count), f"column {table.names[layout.count]!r}")
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
         sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]

@@ -206,7 +206,7 @@ class Sketch:
             raise SketchError(f"label {unknown[0]!r} is not among the labels {', '.join(map(str, labels))}")
         flat = [-1 if is_missing(value) else places[value] for value in cells]
         codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
-        sizes = checked_counts(list(counts.values()), len(rows))
+        sizes = checked_counts(list(counts.values()), "counts")
         votes = Votes.from_matrix(
             codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if are_given else None
         )
@@ -235,7 +235,7 @@ class Sketch:
         if any(side != size for side in array.shape):
             raise SketchError(f"{size} labels need every side of the table to be {size}, got {array.shape}")
         codes = np.array(list(itertools.product(range(size), repeat=array.ndim)))
-        counts = checked_counts(array.ravel(), array.size)
+        counts = checked_counts(array.ravel(), "counts")
         return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=counts))
 
     @classmethod

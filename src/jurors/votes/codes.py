@@ -99,38 +99,64 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
     return list(place), np.fromiter(map(code.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
-def checked_counts(counts: ArrayLike, rows: int) -> NDArray[np.int64]:
-    """Check counts.
+def checked_counts(counts: ArrayLike | Sequence[Any], where: str) -> NDArray[np.int64]:
+    """Check counts of items.
+
+    Parameters
+    ----------
+    counts
+        Numbers, or text with digits.
+    where
+        Where they stand, for messages: "column 'count'".
 
     Returns
     -------
-    array of int, one per row
-        The same as whole numbers.
+    array of int
+        The counts, exactly.
 
     Raises
     ------
     VotesError
-        Names the first that is negative, no whole number, or larger than 64 bits hold.
+        Names the first row that holds none.
+
+    Examples
+    --------
+    >>> checked_counts(["553", 2.0, "12345678901234567"], "column 'count'").tolist()
+    [553, 2, 12345678901234567]
     """
-    array = np.asarray(counts) if rows else np.zeros(0, dtype=np.int64)
-    if array.shape != (rows,):
-        raise VotesError(f"{rows} rows need {rows} counts, got {array.size}")
-    if array.dtype.kind in "ib" and not (array < 0).any():
-        return array.astype(np.int64)
-    checked = np.empty(rows, dtype=np.int64)
-    for row, value in enumerate(array.tolist(), 1):
+    if isinstance(counts, np.ndarray) and counts.dtype.kind in "ib" and not (counts < 0).any():
+        return counts.astype(np.int64)
+    checked = []
+    for row, value in enumerate(counts.tolist() if isinstance(counts, np.ndarray) else list(counts), 1):
+        number = value
+        if isinstance(value, str):
+            match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
+            number = match[1] if match else -1
         try:
-            count = int(value)
-            is_whole = isinstance(value, str) or count == value
+            count = int(number) if isinstance(number, str) or int(number) == number else -1
         except (TypeError, ValueError, OverflowError):
-            is_whole = False
-        if not is_whole:
-            raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
-        if not 0 <= count <= LARGEST_COUNT:
-            rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
-            raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
-        checked[row - 1] = count
-    return checked
+            count = -1
+        if isinstance(value, bool) or not 0 <= count <= LARGEST_COUNT:
+            what = f"{where}: {_no_count(value)}"
+            raise VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
+        checked.append(count)
+    if sum(checked) > LARGEST_COUNT:
+        raise VotesError(f"{where}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items")
+    return np.array(checked, dtype=np.int64)
+
+
+def _no_count(value: Any) -> str:
+    """Why this is no count."""
+    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = -1.0
+    if number > LARGEST_COUNT:
+        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
+    if isinstance(value, str) and number >= 0 and number.is_integer():
+        return f"a count must be written in digits only; found {cell}"
+    return f"a count must be a whole number, 0 or more; found {cell}"
 
 
 def check_total_count(counts: NDArray[np.int64]) -> None:

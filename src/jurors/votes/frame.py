@@ -16,7 +16,6 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any, Unpack
 
@@ -25,7 +24,7 @@ import numpy as np
 from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
 from jurors.options import Reading, TableOptions, check_applies, column_names, item_name, text_columns
-from jurors.votes.codes import factorize, is_missing
+from jurors.votes.codes import checked_counts, factorize, is_missing
 from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
@@ -46,7 +45,7 @@ from jurors.votes.layout import (
     quoted_names,
 )
 from jurors.votes.layout_detection import find_layout, find_transposed, joint_item
-from jurors.votes.read import Column, checked_count_column, clean_cells, long_votes, wide_votes
+from jurors.votes.read import Column, clean_cells, long_votes, wide_votes
 from jurors.votes.scale import (
     SELECTION_OPTIONS,
     apply_scale,
@@ -519,7 +518,7 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     grid, values = grid_of([columns[k] for k in layout.votes])
     counts = None
     if layout.count is not None:
-        counts = checked_count_column(count_cells(table[f"c{layout.count}"]), names[layout.count])
+        counts = checked_counts(table[f"c{layout.count}"].to_list(), f"column {names[layout.count]!r}")
     items = None if layout.item is None else (names[layout.item], columns[layout.item])
     if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))
@@ -582,11 +581,6 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
     where = where.astype(np.int32)
     parts = [where[end - len(distinct) : end] for (distinct, _), end in zip(columns, ends, strict=True)]
     return np.column_stack([part[code] for part, (_, code) in zip(parts, columns, strict=True)]), values
-
-
-def count_cells(series: Any) -> list[Any]:
-    """The cells of a column of counts; a sum that an engine returns as a decimal is a whole number again."""
-    return [int(v) if isinstance(v, Decimal) and v == v.to_integral_value() else v for v in series.to_list()]
 
 
 # -- objects in memory -------------------------------------------------------------------------------------------------

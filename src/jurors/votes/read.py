@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
 from jurors.votes.codes import (
-    LARGEST_COUNT,
     Finding,
     abstain_words,
+    checked_counts,
     code_type,
     equal_numbers,
     factorize,
@@ -340,56 +340,6 @@ def _distinct_names(
     return distinct, again[code]
 
 
-def checked_count_column(values: Sequence[Any], column: str) -> NDArray[np.int64]:
-    """Check a column of counts.
-
-    Returns
-    -------
-    array of int
-        The counts, exactly.
-
-    Raises
-    ------
-    VotesError
-        Names the first row that holds none.
-
-    Examples
-    --------
-    >>> checked_count_column(["553", 2.0, "12345678901234567"], "count").tolist()
-    [553, 2, 12345678901234567]
-    """
-    counts = []
-    for row, value in enumerate(values, 1):
-        number = value
-        if isinstance(value, str):
-            match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
-            number = int(match[1]) if match else None
-        if isinstance(number, (float, np.floating)) and float(number).is_integer():
-            number = int(number)
-        is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-        if not is_whole or not 0 <= number <= LARGEST_COUNT:
-            raise row_fault(row, f"column {column!r}: {_no_count(value)}")
-        counts.append(int(number))
-    if sum(counts) > LARGEST_COUNT:
-        most = f"{LARGEST_COUNT:,}, the largest number of items"
-        raise VotesError(f"column {column!r}: the counts add up to more than {most}")
-    return np.array(counts, dtype=np.int64)
-
-
-def _no_count(value: Any) -> str:
-    """Why this is no count."""
-    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = -1.0
-    if number > LARGEST_COUNT:
-        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
-    if isinstance(value, str) and number >= 0 and number.is_integer():
-        return f"a count must be written in digits only; found {cell}"
-    return f"a count must be a whole number, 0 or more; found {cell}"
-
-
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
@@ -573,7 +523,7 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
             *grid(table, layout.votes),
             jurors=[table.names[k] for k in layout.votes],
             items=items,
-            counts=None if count is None else checked_count_column(cells(table, count), table.names[count]),
+            counts=None if count is None else checked_counts(cells(table, count), f"column {table.names[count]!r}"),
             options=options,
             repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
         )

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
@@ -48,8 +47,6 @@ from jurors.votes.codes import (
 
 if TYPE_CHECKING:
     from jurors.votes.scale import Recoding
-
-_LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
 
 
 # -- repeated votes ---------------------------------------------------------------------------------------------------
@@ -99,16 +96,11 @@ class Repeats:
             )
             median = np.where((low == high) & (abstained != times), low, -1)
             return np.where(abstained > times, levels, median).astype(answers.dtype)
-        best, tied = answers[:, -1].copy(), np.zeros(cases, dtype=bool)
-        run = longest = np.zeros(cases, dtype=np.int64)  # of equal answers, which stand in consecutive columns
-        for k in range(width):
-            answer = answers[:, k]
-            same = (answers[:, k - 1] == answer) if k else np.zeros(cases, dtype=bool)
-            run = np.where(answer >= 0, np.where(same, run + 1, 1), 0)
-            longer = run > longest
-            tied = np.where(longer, False, tied | ((run == longest) & (run > 0)))
-            best, longest = np.where(longer, answer, best), np.maximum(run, longest)
-        return np.where(tied, -1, best).astype(answers.dtype)
+        equal = np.sum([answers == answers[:, [k]] for k in range(width)], axis=0)  # how often each answer was given
+        equal[answers < 0] = 0
+        most = equal.max(axis=1)
+        is_tied = (equal == most[:, None]).sum(axis=1) > most
+        return np.where(is_tied, -1, answers[np.arange(cases), equal.argmax(axis=1)]).astype(answers.dtype)
 
     def times(self) -> NDArray[np.int64]:
         """How often the juror answered, case by case."""
@@ -398,7 +390,9 @@ class Votes:
         rows, width = cells.shape
         names = checked_jurors(jurors, width)
         codes, kinds = encode_cells(cells, None if labels is None else tuple(labels))
-        numbers = None if counts is None else checked_counts(counts, rows)
+        numbers = None if counts is None else checked_counts(counts, "counts")
+        if numbers is not None and len(numbers) != rows:
+            raise VotesError(f"{rows} rows need {rows} counts, got {len(numbers)}")
         votes = cls(names, kinds, rows, checked_items(items, rows), numbers, _dense=codes)
         if scale is None:
             return votes
@@ -526,13 +520,6 @@ class Votes:
         """
         if self._sparse is not None:
             return self._sparse
-        return self._triples if cast(Codes, self._dense).size <= _LARGEST_LISTED else self._list_triples()
-
-    @cached_property
-    def _triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
-        return self._list_triples()
-
-    def _list_triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
         flat = cast(Codes, self._dense).ravel()
         place = np.flatnonzero(flat >= 0)  # of one axis, which takes a fifth of the time
         row = place // max(len(self.jurors), 1)
@@ -625,20 +612,14 @@ class Votes:
 
     def head(self, rows: NDArray[np.int64], title: str, jurors: int = 12) -> Table:
         """Some rows to look at, of the first jurors."""
-        codes = np.full((len(rows), min(jurors, len(self.jurors))), NO_VOTE)
-        if self.is_dense:
-            codes[:] = self.codes[rows][:, : codes.shape[1]]
-        else:
-            at, col, code = self.triples()
-            for place, row in enumerate(rows.tolist()):
-                here = (at == row) & (col < codes.shape[1])
-                codes[place, col[here]] = code[here]
+        shown_jurors = self.jurors[:jurors]
+        codes = self.codes[rows, : len(shown_jurors)] if self.is_dense else self.take(shown_jurors).codes[rows]
         first, names = "item", [str(name) for name in self.item_names()[rows].tolist()]
         if self.counts is not None:
             first, names = "count", [f"{n:,}" for n in self.counts[rows].tolist()]
         labels = [[None if code < 0 else str(self.labels[code]) for code in line] for line in codes.tolist()]
-        more = len(self.jurors) - codes.shape[1]
-        header = (first, *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
+        more = len(self.jurors) - len(shown_jurors)
+        header = (first, *shown_jurors, *([f"{more:,} more"] if more else []))
         shown = [(name, *line, *(["…"] if more else [])) for name, line in zip(names, labels, strict=True)]
         return Table(header, tuple(shown), title=title)
 
@@ -849,22 +830,16 @@ def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
         In items: rows that stand for several items count as many.
     """
     width, depth = len(votes.jurors), len(votes.labels)
-    weights = votes.counts
-    if votes.total > 1 << 53:  # bincount would round
-        row, col, code = votes.triples()
-        counts = np.zeros((width, depth), dtype=np.int64)
-        np.add.at(counts, (col, code), votes.weights[row])
-        return counts
-    if votes.is_dense and width <= _FEW_COLUMNS:
-        rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
-        return np.array(rows).reshape(width, depth).round().astype(np.int64)
+    if votes.is_dense and width <= _FEW_COLUMNS and votes.counts is None:
+        rows = [np.bincount(column.astype(np.int64) + 1, minlength=depth + 1)[1:] for column in votes.codes.T]
+        return np.array(rows).reshape(width, depth)
     row, col, code = votes.triples()
-    flat = np.zeros(width * depth)
+    counts = np.zeros(width * depth, dtype=np.int64)
     for start in range(0, len(row), _PART):
         part = slice(start, start + _PART)
         cell = col[part].astype(np.int64) * depth + code[part]
-        flat += np.bincount(cell, None if weights is None else weights[row[part]], width * depth)
-    return flat.reshape(width, depth).round().astype(np.int64)
+        np.add.at(counts, cell, 1 if votes.counts is None else votes.counts[row[part]])
+    return counts.reshape(width, depth)
 
 
 def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
