@@ -34,7 +34,6 @@ from jurors.votes.layout import (
     SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
-    CountDistinct,
     Layout,
     LayoutHints,
     bare_word,
@@ -79,9 +78,7 @@ _FEWEST_SHARING = 2  # columns with the same words, to separate them from the ot
 _SHARED = 0.5  # of a column's cells, that other columns hold too
 
 
-def find_layout(
-    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], count: CountDistinct | None = None
-) -> Layout:
+def find_layout(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> Layout:
     """Find the layout of a table by its names, the caller's options and (where these leave it open) its cells.
 
     Parameters
@@ -92,8 +89,6 @@ def find_layout(
         The caller's options.
     look
         Profiles the first rows; called only where names and options leave the layout open.
-    count
-        Counts the rows and the distinct values of columns in all rows, where the engine can do that cheaply.
 
     Returns
     -------
@@ -113,8 +108,8 @@ def find_layout(
     if options.repeat is not None:
         column = find_column(names, options.repeat)
         plain = replace(options.without(names[column]), repeat=None)
-        return find_layout(names, plain, look, count).repeating(names, column)
-    table = LayoutHints(names, options, look, count)
+        return find_layout(names, plain, look).repeating(names, column)
+    table = LayoutHints(names, options, look)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
@@ -148,7 +143,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
         return ()
     table = LayoutHints(names, replace(options, ignore=[name for name in ignored if name in names]), look)
-    profile, columns = table.head(), table.head().columns
+    profile, columns = table.profile, table.columns
     numbers = [
         k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
     ]
@@ -174,7 +169,7 @@ def refuse_preferences(table: LayoutHints) -> None:
         raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
-    if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
+    if certain_pair_columns(table.names, lambda: table.profile, text_columns(options.ignore)) is not None:
         raise VotesError(
             f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
             "it as labels",
@@ -190,7 +185,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
     if is_named or (len(table.names) == 3 and table.has_surest_names):
-        return layout_by_words(table.names, options, lambda k: table.head().has_number(k))
+        return layout_by_words(table.names, options, lambda k: table.profile.has_number(k))
     return None
 
 
