@@ -551,23 +551,6 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
         )
 
 
-def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
-    """Refuse items that come again and need another column: answers of several models to one question."""
-    profile, names, item = table.profile, table.names, layout.item
-    if item is None or table.columns[item].distinct > 0.9 * profile.rows:
-        return
-    rest = [k for k in table.free if k != item and k not in table.ballots and table.columns[k].filled == profile.rows]
-    for k in sorted(rest, key=lambda k: table.columns[k].distinct):
-        if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
-            out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
-            raise VotesError(
-                f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
-                f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
-                "row an item",
-                code="two_readings",
-            )
-
-
 def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
     """Refuse a column called "batch" or the like that holds the jurors' own labels."""
     odd = [k for k in layout.votes if table.words[k] in OTHER_WORDS]
@@ -656,7 +639,6 @@ LONG_CHECKS: tuple[Callable[[LayoutHints, int, int, int], None], ...] = (
 #: what the cells may show against columns that share a vocabulary
 WIDE_CHECKS: tuple[Callable[[LayoutHints, Layout], None], ...] = (
     refuse_totals,
-    refuse_item_in_two,
     refuse_other_columns,
     refuse_key_column,
     refuse_count,
