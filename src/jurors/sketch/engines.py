@@ -190,7 +190,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         tuples = replace(sketch.tuples, jurors_are_numbered=opened.numbers_jurors(layout))
         return Sketch(with_findings(tuples, [*about, *repeated]))
     except VotesError:
-        if opened.is_eager or opened.stream is not None:
+        if opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
 
