@@ -152,7 +152,7 @@ def votes_and_column(
     given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)
-    frame = replace(opened, table=collect(opened.table), stream=None, head=None).reaching(parsed, column)
+    frame = replace(opened, table=collect(opened.table)).reaching(parsed, column)
     place = find_column(frame.names, column)
     options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]

@@ -287,7 +287,7 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
     by = np.array([place[name] for name in names])
-    times = _rows_of_pairs(table, juror, label) if spelling.says_something else None
+    times = _rows_of_pairs(table, juror, label) if spelling.absent or spelling.abstained else None
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
     panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:

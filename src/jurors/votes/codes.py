@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names
@@ -99,7 +99,7 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
     return list(place), np.fromiter(map(code.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
-def checked_counts(counts: ArrayLike | Sequence[Any], where: str) -> NDArray[np.int64]:
+def checked_counts(counts: Any, where: str) -> NDArray[np.int64]:
     """Check counts of items.
 
     Parameters

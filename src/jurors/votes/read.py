@@ -257,7 +257,7 @@ def wide_votes(
 
     spelling = spelled_labels(values, options, quoted_names(jurors), times)
     findings: tuple[Finding, ...] = ()
-    if spelling.says_something:
+    if spelling.absent or spelling.abstained:
         findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), flat, weights)
     kinds = labels_of(spelling, options)
     if all(cell is None for cell in spelling.labels):
