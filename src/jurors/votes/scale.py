@@ -41,7 +41,6 @@ from jurors.votes.codes import Finding, numerals, ordered_labels
 from jurors.votes.layout import Layout
 from jurors.votes.layout_detection import WITH_PAIRS
 from jurors.votes.table import (
-    Repeats,
     Votes,
     abstentions_as_label,
     collect_votes,
@@ -75,11 +74,6 @@ class Closeness:
     spread: Floats  #: of pairs with pairs: the sum over items of what they add to `observed`, times itself
 
     @property
-    def nearness(self) -> float:
-        """The mean distance of disagreeing votes, as a share of the distance by chance."""
-        return self._nearness(_distances(np.arange(self.levels)))
-
-    @property
     def verdict(self) -> OrdinalityVerdict:
         """Whether levels are in an order, or what is evidence against it."""
         if not self.observed.sum() or not self.expected.sum():
@@ -105,6 +99,7 @@ class Closeness:
         return float(self.expected @ distance / self.expected.sum())
 
     def _nearness(self, distance: Floats) -> float:
+        """The mean distance of disagreeing votes, as a share of the distance by chance."""
         return float(self.observed @ distance / self.observed.sum()) / self._by_chance(distance)
 
     def _error(self, weights: Floats) -> float:
@@ -143,9 +138,8 @@ def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
 
     Examples
     --------
-    >>> near = closeness(Votes.from_matrix([[1, 2, 2], [3, 2, 3], [4, 4, 3], [1, 1, 2]] * 9), np.arange(4))
-    >>> round(near.nearness, 2), near.verdict
-    (0.67, 'ordered')
+    >>> closeness(Votes.from_matrix([[1, 2, 2], [3, 2, 3], [4, 4, 3], [1, 1, 2]] * 9), np.arange(4)).verdict
+    'ordered'
     """
     levels = int(level_of.max()) + 1
     row, juror, code, weight = _sampled(votes)
@@ -233,7 +227,6 @@ _PLACES = tuple(
 )
 _NUMBERED = re.compile(r"\d{1,2}\s*[-–.:)_=]+\s*(?=[a-z])")  #: in "4 - agree"
 _COUNTED = re.compile(r"(\d{1,3})\s*(?:(stars?|points?|pts?)|/\s*(\d{1,3})|out of (\d{1,3}))")  #: "4 stars", "4/5"
-_STARS = re.compile(r"([★*]+)☆*")
 
 
 def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -253,23 +246,15 @@ def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
     if not labels or not all(isinstance(label, str) for label in labels):
         return None
     words = [" ".join(label.casefold().split()) for label in labels]
-    places = _points(words)
-    if not places:
+    points = [match for word in words if (match := _COUNTED.fullmatch(word))]
+    if len(points) == len(words) and len({((match[2] or "")[:2], match[3], match[4]) for match in points}) == 1:
+        places: list[int] | None = [int(match[1]) for match in points]  # of how many, or of what, in one way
+    else:
         bare = [_NUMBERED.sub("", word, count=1).replace("_", " ").replace("-", " ").strip() for word in words]
         places = next(([scale[w] for w in bare] for scale in _PLACES if all(w in scale for w in bare)), None)
     if places is None or len(set(places)) < len(places):
         return None
     return tuple(label for _, label in sorted(zip(places, labels, strict=True), key=lambda pair: pair[0]))
-
-
-def _points(words: Sequence[str]) -> list[int] | None:
-    """How many stars or points (of how many) each word is, where all are written in one way."""
-    if all(stars := [_STARS.fullmatch(word) for word in words]):
-        return [len(match[1]) for match in stars if match]
-    points = [match for word in words if (match := _COUNTED.fullmatch(word))]
-    if len(points) < len(words) or len({((match[2] or "")[:2], match[3], match[4]) for match in points}) > 1:
-        return None
-    return [int(match[1]) for match in points]
 
 
 # -- detection --------------------------------------------------------------------------------------------------------
@@ -447,13 +432,13 @@ class Recoding:
             for name in self.names:
                 if self._folded(name) not in present:
                     match_name(name, known, "label to rename (--map)")
-            left = [self._renamed(cell) for cell in left]
+            left = self._renamed(left)
             if self.ignore_case:  # every spelling of a name that was given is that name
                 given = {self._folded(label): label for label in self.names.values()}
                 left = [None if cell is None else given.get(self._folded(cell), cell) for cell in left]
             if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
                 left = [None if cell is None else str(cell) for cell in left]
-        return left if not self._takes_numbers else self._of_numbers(_numbers(left, self._flag))
+        return self._of_numbers(left)
 
     def check_streams(self) -> None:
         """OptionError where this can be done only once all votes are there."""
@@ -465,30 +450,19 @@ class Recoding:
 
     def one(self, label: Any) -> Any:
         """Recode a single vote of a stream, whose other labels are not known yet."""
-        renamed = self._renamed(label)
-        if renamed is None or not self._takes_numbers:
-            return renamed
-        return self._of_numbers(_numbers([renamed], self._flag), self.bins)[0]
+        return self._of_numbers(self._renamed([label]), self.bins)[0]
 
     def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
         """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
         by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
-        left = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
-        left = [self._renamed(truth) for truth in left]
-        if not self._takes_numbers or {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
+        known = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
+        left = self._renamed(known)
+        if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
             return left
         ends = self.bins
         if len(ends) == 1:  # so many between the ends of the votes, which the names of the levels hold
             ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
-        return self._of_numbers(_numbers(left, self._flag), ends)
-
-    @property
-    def _takes_numbers(self) -> bool:
-        return self.threshold is not None or bool(self.bins)
-
-    @property
-    def _flag(self) -> str:
-        return "--threshold" if self.threshold else "--bins"
+        return self._of_numbers(left, ends)
 
     def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
         """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
@@ -504,22 +478,18 @@ class Recoding:
             usual.setdefault(word.casefold(), word)
         return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
 
-    def _renamed(self, cell: Any) -> Any:
-        if cell is None:
-            return None
-        if not self.ignore_case:
-            return self.names.get(str(cell), cell)
-        return {self._folded(name): label for name, label in self.names.items()}.get(self._folded(cell), cell)
+    def _renamed(self, cells: Sequence[Any]) -> list[Any]:
+        names = {self._folded(name): label for name, label in self.names.items()}
+        return [None if cell is None else names.get(self._folded(cell), cell) for cell in cells]
 
     def _folded(self, name: Any) -> str:
         return str(name).casefold() if self.ignore_case else str(name)
 
-    def _ends(self, numbers: Sequence[Fraction | None]) -> tuple[str, ...]:
+    def _ends(self, numbers: Sequence[Fraction]) -> tuple[str, ...]:
         """The ends of the levels, as text; of levels of equal width where only their number is given."""
-        given = [number for number in numbers if number is not None]
-        if len(self.bins) != 1 or not given:
-            return self.bins if len(self.bins) != 1 else ()
-        low, high, many = min(given), max(given), int(float(self.bins[0]))
+        if len(self.bins) != 1 or not numbers:
+            return self.bins
+        low, high, many = min(numbers), max(numbers), int(float(self.bins[0]))
         if low == high:
             raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
         width = (high - low) / many
@@ -531,8 +501,21 @@ class Recoding:
                 break
         return (_shown(low), *inner, _shown(high))
 
-    def _of_numbers(self, numbers: Sequence[Fraction | None], ends: Sequence[str] | None = None) -> list[str | None]:
-        """Numbers as pass and fail, or as levels with these ends (by default those of `bins`)."""
+    def _of_numbers(self, cells: Sequence[Any], ends: Sequence[str] | None = None) -> list[Any]:
+        """Numbers as pass and fail, or as levels with these ends (by default those of `bins`); VotesError names others.
+
+        The cells as they are where neither is wanted.
+        """
+        if self.threshold is None and not self.bins:
+            return list(cells)
+        filled = [cell for cell in cells if cell is not None]
+        read = numerals(filled)
+        if read.doubt:
+            raise VotesError(read.doubt, code="two_readings")
+        if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
+            flag, shown = "--threshold" if self.threshold else "--bins", format_names(map(repr, dict.fromkeys(odd)), 4)
+            raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
+        numbers = [Fraction(text or "0") for text in read.texts]
         names = self._ends(numbers) if ends is None else ends
         edges = [Fraction(end) for end in names]
 
@@ -544,7 +527,8 @@ class Recoding:
             place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
             return f"{names[place]}{_BETWEEN}{names[place + 1]}"
 
-        return [None if number is None else label(number) for number in numbers]
+        labels = map(label, numbers)
+        return [None if cell is None else next(labels) for cell in cells]
 
 
 def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
@@ -566,19 +550,6 @@ def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
 def _shown(number: Fraction) -> str:
     decimal = str(number.numerator) if number.denominator == 1 else repr(float(number))
     return decimal if Fraction(decimal) == number else str(number)
-
-
-def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:
-    """The cells as numbers, exactly; VotesError names what is none."""
-    filled = [cell for cell in cells if cell is not None]
-    read = numerals(filled)
-    if read.doubt:
-        raise VotesError(read.doubt, code="two_readings")
-    if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
-        shown = format_names(map(repr, dict.fromkeys(odd)), 4)
-        raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
-    texts = iter(read.texts)
-    return [None if cell is None else Fraction(next(texts) or "0") for cell in cells]
 
 
 # -- the caller's scale -----------------------------------------------------------------------------------------------
@@ -691,11 +662,10 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
     """Labels that are numbers, the lowest first; None where one is not."""
-    sizes = zip(labels, numerals(labels).sizes, strict=True)
-    size = {label: known for label, known in sizes if known is not None}
-    if len(size) < len(set(labels)):
+    sizes: dict[Label, Any] = dict(zip(labels, numerals(labels).sizes, strict=True))
+    if None in sizes.values():
         return None
-    return tuple(sorted(size, key=lambda label: (size[label], str(label))))
+    return tuple(sorted(sizes, key=lambda label: (sizes[label], str(label))))
 
 
 # -- which jurors are read: all of them, only some (`--only`), or all but some (`--drop`) ------------------------------
@@ -897,14 +867,10 @@ def _folded(name: str) -> str:
     return re.sub(r"[\s_\-]+", " ", name.strip()).casefold()
 
 
-def repeats_finding(votes: Votes, repeats: Repeats) -> Finding:
-    """The note of jurors who voted several times on an item, how often, and what their vote is.
-
-    Returns
-    -------
-    Finding
-        Its value is the largest number of votes on an item.
-    """
+def _with_note_of_repeats(votes: Votes) -> Votes:
+    """With a note of the jurors who voted several times on an item, how often, and what their vote is."""
+    if (repeats := votes.repeats) is None:
+        return votes
     items = np.bincount(repeats.juror, repeats.items, len(votes.jurors)).astype(int)
     who = [votes.jurors[k] for k in np.flatnonzero(items)]
     times = repeats.times()
@@ -916,7 +882,7 @@ def repeats_finding(votes: Votes, repeats: Repeats) -> Finding:
     most = f"{items.max():,} items"
     where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
     message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"
-    return Finding("repeats", message, tuple(who), value=float(times.max()))
+    return with_findings(votes, [Finding("repeats", message, tuple(who), value=float(times.max()))])
 
 
 def collapse_repeats(votes: Votes, options: Reading) -> Votes:
@@ -931,7 +897,7 @@ def collapse_repeats(votes: Votes, options: Reading) -> Votes:
         return merge_numbered_jurors(votes, options.join)
     if votes.repeats is not None and votes.is_ordinal:  # by the median, now that there is an order
         votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
-    return _noted(votes)
+    return _with_note_of_repeats(votes)
 
 
 def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
@@ -963,7 +929,7 @@ def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
         home[members] = members[0]
         called[members[0]] = name
     homes, place = np.unique(home, return_inverse=True)
-    return _noted(_rejoined(votes, tuple(called[k] for k in homes), place))
+    return _with_note_of_repeats(_rejoined(votes, tuple(called[k] for k in homes), place))
 
 
 def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
@@ -986,7 +952,3 @@ def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -
 def _levels(votes: Votes) -> int | None:
     """The number of ordered levels; None for labels without order."""
     return len(votes.labels) if votes.is_ordinal else None
-
-
-def _noted(votes: Votes) -> Votes:
-    return votes if votes.repeats is None else with_findings(votes, [repeats_finding(votes, votes.repeats)])
