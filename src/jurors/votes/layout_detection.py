@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from jurors.votes.layout import (
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
     OTHER_WORDS,
+    SURE_KEY_WORDS,
     SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
@@ -39,11 +40,12 @@ from jurors.votes.layout import (
     bare_word,
     check_names,
     find_column,
+    has_counts,
     layout_by_words,
-    named_item,
+    looks_like_key,
+    named_items,
     named_long,
     quoted_names,
-    refuse_key,
     two_items,
 )
 from jurors.votes.pair_columns import certain_pair_columns
@@ -330,22 +332,20 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
     profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
     juror = table.named((*JUROR_WORDS, *MORE_JUROR_WORDS), repeats=True)
-    taken = [k for k in (juror, table.item) if k is not None]
-    label = table.named(words, taken, repeats=True)
+    label = table.named(words, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
-        rival = table.named(words, [*taken, label], repeats=True)
+        rival = table.named(words, (juror, table.item, label), repeats=True)
         if rival is not None and juror is not None and len(table.ballots) < 3:
             what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
     if table.item is not None:
         return table.item, juror, label
     item_words = (*ITEM_WORDS, *MORE_ITEM_WORDS)
-    taken = [k for k in (juror, label) if k is not None]
-    item = table.named(item_words, taken)
+    item = table.named(item_words, (juror, label))
     if juror is None or item is None or not profile.is_unique(item):
         return item, juror, label
     # a number of the vote is not the item where the values of another column come again and name the items
-    others = [k for k in table.free if k not in (item, *taken) and table.words[k] not in OTHER_WORDS]
+    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] not in OTHER_WORDS]
     others = [k for k in others if table.columns[k].filled == profile.rows and not profile.is_unique(k)]
     others = [k for k in others if table.columns[k].distinct > table.columns[juror].distinct]
     others = [k for k in others if profile.identify(k, juror) > 0.98]
@@ -431,12 +431,8 @@ def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) ->
 def refuse_weights(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse counts beside one vote per row."""
     count = table.named(COUNT_WORDS, (item, juror, label))
-    if count is None or not table.profile.is_number(count) or set(table.columns[count].values) == {"1"}:
-        return
-    raise VotesError(
-        f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= "
-        f"({table.flags('ignore', count)}), or give each juror a column"
-    )
+    if count is not None and table.profile.is_number(count) and set(table.columns[count].values) != {"1"}:
+        raise has_counts(table.names[count])
 
 
 # -- one juror per column ---------------------------------------------------------------------------------------------
@@ -451,11 +447,11 @@ def wide_layout(table: LayoutHints) -> Layout | None:
     able = [k for k in table.free if table.may_vote(k) and table.words[k] not in OTHER_WORDS]
     if len(table.ballots) < 2 or 2 * len(table.ballots) < len(able):
         return None
-    count = table.named(COUNT_WORDS, [k for k in (table.item,) if k is not None])
+    count = table.named(COUNT_WORDS, [table.item])
     if count is not None and not profile.is_number(count):
         # what is meant for numbers (1,234) is refused by the reader of counts; words are no counts
         count = count if all(re.fullmatch(r"[\d.,' ]+", value) for value in columns[count].values) else None
-    item = _wide_item(table, {*table.ballots, *([] if count is None else [count])})
+    item = _wide_item(table, (*table.ballots, count))
     most = 2 * max(len(columns[k].vocabulary) for k in table.ballots) + 4
     beside = set(_beside_numbered(table))
 
@@ -491,7 +487,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
-    item = _wide_item(table, set(numbers))
+    item = _wide_item(table, numbers)
     others = [k for k in table.free if k not in numbers and k != item and columns[k].filled]
     if item is None or not profile.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
         return None
@@ -509,20 +505,18 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     return layout
 
 
-def _wide_item(table: LayoutHints, taken: set[int]) -> int | None:
+def _wide_item(table: LayoutHints, taken: Collection[int | None]) -> int | None:
     """The column that names the items beside jurors in columns: by its name, or by another value in every row."""
     if table.item is not None:
         return table.item
     profile = table.profile
-    try:
-        place = named_item(table.names, taken | table.ignored)
-    except VotesError:  # several are called like the item: the one with another name in every row, short beside texts
-        named = [k for k in table.free if k not in taken and table.words[k] in ITEM_WORDS]
+    named = named_items(table.names, {*taken, *table.ignored})
+    place = named[0] if named else None
+    if len(named) > 1:  # several are called like the item: the one with another name in every row, short beside texts
         length = {k: sum(map(len, table.columns[k].values)) for k in named}
         unique = sorted((k for k in named if profile.is_unique(k)), key=length.__getitem__)
         if not unique or (len(unique) > 1 and length[unique[1]] <= _PROSE * length[unique[0]]):
-            one, two = table.names[named[0]], table.names[named[1]]
-            raise two_items(one, two, table.flags("item", named[0]), table.flags("ignore", named[1])) from None
+            raise two_items(table.names[named[0]], table.names[named[1]])
         place = unique[0]
     if place is not None and table.words[place] not in ("unnamed0", "index") and table.names[place].strip():
         return place
@@ -567,17 +561,12 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
 def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
     """Refuse an answer key, or a column made from the others, among the jurors."""
     keys = [k for k in layout.votes if table.words[k] in (*_KEY_WORDS, *_MADE_WORDS)]
-    if not keys or len(layout.votes) - len(keys) < 2:
-        return refuse_key([table.names[k] for k in layout.votes], table.options)
-    name = table.names[keys[0]]
-    what = "the answer key" if table.words[keys[0]] in _KEY_WORDS else "made from the others, or the answer key"
-    raise VotesError(
-        f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or use layout='wide' "
-        "(--layout wide) if it is a juror",
-        code="key_column",
-        column=name,
-    )
+    if len(layout.votes) - len(keys) < 2:
+        keys = [k for k in keys if table.words[k] in SURE_KEY_WORDS]
+    if keys:
+        is_made = table.words[keys[0]] in _MADE_WORDS
+        what = "made from the others, or the answer key" if is_made else "the answer key"
+        raise looks_like_key(table.names[keys[0]], what)
 
 
 def refuse_count(table: LayoutHints, layout: Layout) -> None:
