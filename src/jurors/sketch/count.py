@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
 from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
@@ -37,7 +37,7 @@ from jurors.votes.read import (
     with_table,
 )
 from jurors.votes.scale import Recoding, apply_scale, collapse_repeats, select_jurors, selects_jurors
-from jurors.votes.table import Votes, label_as_abstentions, with_findings
+from jurors.votes.table import Votes, fits_dense, label_as_abstentions, with_findings
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers

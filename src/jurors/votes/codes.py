@@ -23,19 +23,6 @@ from jurors.options import Label, is_number
 
 NO_VOTE = -1
 LARGEST_COUNT = (1 << 63) - 1  # of items
-_DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
-_DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
-
-
-def fits_dense(cells: int, votes: int) -> bool:
-    """Whether a matrix of so many cells takes no more memory than so many votes warrant.
-
-    Returns
-    -------
-    bool
-        True up to four million cells, and for at most eight cells per vote.
-    """
-    return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
 
 
 def code_type(labels: int) -> type[np.signedinteger[Any]]:
@@ -159,44 +146,6 @@ def _no_count(value: Any) -> str:
     return f"a count must be a whole number, 0 or more; found {cell}"
 
 
-def check_total_count(counts: NDArray[np.int64]) -> None:
-    """Refuse counts that add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
-    if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
-        raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
-
-
-def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
-    """The jurors' names as text.
-
-    Returns
-    -------
-    tuple of str
-        Numbers from 1 where no names are given.
-
-    Raises
-    ------
-    VotesError
-        Where the names are not as many as the columns, or not distinct.
-    """
-    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(python_value(j)) for j in jurors)
-    if len(names) != width:
-        raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
-    if len(set(names)) < width:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise VotesError(f"two jurors are called {twice!r}; give each a name of its own")
-    return names
-
-
-def checked_items(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDArray[Any] | None:
-    """The items' names, if they have some; VotesError where they are not as many as the rows."""
-    if items is None:
-        return None
-    names = items if isinstance(items, np.ndarray) else np.array(list(items), dtype=object)
-    if len(names) != rows:
-        raise VotesError(f"{rows} rows of votes need {rows} item names, got {len(names)}")
-    return names
-
-
 def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
     """An array as it is, without what is masked; lists as an array of whatever they hold."""
     if isinstance(matrix, np.ma.MaskedArray):
@@ -236,8 +185,8 @@ def encode_cells(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple
         return _encode_integers(integers[inverse].reshape(cells.shape), labels)
     if all(is_missing(v) or type(v) is int for v in values):  # a list of lists of numbers: -1 is no vote there too
         values = [None if not is_missing(v) and v < 0 else v for v in values]
-    kinds = ordered_labels(v for v in values if not is_missing(v)) if labels is None else labels
-    return recode(values, kinds)[inverse].reshape(cells.shape), kinds
+    codes, kinds = encode(values, labels)
+    return codes[inverse].reshape(cells.shape), kinds
 
 
 def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
@@ -256,6 +205,21 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
         raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
     cells = np.maximum(cells, NO_VOTE) if low < NO_VOTE else cells  # before the cast, which would wrap -999 to 25
     return cells.astype(code_type(len(labels))), labels
+
+
+def encode(values: Sequence[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
+    """Encode distinct values.
+
+    Returns
+    -------
+    codes
+        The position of each value among the labels; -1 where it is missing.
+    labels
+        Those given, or the values in a natural order.
+    """
+    present = (python_value(value) for value in values if not is_missing(value))
+    kinds = ordered_labels(present) if labels is None else tuple(labels)
+    return recode(values, kinds), kinds
 
 
 def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
@@ -278,33 +242,6 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
         unknown = python_value(values[codes.index(None)])
         raise VotesError(f"label {unknown!r} is not among the labels {', '.join(map(str, kinds))}")
     return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
-
-
-def sorted_votes(
-    row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
-    """Sort votes by row and juror, each as one number: half the memory of sorting positions, and faster.
-
-    Returns
-    -------
-    tuple or None
-        (row, juror, code); None where a juror votes twice on an item, or where 64 bits would not hold a vote.
-    """
-    rows, width, labels = shape
-    if rows * width * labels >= 1 << 63:
-        return None
-    votes = row.astype(np.int64)
-    for part, size in ((col, width), (code, labels)):
-        votes *= size
-        votes += part
-    votes.sort()
-    codes = (votes % labels).astype(code_type(labels))
-    votes //= labels
-    if (votes[1:] == votes[:-1]).any():
-        return None
-    juror = (votes % width).astype(np.int32)
-    votes //= width
-    return votes, juror, codes
 
 
 # -- findings ---------------------------------------------------------------------------------------------------------
