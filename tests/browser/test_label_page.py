@@ -13,7 +13,7 @@ from browser.conftest import PATIENCE
 import jurors
 from jurors.audit import Sheet, plan, read_sheet
 from jurors.audit.export import label_page
-from jurors.votes.item_texts import ItemTexts
+from jurors.votes.key import ItemTexts
 
 pytestmark = pytest.mark.browser
 EVIL = "</script><img src=x onerror=window.__pwned=1>"

@@ -13,7 +13,7 @@ from command_line import run
 
 import jurors
 from jurors.reporting.tables import find_findings, number_tables
-from jurors.votes.item_texts import ItemTexts
+from jurors.votes.key import ItemTexts
 
 PANEL = panels.simulate(300, 4, seed=2)
 JURORS = ("ann", "bob", "cy", "dee")

@@ -21,7 +21,7 @@ from jurors.evaluate.consistency import (
 )
 from jurors.evaluate.solution import Partition
 from jurors.votes.key import as_key
-from jurors.votes.repeats import merge_numbered_jurors
+from jurors.votes.scale import merge_numbered_jurors
 from jurors.votes.table import with_abstentions
 
 # -- Who abstains on what: part of the likelihood, reported per true label, and never a label ------

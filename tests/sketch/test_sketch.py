@@ -67,9 +67,9 @@ def test_merging_finds_jurors_by_name_and_refuses_others() -> None:
     ("counts", "message"),
     [
         ({"AB": 1, "ABA": 2}, "has 3 decisions, the others have 2"),
-        ({"AB": -1}, "must not be negative"),
-        ({"AB": 1.5}, "whole numbers"),
-        ({"AB": "many"}, "whole numbers"),
+        ({"AB": -1}, "0 or more; found -1"),
+        ({"AB": 1.5}, "a whole number"),
+        ({"AB": "many"}, "a whole number"),
         ({}, "needs jurors= and labels="),
     ],
 )

@@ -17,7 +17,7 @@ import jurors
 from jurors import Sketch, Votes, VotesError, read_votes
 from jurors.cli import main
 from jurors.sketch.count import read_sketch
-from jurors.votes.findings import _share_with_majority, find_findings
+from jurors.votes.findings import find_findings
 
 ROWS = [
     ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],
@@ -122,20 +122,6 @@ def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> 
         result = CliRunner().invoke(main, [command, str(path)])
         assert result.exit_code == 0, (command, result.output)
         assert "ambiguous_answers" in result.stderr
-
-
-@pytest.mark.parametrize("labels", [2, 3, 6])
-def test_who_follows_most_others_is_told_from_the_tally_of_all(labels: int) -> None:
-    rng = np.random.default_rng(labels)
-    codes, counts = rng.integers(-1, labels, (300, 7)).astype(np.int8), rng.integers(0, 5, 300)
-    said = codes[:, :, None] == np.arange(labels)
-    for k, (share, items) in enumerate(_share_with_majority(codes, counts, said.sum(axis=1).astype(np.int16))):
-        others = np.delete(said, k, axis=1).sum(axis=1)
-        next_, most = np.sort(others, axis=1)[:, -2:].T
-        contested = (codes[:, k] >= 0) & (most > next_) & (next_ > 0)
-        followed = contested & (others.argmax(axis=1) == codes[:, k])
-        assert items == counts[contested].sum()
-        assert share == pytest.approx(counts[followed].sum() / items)
 
 
 @pytest.mark.parametrize("written", [str, "{}%".format, "{:e}".format, lambda x: str(x).replace(".", ",")])

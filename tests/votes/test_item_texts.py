@@ -10,7 +10,7 @@ import pytest
 from other_tools import SAMPLES
 
 from jurors.errors import VotesError
-from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
+from jurors.votes.key import read_item_texts, read_votes_with_texts
 
 LINES = '{"id": 7, "q": [{"role": "user", "content": "2 + 2?"}]}\n{"id": "x", "q": "why?"}\n'
 

@@ -19,7 +19,8 @@ from jurors.jury.compare import score_labels
 from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch.count import read_sketch
-from jurors.votes.recode import Recoding, bin_order, numerals
+from jurors.votes.codes import numerals
+from jurors.votes.scale import Recoding, bin_order
 
 WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]
 SCORES = [[0.5, 0.49, 1], [0.1, 0.9, 0.5], [0, None, 0.3]]

@@ -23,7 +23,7 @@ from jurors.jury.groups import split_votes
 from jurors.jury.inputs import as_sketch, read_input
 from jurors.numeric.data import read_numbers
 from jurors.sketch.count import read_sketch
-from jurors.votes.repeats import families, merge_numbered_jurors
+from jurors.votes.scale import families, merge_numbered_jurors
 from jurors.votes.write import write_votes
 
 ROWS = st.lists(

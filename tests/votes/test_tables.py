@@ -18,8 +18,7 @@ from votes.panels import cells
 
 from jurors import JurorsError, read_key, read_votes
 from jurors.sketch.count import read_sketch
-from jurors.votes.item_texts import read_item_texts
-from jurors.votes.key import read_votes_with_key
+from jurors.votes.key import read_item_texts, read_votes_with_key
 
 TABLES = [
     json.loads(line) for line in Path(__file__).with_name("tables.jsonl").read_text(encoding="utf-8").splitlines()

@@ -6,7 +6,7 @@ reports what follows for jurors, labels and systems; `export` has further shapes
 
 from jurors.audit.result import Audit, PairedDifferences, Share, compare, result, systems
 from jurors.audit.sheet import Sheet, plan, read_sheet
-from jurors.votes.item_texts import read_item_texts
+from jurors.votes.key import read_item_texts
 
 __all__ = [
     "Audit",

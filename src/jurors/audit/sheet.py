@@ -35,7 +35,7 @@ from jurors.sketch.sketch import count_votes
 from jurors.votes.frame import collect_frame, is_frame
 from jurors.votes.io.duckdb_table import ToolLog, open_source
 from jurors.votes.io.sources import Source
-from jurors.votes.item_texts import ItemTexts
+from jurors.votes.key import ItemTexts
 from jurors.votes.layout import quoted_names
 from jurors.votes.read import cells, clean_cells
 from jurors.votes.table import Votes

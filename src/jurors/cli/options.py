@@ -100,7 +100,7 @@ class Source:
 
     def read_with_texts(self, items: str | None, columns: Sequence[str], bar: ProgressBar | None = None) -> Any:
         """Read the votes of FILE and the items' texts: from columns of another file, of FILE, or from a log."""
-        from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
+        from jurors.votes.key import read_item_texts, read_votes_with_texts
 
         if items is None:
             return self._read(read_votes_with_texts, bar, columns)
@@ -109,7 +109,7 @@ class Source:
 
     def split_texts(self, items: str | None, columns: Sequence[str]) -> tuple[Source, Any]:
         """Separate FILE's votes from the columns that show its items; None where no texts are requested."""
-        from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
+        from jurors.votes.key import read_item_texts, read_votes_with_texts
 
         if items is not None:
             return self, read_item_texts(items, columns)

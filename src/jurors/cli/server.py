@@ -240,7 +240,7 @@ def watch(
     """
     from jurors.monitor import Monitor
     from jurors.options import Reading
-    from jurors.votes.recode import Recoding
+    from jurors.votes.scale import Recoding
     from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook
     from jurors.watch.sources import source_of
     from jurors.watch.watcher import Watcher, make_display, watch_source

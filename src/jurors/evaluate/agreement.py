@@ -66,7 +66,7 @@ from jurors.options import Label
 from jurors.results import Columns, Drawable, Notes, Table
 from jurors.sketch.pairs import Pairs
 from jurors.sketch.sketch import Sketch
-from jurors.votes.recode import numerals
+from jurors.votes.codes import numerals
 
 _NOTHING = 1e-12  # rounding, where no item has influence
 _BLOCK_CELLS = 1 << 22

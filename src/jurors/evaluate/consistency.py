@@ -29,7 +29,7 @@ from jurors._numeric import Floats, Integers
 from jurors.evaluate.solution import NamedMapping, Partition, joint_counts
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
-from jurors.votes.recode import numerals
+from jurors.votes.codes import numerals
 from jurors.votes.table import Votes, group_rows
 
 Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
@@ -149,7 +149,7 @@ def self_agreement(votes: Votes, level: float) -> SelfAgreement | None:
 
     Examples
     --------
-    >>> from jurors.votes.repeats import merge_numbered_jurors
+    >>> from jurors.votes.scale import merge_numbered_jurors
     >>> rows = [["a", "a", "a"], ["b", "b", "b"], ["a", "b", "b"], ["a", "a", "a"]]
     >>> votes = merge_numbered_jurors(Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "ann")), ["judge"])
     >>> steady = self_agreement(votes, 0.95)

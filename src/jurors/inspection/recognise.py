@@ -32,7 +32,7 @@ from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files
 from jurors.votes.readers.matrices import experiments
-from jurors.votes.repeats import REPEAT_WORDS
+from jurors.votes.scale import REPEAT_WORDS
 from jurors.votes.table import Votes
 
 # -- odd jurors, labels and columns ---------------------------------------------------------------------------

@@ -26,10 +26,9 @@ from jurors.results import Block, Columns, Listing, Notes, Result, Table, escape
 from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
-from jurors.votes.codes import Finding
+from jurors.votes.codes import Finding, midpoint
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
-from jurors.votes.recode import midpoint
 from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes, group_rows
 

@@ -32,15 +32,21 @@ from jurors.options import (
 from jurors.sketch.connectivity import MIN_JURORS
 from jurors.sketch.count import read_sketch
 from jurors.sketch.sketch import Sketch, count_votes
+from jurors.votes.codes import numerals
 from jurors.votes.findings import find_findings, similar_names
-from jurors.votes.frame import collect, open_frame
+from jurors.votes.frame import collect, is_in_memory, is_table, open_frame, votes_in_memory
 from jurors.votes.key import Key, as_key, has_two, read_votes_with_key
 from jurors.votes.layout import find_column, item_parts
-from jurors.votes.memory import is_in_memory, is_table, votes_in_memory
 from jurors.votes.read import read_votes
-from jurors.votes.recode import Recoding, numerals
-from jurors.votes.repeats import merge_numbered_jurors
-from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
+from jurors.votes.scale import (
+    SELECTION_OPTIONS,
+    Recoding,
+    apply_scale,
+    detect_scale,
+    merge_numbered_jurors,
+    recode_votes,
+    select_votes,
+)
 from jurors.votes.table import Votes
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
@@ -146,7 +152,7 @@ def votes_and_column(
     given["ignore"] = (*text_columns(given.get("ignore") or ()), *beside)
     parsed = Reading.of(given, TableOptions)
     opened = open_frame(source)
-    frame = replace(opened, table=collect(opened.table), stream=None, head=None).reaching(parsed, column)
+    frame = replace(opened, table=collect(opened.table)).reaching(parsed, column)
     place = find_column(frame.names, column)
     options = parsed.without(frame.names[place])
     ignore = [name for name in text_columns(options.ignore) if name in opened.names]

@@ -139,7 +139,7 @@ def numbers_refusal(votes: Votes) -> SketchError | None:
     """
     if kind_of(votes) is not NUMBERS:
         return None
-    from jurors.votes.recode import midpoint
+    from jurors.votes.codes import midpoint
 
     return SketchError(
         f"these votes are numbers ({votes.scale_why}), and this needs labels; make labels of them with "

@@ -32,7 +32,7 @@ from jurors.results import Block, Columns, Drawable, Prose, Table, count_noun, r
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import code_type
 from jurors.votes.frame import collect_frame, is_frame
-from jurors.votes.item_texts import ItemTexts
+from jurors.votes.key import ItemTexts
 from jurors.votes.table import Votes
 
 VOTE_OF = "vote of "

@@ -27,10 +27,10 @@ from jurors.errors import OptionError, VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import ordered_labels, recode
-from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.findings import repeated_rows
 from jurors.votes.read import in_natural_order, spelled_labels
 from jurors.votes.scale import as_labels
-from jurors.votes.table import Votes
+from jurors.votes.table import Votes, with_findings
 
 # -- keys -------------------------------------------------------------------------------------------------------------
 

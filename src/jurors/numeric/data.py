@@ -21,11 +21,11 @@ from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import Alarm
 from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, column_names
 from jurors.results import Table
+from jurors.votes.codes import numerals
 from jurors.votes.findings import repeated_rows, scale_finding, similar_names
 from jurors.votes.frame import is_frame, votes_from_frame
 from jurors.votes.io.sources import are_files
 from jurors.votes.read import read_votes
-from jurors.votes.recode import numerals
 from jurors.votes.table import Repeats, Votes
 
 _MOST_ITEMS = 10_000_000

@@ -54,8 +54,8 @@ from jurors.numeric.grade import (
 )
 from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, count_noun, row_documents
+from jurors.votes.codes import midpoint, numerals
 from jurors.votes.key import as_key
-from jurors.votes.recode import midpoint, numerals
 from jurors.votes.table import Votes
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from jurors.reporting.evidence import ChartSection
     from jurors.reporting.tables import IntervalRow, ReportFindings
     from jurors.sketch.sketch import Sketch
-    from jurors.votes.item_texts import ItemTexts
-    from jurors.votes.key import Key
+    from jurors.votes.key import ItemTexts, Key
     from jurors.votes.table import Votes
 
 

@@ -32,8 +32,7 @@ from jurors.results import Table, count_noun, escape_text, interval_name
 from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.alarms import KeyCheck, Labels, actual_scores
 from jurors.votes.io.sources import is_there
-from jurors.votes.item_texts import ItemTexts
-from jurors.votes.key import Key, as_key, read_votes_with_key
+from jurors.votes.key import ItemTexts, Key, as_key, read_votes_with_key
 from jurors.votes.table import Votes
 
 # -- findings: the evaluation, and what else can be computed in reasonable time --

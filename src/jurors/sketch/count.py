@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
-from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, ordered_labels, recode
+from jurors.votes.findings import repeated_rows
 from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
 from jurors.votes.read import (
     cells,
-    checked_count_column,
     clean_cells,
     fetch_column,
     grid,
@@ -37,10 +36,8 @@ from jurors.votes.read import (
     wide_votes,
     with_table,
 )
-from jurors.votes.recode import Recoding
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
-from jurors.votes.table import Votes, label_as_abstentions
+from jurors.votes.scale import Recoding, apply_scale, collapse_repeats, select_jurors, selects_jurors
+from jurors.votes.table import Votes, fits_dense, label_as_abstentions, with_findings
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers
@@ -120,7 +117,7 @@ def _count_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes |
     times = fetch_column(grouped, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
-            each = checked_count_column(cells(grouped, layout.count), table.names[layout.count])
+            each = checked_counts(cells(grouped, layout.count), f"column {table.names[layout.count]!r}")
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
         sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
@@ -290,7 +287,7 @@ def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Read
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
     by = np.array([place[name] for name in names])
-    times = _rows_of_pairs(table, juror, label) if spelling.says_something else None
+    times = _rows_of_pairs(table, juror, label) if spelling.absent or spelling.abstained else None
     findings = spelling.findings(list(map(str, jurors)), by, np.arange(len(rows)), times)
     panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:

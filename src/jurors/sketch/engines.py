@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, code_type, factorize, recode
-from jurors.votes.findings import repeated_rows, table_findings, with_findings
+from jurors.votes.codes import LARGEST_COUNT, checked_counts, code_type, factorize, recode
+from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
     collect,
     column,
-    count_cells,
     grid_of,
     open_frame,
     traces_votes,
@@ -39,10 +38,9 @@ from jurors.votes.frame import (
     votes_from_columns,
 )
 from jurors.votes.layout import Layout
-from jurors.votes.read import checked_count_column, clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
-from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice
+from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
+from jurors.votes.scale import apply_scale, collapse_repeats, select_jurors, selects_jurors
+from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice, with_findings
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers
@@ -192,7 +190,7 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         tuples = replace(sketch.tuples, jurors_are_numbered=opened.numbers_jurors(layout))
         return Sketch(with_findings(tuples, [*about, *repeated]))
     except VotesError:
-        if opened.is_eager or opened.stream is not None:
+        if opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
 
@@ -262,7 +260,7 @@ def _count_wide(frame: Frame, table: Any, layout: Layout, options: Reading) -> S
 def _weighted(times: Integers, cells: Any, name: str) -> Integers:
     """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
     try:
-        each = checked_count_column(count_cells(cells), name)
+        each = checked_counts(cells.to_list(), f"column {name!r}")
     except VotesError as error:
         if error.code != "bad_row":
             raise

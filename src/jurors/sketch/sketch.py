@@ -22,7 +22,7 @@ from jurors._numeric import row_keys, unique_rows
 from jurors.errors import SketchError, VotesError, format_first_names, format_names, name_positions
 from jurors.options import Label, Reading, TableOptions
 from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, python_value
-from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.findings import repeated_rows
 from jurors.votes.scale import detect_scale, extend_labels
 from jurors.votes.table import (
     ABSTAINED,
@@ -31,6 +31,7 @@ from jurors.votes.table import (
     concatenate_repeats,
     label_as_abstentions,
     recode_labels,
+    with_findings,
 )
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class Sketch:
             raise SketchError(f"label {unknown[0]!r} is not among the labels {', '.join(map(str, labels))}")
         flat = [-1 if is_missing(value) else places[value] for value in cells]
         codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
-        sizes = checked_counts(list(counts.values()), len(rows))
+        sizes = checked_counts(list(counts.values()), "counts")
         votes = Votes.from_matrix(
             codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if are_given else None
         )
@@ -234,7 +235,7 @@ class Sketch:
         if any(side != size for side in array.shape):
             raise SketchError(f"{size} labels need every side of the table to be {size}, got {array.shape}")
         codes = np.array(list(itertools.product(range(size), repeat=array.ndim)))
-        counts = checked_counts(array.ravel(), array.size)
+        counts = checked_counts(array.ravel(), "counts")
         return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=counts))
 
     @classmethod

@@ -63,7 +63,7 @@ from jurors.results import Columns, Result, Table
 from jurors.sketch.connectivity import MIN_JURORS, too_few_jurors
 from jurors.sketch.moments import TrioMoments, product_of_others, table_moments
 from jurors.sketch.sketch import Sketch
-from jurors.votes.repeats import common_stem
+from jurors.votes.scale import common_stem
 
 # -- contradictions of a binary trio -----------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 Everything that a table of votes is made of, wherever it comes from: cells come in, small integer codes and ordered
 labels go out. Equal numbers are made one label (1, 1.0 and 01), and words that can only mean "no vote" are none.
+`numerals` reads labels as numbers, exactly: with decimal points, decimal commas where they can be nothing else, and per
+cent where all have it.
 """
 
 from __future__ import annotations
@@ -13,27 +15,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names
-from jurors.options import Label
+from jurors.options import Label, is_number
 
 NO_VOTE = -1
 LARGEST_COUNT = (1 << 63) - 1  # of items
-_DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
-_DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
-
-
-def fits_dense(cells: int, votes: int) -> bool:
-    """Whether a matrix of so many cells takes no more memory than so many votes warrant.
-
-    Returns
-    -------
-    bool
-        True up to four million cells, and for at most eight cells per vote.
-    """
-    return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
 
 
 def code_type(labels: int) -> type[np.signedinteger[Any]]:
@@ -97,76 +86,64 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
     return list(place), np.fromiter(map(code.__getitem__, listed), dtype=np.int64, count=len(listed))
 
 
-def checked_counts(counts: ArrayLike, rows: int) -> NDArray[np.int64]:
-    """Check counts.
+def checked_counts(counts: Any, where: str) -> NDArray[np.int64]:
+    """Check counts of items.
+
+    Parameters
+    ----------
+    counts
+        Numbers, or text with digits.
+    where
+        Where they stand, for messages: "column 'count'".
 
     Returns
     -------
-    array of int, one per row
-        The same as whole numbers.
+    array of int
+        The counts, exactly.
 
     Raises
     ------
     VotesError
-        Names the first that is negative, no whole number, or larger than 64 bits hold.
+        Names the first row that holds none.
+
+    Examples
+    --------
+    >>> checked_counts(["553", 2.0, "12345678901234567"], "column 'count'").tolist()
+    [553, 2, 12345678901234567]
     """
-    array = np.asarray(counts) if rows else np.zeros(0, dtype=np.int64)
-    if array.shape != (rows,):
-        raise VotesError(f"{rows} rows need {rows} counts, got {array.size}")
-    if array.dtype.kind in "ib" and not (array < 0).any():
-        return array.astype(np.int64)
-    checked = np.empty(rows, dtype=np.int64)
-    for row, value in enumerate(array.tolist(), 1):
+    if isinstance(counts, np.ndarray) and counts.dtype.kind in "ib" and not (counts < 0).any():
+        return counts.astype(np.int64)
+    checked = []
+    for row, value in enumerate(counts.tolist() if isinstance(counts, np.ndarray) else list(counts), 1):
+        number = value
+        if isinstance(value, str):
+            match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
+            number = match[1] if match else -1
         try:
-            count = int(value)
-            is_whole = isinstance(value, str) or count == value
+            count = int(number) if isinstance(number, str) or int(number) == number else -1
         except (TypeError, ValueError, OverflowError):
-            is_whole = False
-        if not is_whole:
-            raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
-        if not 0 <= count <= LARGEST_COUNT:
-            rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
-            raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
-        checked[row - 1] = count
-    return checked
+            count = -1
+        if isinstance(value, bool) or not 0 <= count <= LARGEST_COUNT:
+            what = f"{where}: {_no_count(value)}"
+            raise VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
+        checked.append(count)
+    if sum(checked) > LARGEST_COUNT:
+        raise VotesError(f"{where}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items")
+    return np.array(checked, dtype=np.int64)
 
 
-def check_total_count(counts: NDArray[np.int64]) -> None:
-    """Refuse counts that add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
-    if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
-        raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
-
-
-def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
-    """The jurors' names as text.
-
-    Returns
-    -------
-    tuple of str
-        Numbers from 1 where no names are given.
-
-    Raises
-    ------
-    VotesError
-        Where the names are not as many as the columns, or not distinct.
-    """
-    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(python_value(j)) for j in jurors)
-    if len(names) != width:
-        raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
-    if len(set(names)) < width:
-        twice = next(name for name in names if names.count(name) > 1)
-        raise VotesError(f"two jurors are called {twice!r}; give each a name of its own")
-    return names
-
-
-def checked_items(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDArray[Any] | None:
-    """The items' names, if they have some; VotesError where they are not as many as the rows."""
-    if items is None:
-        return None
-    names = items if isinstance(items, np.ndarray) else np.array(list(items), dtype=object)
-    if len(names) != rows:
-        raise VotesError(f"{rows} rows of votes need {rows} item names, got {len(names)}")
-    return names
+def _no_count(value: Any) -> str:
+    """Why this is no count."""
+    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = -1.0
+    if number > LARGEST_COUNT:
+        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
+    if isinstance(value, str) and number >= 0 and number.is_integer():
+        return f"a count must be written in digits only; found {cell}"
+    return f"a count must be a whole number, 0 or more; found {cell}"
 
 
 def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
@@ -208,8 +185,8 @@ def encode_cells(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple
         return _encode_integers(integers[inverse].reshape(cells.shape), labels)
     if all(is_missing(v) or type(v) is int for v in values):  # a list of lists of numbers: -1 is no vote there too
         values = [None if not is_missing(v) and v < 0 else v for v in values]
-    kinds = ordered_labels(v for v in values if not is_missing(v)) if labels is None else labels
-    return recode(values, kinds)[inverse].reshape(cells.shape), kinds
+    codes, kinds = encode(values, labels)
+    return codes[inverse].reshape(cells.shape), kinds
 
 
 def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
@@ -228,6 +205,21 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
         raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
     cells = np.maximum(cells, NO_VOTE) if low < NO_VOTE else cells  # before the cast, which would wrap -999 to 25
     return cells.astype(code_type(len(labels))), labels
+
+
+def encode(values: Sequence[Any], labels: Sequence[Label] | None) -> tuple[Codes, tuple[Label, ...]]:
+    """Encode distinct values.
+
+    Returns
+    -------
+    codes
+        The position of each value among the labels; -1 where it is missing.
+    labels
+        Those given, or the values in a natural order.
+    """
+    present = (python_value(value) for value in values if not is_missing(value))
+    kinds = ordered_labels(present) if labels is None else tuple(labels)
+    return recode(values, kinds), kinds
 
 
 def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
@@ -250,33 +242,6 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
         unknown = python_value(values[codes.index(None)])
         raise VotesError(f"label {unknown!r} is not among the labels {', '.join(map(str, kinds))}")
     return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
-
-
-def sorted_votes(
-    row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
-    """Sort votes by row and juror, each as one number: half the memory of sorting positions, and faster.
-
-    Returns
-    -------
-    tuple or None
-        (row, juror, code); None where a juror votes twice on an item, or where 64 bits would not hold a vote.
-    """
-    rows, width, labels = shape
-    if rows * width * labels >= 1 << 63:
-        return None
-    votes = row.astype(np.int64)
-    for part, size in ((col, width), (code, labels)):
-        votes *= size
-        votes += part
-    votes.sort()
-    codes = (votes % labels).astype(code_type(labels))
-    votes //= labels
-    if (votes[1:] == votes[:-1]).any():
-        return None
-    juror = (votes % width).astype(np.int32)
-    votes //= width
-    return votes, juror, codes
 
 
 # -- findings ---------------------------------------------------------------------------------------------------------
@@ -322,6 +287,82 @@ def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     shown = format_names(map(repr, others), 6)
     message = f"only sheet {sheet!r} is read, not {shown}; to read another, use {name}::{others[0]}"
     return Finding("other_sheets", message, value=float(len(others)))
+
+
+# -- labels as numbers -------------------------------------------------------------------------------------------------
+
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """Labels as numbers, each still as text, so that nothing is rounded."""
+
+    texts: tuple[str | None, ...]  #: as Python writes numbers; None where a label is no number
+    remarks: tuple[str, ...] = ()  #: how they were understood
+    doubtful: str | None = None  #: a label that may be two numbers: 1,234
+
+    @property
+    def sizes(self) -> tuple[float | None, ...]:
+        """The numbers as floats; None where a label is none, or none that a float can hold.
+
+        >>> numerals(["0,5", "12"]).sizes, numerals(["high", 3, "1e999"]).sizes
+        ((0.5, 12.0), (None, 3.0, None))
+        """
+        sizes = [None if text is None else float(text) for text in self.texts]
+        return tuple(size if size is not None and math.isfinite(size) else None for size in sizes)
+
+    @property
+    def doubt(self) -> str:
+        """The message about a label that may be two numbers; "" where there is none."""
+        many = "may be a thousand or a decimal; write numbers with a decimal point"
+        return "" if self.doubtful is None else f"{self.doubtful!r} {many}"
+
+
+def numerals(labels: Iterable[Any]) -> Numerals:
+    """Read labels as numbers.
+
+    Returns
+    -------
+    Numerals
+        The numbers as text, one per label, and how they were understood.
+
+    Examples
+    --------
+    >>> numerals(["0,5", "12", "-1,25"])
+    Numerals(texts=('0.5', '12', '-1.25'), remarks=('commas are decimal commas',), doubtful=None)
+    >>> numerals([3, 2.5, True, "high", "inf"]).texts, numerals(["1,234", "5"]).doubtful
+    (('3', '2.5', None, None, None), '1,234')
+    """
+    texts = ["" if isinstance(label, bool) else str(label).strip() for label in labels]
+    remarks: list[str] = []
+    if texts and all(text.endswith("%") for text in texts):
+        texts = [text.removesuffix("%").strip() for text in texts]
+        remarks.append("per cent signs are left out")
+    commas = [text for text in texts if _WITH_COMMA.fullmatch(text)]
+    doubtful = None
+    if commas and not any("." in text for text in texts):
+        doubtful = commas[0] if all(len(text.partition(",")[2]) == 3 for text in commas) else None
+        texts = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in texts]
+        remarks.append("commas are decimal commas")
+    read = tuple(text if is_number(text) else None for text in texts)
+    return Numerals(read, tuple(remarks), doubtful)
+
+
+def midpoint(labels: Iterable[Any]) -> str:
+    """The number halfway between the smallest label and the largest: a cut that leaves some on either side.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> midpoint((10, "20", 70))
+    '40'
+    """
+    sizes = [float(text) for text in numerals(labels).texts if text is not None]
+    return f"{(min(sizes) + max(sizes)) / 2:g}"
 
 
 # -- words that are no labels -----------------------------------------------------------------------------------------

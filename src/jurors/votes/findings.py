@@ -13,7 +13,7 @@ import hashlib
 import shlex
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from jurors._numeric import single_threaded, stable_argsort
 from jurors.errors import format_first_names, format_names
 from jurors.options import Label, Reading, text_columns
-from jurors.votes.codes import Finding, Level, list_names, may_mean_missing
+from jurors.votes.codes import Finding, Level, list_names, may_mean_missing, numerals
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
-from jurors.votes.recode import numerals
 from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
 from jurors.votes.table import (
     ABSTAINED,
@@ -321,8 +320,7 @@ def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True
     if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
     codes, counts = sample_codes(votes, _MOST_COMPARED)
-    cell = np.arange(len(codes))[:, None] * (depth + 1) + codes + 1
-    tally = np.bincount(cell.ravel(), minlength=len(codes) * (depth + 1)).reshape(-1, depth + 1)[:, 1:].astype(np.int16)
+    tally = np.stack([(codes == label).sum(axis=1) for label in range(depth)], axis=1)  # votes by item and label
     yield from _made_from_others(votes, codes, counts, tally)
     with single_threaded():  # a product of a few thousand rows is not worth a thread
         weight = np.sqrt(counts.astype(np.float32))[:, None]
@@ -344,13 +342,12 @@ def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True
     above = (agree / np.maximum(both, 1) - chance) / error
     np.fill_diagonal(above, 9.0)
     groups = components((above > 2.5) & (both >= _FEWEST_COMPARED))
-    large = [g for g in groups if len(g) >= 2]
-    is_split = len(large) >= 2 and len(large) == len(groups)
-    if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in large for b in large):
-        shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
+    is_split = len(groups) >= 2 and min(map(len, groups)) >= 2
+    if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in groups for b in groups):
+        shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in groups[:3])
         message = f"jurors agree within groups ({shown}), but across groups only by chance"
         reason = "items with the same name may be different items"
-        yield Finding("items_coincide", f"{message}: {reason}", level="alarm", value=float(len(large)))
+        yield Finding("items_coincide", f"{message}: {reason}", level="alarm", value=float(len(groups)))
 
 
 def _made_from_others(
@@ -359,46 +356,23 @@ def _made_from_others(
     """A column that says what most of the others say wherever these disagree, and no other column does."""
     if len(votes.jurors) < 4:
         return
-    shares = _share_with_majority(codes, counts, tally)
-    able = np.flatnonzero(shares[:, 1] >= _CONTESTED)
-    if not len(able):
-        return
-    best = able[np.argmax(shares[able, 0])]
-    others = np.delete(shares[:, 0], best)
-    if shares[best, 0] >= _MADE and others.max(initial=0) < shares[best, 0] - 0.02:
+    shares, contests = np.zeros(len(votes.jurors)), np.zeros(len(votes.jurors))
+    for k, mine in enumerate(codes.T):
+        others = tally - (mine[:, None] == np.arange(tally.shape[1]))
+        second, first = np.partition(others, -2, axis=1)[:, -2:].T
+        contested = (mine >= 0) & (first > second) & (second > 0)
+        contests[k] = counts[contested].sum()
+        shares[k] = counts[contested & (others.argmax(axis=1) == mine)].sum() / max(contests[k], 1)
+    best = np.argmax(np.where(contests >= _CONTESTED, shares, -1.0))
+    others_share = np.delete(shares, best).max()
+    if contests[best] >= _CONTESTED and shares[best] >= _MADE and others_share < shares[best] - 0.02:
         name = votes.jurors[best]
         message = (
-            f"{name!r} votes with the majority of the others on {shares[best, 0]:.1%} of the {int(shares[best, 1]):,} "
+            f"{name!r} votes with the majority of the others on {shares[best]:.1%} of the {int(contests[best]):,} "
             "items on which they disagree, so it may be a consensus of them and not a juror; leave it out "
             f"(--ignore {shlex.quote(name)})"
         )
-        yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
-
-
-def _share_with_majority(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> NDArray[Any]:
-    """Jurors x 2: on which share of the contested items each votes with most of the others, and how many these are.
-
-    The tally of the others is that of all less one vote, so that the three most frequent labels of all (of equals the
-    first label first) decide which label leads it.
-    """
-    left, rows = tally.copy(), np.arange(len(tally))
-    order = np.empty((len(tally), min(3, tally.shape[1])), dtype=np.int64)
-    for place in range(order.shape[1]):
-        order[:, place] = left.argmax(axis=1)
-        left[rows, order[:, place]] = -1
-    first, second = order[:, 0].astype(codes.dtype), order[:, 1].astype(codes.dtype)
-    most, next_, third, *_ = (*np.take_along_axis(tally, order, axis=1).T, np.zeros(len(tally), dtype=tally.dtype))
-    lower = np.maximum(next_ - 1, third)
-    leads = (most - 1 > next_) & (next_ > 0)  # a vote for the first label is with most others
-    tied = (most == next_) & (third < most) & (most > 1)  # a vote for it leaves the lead to the second
-    behind, below = (most > next_) & (next_ > 0), (most > lower) & (lower > 0)  # a vote for another, or for the second
-    for_first, for_second, items = codes == first[:, None], codes == second[:, None], counts.astype(np.float64)
-    with_most = items @ (for_first & leads[:, None])
-    other = (codes >= 0) & ~for_first & np.where(for_second, below[:, None], behind[:, None])
-    contested = with_most + items @ (other | (for_first & tied[:, None]))
-    return np.column_stack(
-        [np.divide(with_most, contested, where=contested > 0, out=np.zeros_like(contested)), contested]
-    )
+        yield Finding("made_from_others", message, (name,), "alarm", float(shares[best]))
 
 
 def _same_votes(votes: Votes, by_juror: JurorLabelCounts) -> Iterator[Finding]:
@@ -501,11 +475,6 @@ class Spelling:
             return self.labels
         return [ABSTAINED if k in self.abstained else label for k, label in enumerate(self.labels)]
 
-    @property
-    def says_something(self) -> bool:
-        """Whether there is anything to know about the cells."""
-        return bool(self.absent or self.abstained)
-
     def findings(
         self, jurors: Sequence[str], juror: NDArray[Any], cell: NDArray[Any], times: NDArray[Any] | None = None
     ) -> tuple[Finding, ...]:
@@ -549,17 +518,6 @@ class Spelling:
                 about = tuple(jurors[k] for k in order)
                 notes.append(Finding("abstentions", message, about, value=float(by_juror.sum())))
         return tuple(notes)
-
-
-def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
-    """The votes with more findings.
-
-    Returns
-    -------
-    Votes
-        The very same where there are none.
-    """
-    return replace(votes, findings=tuple(dict.fromkeys((*votes.findings, *findings)))) if findings else votes
 
 
 def table_findings(

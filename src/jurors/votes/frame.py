@@ -4,41 +4,55 @@ A frame comes in, `Votes` go out, through the same layout detection and the same
 is what the rest of the package sees of a dataframe, eager or lazy in the engine that holds it; the first part of the
 module is about the engines' peculiarities, the second about columns that the caller names and the frame does not have
 (fields of structs such as `sample.id`, several columns as one item).
+
+The last part reads any object in memory: a matrix goes to `Votes.from_matrix`, a table to `Votes.from_frame`.
+`as_table` makes a dataframe of what is none yet: a list of records, a dict of columns, a pandas object with an index of
+several levels.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from importlib.util import find_spec
 from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._files import temporary_folder
 from jurors.errors import VotesError, match_name
-from jurors.options import Reading, TableOptions, item_name, text_columns
-from jurors.votes.codes import factorize, is_missing
-from jurors.votes.findings import table_findings, with_findings
+from jurors.options import Reading, TableOptions, check_applies, column_names, item_name, text_columns
+from jurors.votes.codes import checked_counts, factorize, is_missing
+from jurors.votes.findings import table_findings
 from jurors.votes.layout import (
     ITEM_SEPARATOR,
+    ITEM_WORDS,
+    JUROR_WORDS,
+    LABEL_WORDS,
+    MORE_JUROR_WORDS,
     ColumnProfile,
     Layout,
     LayoutHints,
+    bare_word,
     escaped,
     find_column,
     head_rows,
     home_of,
     item_parts,
     profile_columns,
+    quoted_names,
 )
 from jurors.votes.layout_detection import find_layout, find_transposed, joint_item
-from jurors.votes.memory import as_table
-from jurors.votes.read import Column, checked_count_column, clean_cells, long_votes, wide_votes
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import select_columns
-from jurors.votes.table import Votes
+from jurors.votes.read import Column, clean_cells, long_votes, wide_votes
+from jurors.votes.scale import (
+    SELECTION_OPTIONS,
+    apply_scale,
+    collapse_repeats,
+    recode_votes,
+    select_columns,
+    select_votes,
+)
+from jurors.votes.table import Votes, with_findings
 
 _WHOLE = 1e15  # floats below have a digit after the point to lose
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")  # engines whose rows have an order
@@ -76,64 +90,7 @@ def decoded(series: Any) -> Any:
     return nw.from_native(native.cast(kind), series_only=True)
 
 
-def opened_stream(source: Any) -> tuple[Any, Any, Any]:
-    """Open an Arrow stream in DuckDB.
-
-    Returns
-    -------
-    relation, connection, head
-        A DuckDB relation over the stream, its connection, and the first rows: no more is read yet.
-    """
-    import os
-
-    import duckdb
-    import narwhals as nw
-
-    try:
-        import pyarrow
-    except ImportError:
-        raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
-    batches, rows = [], 0
-    try:
-        stream = pyarrow.RecordBatchReader.from_stream(source)  # takes the stream once; DuckDB would take it again
-        for batch in stream:
-            batches.append(batch)
-            rows += len(batch)
-            if rows > head_rows(len(stream.schema)):
-                break
-        head = pyarrow.Table.from_batches(batches, stream.schema)
-        reader = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
-    except pyarrow.ArrowException as error:
-        raise TypeError(str(error)) from None
-    spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
-    connection = duckdb.connect(config={"temp_directory": spill})
-    return connection.from_arrow(reader), connection, nw.from_native(head)
-
-
 # -- columns that the caller names and the frame does not have ---------------------------------------------------------
-
-
-def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
-    """Find a field inside a struct by its dotted path.
-
-    Returns
-    -------
-    column, steps, kind
-        The position of the column, the names of the fields inside it, and the type of the last one.
-
-    Raises
-    ------
-    VotesError
-        With the nearest name where the path leads nowhere.
-    """
-    place, steps = home_of(names, path) or (find_column(names, path), [])
-    kind, at = kinds[place], names[place]
-    for step in steps:
-        known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
-        if step not in known:
-            match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
-        kind, at = known[step], f"{at}.{step}"
-    return place, steps, kind
 
 
 def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
@@ -162,30 +119,6 @@ def joined_name(parts: Sequence[Any]) -> str:
     """
     wholes = (isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE for part in parts)
     return ITEM_SEPARATOR.join(escaped(int(part) if w else part) for part, w in zip(parts, wholes, strict=True))
-
-
-def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
-    """`joined_cells` as an expression, for the engine that holds the rows.
-
-    Returns
-    -------
-    narwhals.Expr
-    """
-    import narwhals as nw
-
-    parts = []
-    for name, kind in zip(names, kinds, strict=True):
-        column = nw.col(name)
-        text = column.cast(nw.String)
-        if kind.is_float():  # not every float has a whole number: a gap may be NaN, and some are too large
-            whole = nw.when(column.abs() < _WHOLE).then(column).cast(nw.Int64)
-            text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
-            text = nw.when(~column.is_nan()).then(text)
-        if kind == nw.Boolean:  # as Python writes it, and files
-            text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
-        text = text.str.strip_chars().str.replace_all("\\", "\\\\", literal=True)
-        parts.append(text.str.replace_all(ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}", literal=True))
-    return nw.concat_str(parts, separator=ITEM_SEPARATOR)
 
 
 # -- votes from a frame -----------------------------------------------------------------------------------------------
@@ -267,9 +200,7 @@ class Frame:
     table: Any
     names: tuple[str, ...]
     kinds: tuple[Any, ...]  #: narwhals' type of each column
-    stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
-    head: Any = None  #: the first rows of a stream, which cannot be read again
     homes: tuple[str, ...] = ()  #: the columns that others are made of, which are no jurors
     item: tuple[str, ...] = ()  #: the columns that name the item together, where the caller named none
 
@@ -281,7 +212,7 @@ class Frame:
     @property
     def has_order(self) -> bool:
         """Whether the engine knows which row comes first."""
-        return self.stream is not None or self.engine in _IN_ORDER
+        return self.engine in _IN_ORDER
 
     @property
     def engine(self) -> str:
@@ -297,8 +228,7 @@ class Frame:
                 f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
-        count = self._count_distinct if self.stream is None else None  # a stream can be read only once
-        layout = find_layout(self.names, self.effective_options(options), self.facts, count)
+        layout = find_layout(self.names, self.effective_options(options), self.facts)
         return select_columns(layout, self.names, options)
 
     def numbers_jurors(self, layout: Layout) -> bool:
@@ -328,61 +258,47 @@ class Frame:
         whole = item_name(options.item)
         if len(parts) < 2 or whole is None:
             return frame
-        names, kinds = frame.names, frame.kinds
-        places = [find_column(names, part) for part in parts]
-
-        def cells(table: Any) -> Any:
-            if hasattr(table, "collect"):
-                return joined_columns([own_names(table)[k] for k in places], [kinds[k] for k in places])
-            values = joined_cells([table[:, k].to_list() for k in places], [names[k] for k in places])
-            return nw.new_series(whole, values, nw.String, backend=table.implementation)
-
-        return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
+        table, places = collect(frame.table), [find_column(frame.names, part) for part in parts]
+        homes = [frame.names[k] for k in places]
+        values = joined_cells([table[:, k].to_list() for k in places], homes)
+        cells = nw.new_series(whole, values, nw.String, backend=table.implementation)
+        return replace(frame, table=table)._with(whole, nw.String(), cells, *homes)
 
     def _with_field(self, path: str) -> Frame:
+        """With the field inside a struct that a dotted path names; VotesError suggests the nearest."""
         import narwhals as nw
 
-        place, steps, kind = struct_field(self.names, self.kinds, path)
-        cell = nw.col(own_names(self.table)[place])
+        place, steps = home_of(self.names, path) or (find_column(self.names, path), [])
+        kind, at, cell = self.kinds[place], self.names[place], nw.col(own_names(self.table)[place])
         for step in steps:
-            cell = cell.struct.field(step)
-        return self._with(path, kind, lambda table: cell, self.names[place])
+            known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
+            if step not in known:
+                match_name(path, [f"{at}.{name}" for name in known] or list(self.names), "column")
+            kind, at, cell = known[step], f"{at}.{step}", cell.struct.field(step)
+        return self._with(path, kind, cell, self.names[place])
 
-    def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
-        """With one more column, of which `cells` makes an expression or a series."""
-        tables = (self.table, self.head)
-        table, head = (None if rows is None else rows.with_columns(cells(rows).alias(name)) for rows in tables)
-        names, kinds = (*self.names, name), (*self.kinds, kind)
-        return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
+    def _with(self, name: str, kind: Any, cells: Any, *homes: str) -> Frame:
+        """With one more column, an expression or a series, made of the columns `homes`."""
+        table, names, kinds = self.table.with_columns(cells.alias(name)), (*self.names, name), (*self.kinds, kind)
+        return replace(self, table=table, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
         import narwhals as nw
 
         most = head_rows(len(self.names))
-        head = collect(self.table.head(most + 1)) if self.head is None else self.head
+        head = collect(self.table.head(most + 1))
         plain = [not kind.is_nested() and kind not in (nw.Object, nw.Boolean) for kind in self.kinds]
         series = [decoded(head[:most, k]) for k in range(len(self.names))]
         columns = [column(one, "") if is_plain else one.to_list() for one, is_plain in zip(series, plain, strict=True)]
         return profile_columns(self.names, columns, len(head) if len(head) <= most else None)
-
-    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
-        """How many rows there are, and how many distinct values of these columns."""
-        import narwhals as nw
-
-        if self.is_eager:
-            return len(self.table), [self.table[:, k].n_unique() for k in columns]
-        by_place = numbered(self.table, columns)
-        distinct = [nw.col(f"c{k}").n_unique().alias(f"c{k}") for k in columns]
-        total, *counts = collect(by_place.select(nw.len().alias("rows"), *distinct)).row(0)
-        return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
         """The error about a frame without rows."""
         return VotesError(f"the dataframe has columns ({', '.join(self.names[:12])}) but no rows")
 
     def keep(self, layout: Layout) -> Any:
-        """The columns that are read, column k called "ck": no engine's rules for names apply, and a stream stays."""
+        """The columns that are read, column k called "ck": no engine's rules for names apply."""
         import narwhals as nw
 
         for k in layout.used:
@@ -399,10 +315,7 @@ class Frame:
         narrower |= {k: nw.Float64 for k, kind in compared.items() if kind == nw.Decimal}
         if narrower:
             table = table.with_columns(*(nw.col(f"c{k}").cast(kind) for k, kind in narrower.items()))
-        if self.stream is None:
-            return table
-        table.to_native().create("kept")  # where DuckDB may spill the rows, to be read more than once
-        return nw.from_native(self.stream.table("kept"))
+        return table
 
 
 def open_frame(frame: Any) -> Frame:
@@ -419,19 +332,20 @@ def open_frame(frame: Any) -> Frame:
     """
     import narwhals as nw
 
-    stream = head = None
     frame, item = as_table(frame)
     try:
         table = nw.from_native(frame, pass_through=True)
         if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
-            table, stream, head = opened_stream(frame)
+            import pyarrow
+
+            table = pyarrow.table(frame)
         table = nw.from_native(table)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ImportError) as error:  # of an Arrow stream without pyarrow
         reason = " ".join(str(error).split())
         raise VotesError(f"cannot read votes from {type(frame).__name__}: {reason}") from None
     if isinstance(table, nw.LazyFrame):
         schema = table.collect_schema()
-        return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream, head=head)
+        return Frame(table, tuple(map(str, schema)), tuple(schema.values()))
     kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
     names, index = tuple(map(str, table.columns)), index_names(nw.maybe_get_index(table))
     return Frame(table, names, kinds, index=index, item=item)
@@ -504,7 +418,7 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
     grid, values = grid_of([columns[k] for k in layout.votes])
     counts = None
     if layout.count is not None:
-        counts = checked_count_column(count_cells(table[f"c{layout.count}"]), names[layout.count])
+        counts = checked_counts(table[f"c{layout.count}"].to_list(), f"column {names[layout.count]!r}")
     items = None if layout.item is None else (names[layout.item], columns[layout.item])
     if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))
@@ -569,6 +483,212 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
     return np.column_stack([part[code] for part, (_, code) in zip(parts, columns, strict=True)]), values
 
 
-def count_cells(series: Any) -> list[Any]:
-    """The cells of a column of counts; a sum that an engine returns as a decimal is a whole number again."""
-    return [int(v) if isinstance(v, Decimal) and v == v.to_integral_value() else v for v in series.to_list()]
+# -- objects in memory -------------------------------------------------------------------------------------------------
+
+MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
+_DEFAULTS = Reading()
+
+
+def is_in_memory(source: Any) -> bool:
+    """Whether a source is an object that holds votes, and not a path, a file object or several of these.
+
+    >>> is_in_memory([["yes", "no"]]), is_in_memory({"ann": ["yes"]}), is_in_memory(["a.csv", "b.csv"])
+    (True, True, False)
+    """
+    if isinstance(source, (str, os.PathLike)):
+        return False
+    if isinstance(source, (list, tuple)):
+        return not all(isinstance(one, (str, os.PathLike)) or hasattr(one, "read") for one in source)
+    return is_table(source) or not hasattr(source, "read")  # `read` may be a column of a dataframe
+
+
+def votes_in_memory(source: Any, options: Mapping[str, Any]) -> Votes:
+    """Read votes from an object in memory; the options are those of a table, or of a matrix.
+
+    Returns
+    -------
+    Votes
+    """
+    if isinstance(source, Votes):
+        check_applies(options, (), "votes that are already read")
+        return source
+    if not is_table(source):
+        return matrix_votes(source, options)
+    known: Any = column_names(TableOptions)
+    check_applies(options, known, "a dataframe")
+    return votes_from_frame(source, **{name: options[name] for name in known if name in options})
+
+
+def matrix_votes(matrix: Any, options: Mapping[str, Any]) -> Votes:
+    """Read votes from items in rows and jurors in columns; OptionError where an option is not for a matrix.
+
+    Returns
+    -------
+    Votes
+    """
+    if not isinstance(matrix, (np.ndarray, list, tuple)):
+        raise VotesError(
+            f"cannot read votes from {type(matrix).__name__}; give a path, a dataframe, a matrix, a list of records, "
+            "a dict of columns, Votes or a Sketch"
+        )
+    known = (*MATRIX_OPTIONS, *SELECTION_OPTIONS)
+    check_applies(options, known, "a matrix")
+    given = {name: options[name] for name in known if name in options}
+    about_votes = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
+    parsed = Reading(**about_votes) if about_votes else _DEFAULTS
+    votes, on_scale = Votes.from_matrix(matrix, **given, scale=None), parsed
+    if (labels := given.get("labels")) is not None:
+        votes, on_scale = replace(votes, labels_told=True), replace(parsed, labels=labels)
+    return collapse_repeats(apply_scale(recode_votes(select_votes(votes, parsed), parsed), on_scale), parsed)
+
+
+# -- tables that are no dataframes yet ---------------------------------------------------------------------------------
+
+
+def is_table(source: Any) -> bool:
+    """Whether this is a dataframe, or rows or columns that `as_table` makes a dataframe of.
+
+    Examples
+    --------
+    >>> is_table({"ann": ["yes", "no"]}), is_table([{"item": 1, "ann": "yes"}]), is_table([("q1", "ann", "yes")])
+    (True, True, True)
+    >>> is_table([["yes", "no"]]), is_table([("yes", "no", "no"), ("no", "no", "no")])
+    (False, False)
+    """
+    if isinstance(source, Mapping):
+        return True
+    if isinstance(source, (list, tuple)) and source:
+        return isinstance(source[0], Mapping) or hasattr(source[0], "_fields") or _are_triples(source)
+    if isinstance(source, (np.ndarray, list, tuple)):
+        return False
+    return _levels(source) > 1 or is_frame(source)
+
+
+def as_table(source: Any) -> tuple[Any, tuple[str, ...]]:
+    """Make a dataframe with plain columns.
+
+    Returns
+    -------
+    frame
+        The same object where it is one already.
+    item : tuple of str
+        The columns that name the item, where an index of several levels does.
+    """
+    if isinstance(source, Mapping):
+        return _frame_of_columns(source), ()
+    if isinstance(source, (list, tuple)):
+        if not is_table(source):
+            raise VotesError(f"cannot read votes from {type(source).__name__}; give a dataframe or a list of records")
+        if _are_triples(source):
+            return _frame_of_columns(dict(zip(("item", "juror", "label"), zip(*source, strict=True), strict=True))), ()
+        return _frame_of_records(source), ()
+    return _without_levels(source)
+
+
+def _are_triples(rows: Sequence[Any]) -> bool:
+    """Whether these are (item, juror, label) tuples, and not the rows of a matrix, whose columns share their labels."""
+    if not all(type(row) is tuple and len(row) == 3 for row in rows):
+        return False
+    try:
+        items, jurors, labels = (set(column) for column in zip(*rows, strict=True))
+        pairs = {row[:2] for row in rows}
+    except TypeError:  # a cell that is a list
+        return False
+    return len(pairs) == len(rows) and items.isdisjoint(jurors) and labels.isdisjoint(items | jurors)
+
+
+def _frame_of_records(records: Sequence[Any]) -> Any:
+    rows = [row._asdict() if hasattr(row, "_asdict") else row for row in records]
+    if not all(isinstance(row, Mapping) for row in rows):
+        other = next(row for row in rows if not isinstance(row, Mapping))
+        raise VotesError(f"every record must be a dict, like the first; found {type(other).__name__}")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return _frame_of_columns({name: [row.get(name) for row in rows] for name in names})
+
+
+def _frame_of_columns(columns: Mapping[Any, Any]) -> Any:
+    import narwhals as nw
+
+    odd = next((name for name, cells in columns.items() if not _is_column(cells)), None)
+    if odd is not None or not columns:
+        given = "an empty dict" if odd is None else f"{type(columns[odd]).__name__} under {odd!r}"
+        raise VotesError(f"a dict of votes must map the name of each column to a list of cells; found {given}")
+    cells = {str(name): list(values) for name, values in columns.items()}
+    if len(sizes := {len(values) for values in cells.values()}) > 1:
+        raise VotesError(f"the columns of a dict must have the same length; found {', '.join(map(str, sorted(sizes)))}")
+    backend: Any = next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None), None)
+    if backend is None:
+        raise VotesError("records and dicts need pandas, polars or pyarrow: pip install 'jurors[frames]'")
+    try:
+        return nw.from_dict(cells, backend=backend).to_native()
+    except (TypeError, ValueError) as error:
+        raise VotesError(f"cannot make a table of these columns: {' '.join(str(error).split())}") from None
+
+
+def _is_column(cells: Any) -> bool:
+    return isinstance(cells, Iterable) and not isinstance(cells, (str, bytes, Mapping))
+
+
+def _levels(source: Any) -> int:
+    """The number of levels of a pandas index; 1 for everything else."""
+    return int(getattr(getattr(source, "index", None), "nlevels", 1)) if _is_pandas(source) else 1
+
+
+def _is_pandas(source: Any) -> bool:
+    return type(source).__module__.partition(".")[0] in ("pandas", "modin")
+
+
+def _without_levels(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """A pandas object as a frame with one level of names, its index of several levels as columns."""
+    if not _is_pandas(frame):
+        return frame, ()
+    if getattr(getattr(frame, "columns", None), "nlevels", 1) > 1:
+        frame = frame.set_axis(_column_names(list(frame.columns)), axis=1)
+    if _levels(frame) == 1:
+        return frame, ()
+    levels = list(frame.index.names)
+    is_series = not hasattr(frame, "columns")
+    if is_series or frame.shape[1] == 1:  # one vote per row
+        label = frame.name if is_series else frame.columns[0]
+        frame = frame.to_frame() if is_series else frame
+        roles = ["item", "juror"] if len(levels) == 2 else [f"level_{k}" for k in range(len(levels))]
+        juror_words = (*JUROR_WORDS, *MORE_JUROR_WORDS)
+        words = [bare_word(str(level)) for level in levels]
+        if len(levels) == 2 and (words[0] in juror_words[:-1] or words[1] in ITEM_WORDS):
+            roles.reverse()
+        known = {"item": ITEM_WORDS, "juror": juror_words}
+        names = [
+            str(level) if level is not None and word in known.get(role, (word,)) else role
+            for level, word, role in zip(levels, words, roles, strict=True)
+        ]
+        is_label = label is not None and bare_word(str(label)) in LABEL_WORDS
+        return _reset(frame.set_axis([str(label) if is_label else "label"], axis=1), names), ()
+    plain = ["item", *(f"item_{k}" for k in range(2, len(levels) + 1))]
+    names = [default if level is None else str(level) for level, default in zip(levels, plain, strict=True)]
+    has_juror = any(bare_word(name) in JUROR_WORDS[:-1] for name in names)
+    return _reset(frame, names), () if has_juror or not frame.index.is_unique else tuple(names)
+
+
+def _reset(frame: Any, names: list[str]) -> Any:
+    try:
+        return frame.reset_index(names=names)
+    except ValueError as error:  # a level and a column of one name
+        raise VotesError(f"cannot make columns of the index: {error}; rename the levels of the index") from None
+
+
+def _column_names(columns: list[tuple[Any, ...]]) -> list[str]:
+    """One name for each column of several levels: its only part, or the part in which the columns differ."""
+    parts = [[str(part) for part in column if part not in ("", None)] for column in columns]
+    several = [k for k, column in enumerate(parts) if len(column) > 1]
+    width = max(map(len, parts))
+    varied = [
+        level for level in range(width) if len({parts[k][level] if level < len(parts[k]) else "" for k in several}) > 1
+    ]
+    if len(varied) > 1:
+        groups = list(dict.fromkeys(parts[k][varied[0]] for k in several))
+        raise VotesError(
+            f"the columns have several levels ({quoted_names(groups[:4])} …), and votes have one question; select one "
+            f"of them, such as frame[{groups[0]!r}]"
+        )
+    level = varied[0] if varied else width - 1
+    return [column[min(level, len(column) - 1)] if len(column) > 1 else "".join(column) for column in parts]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Reading, item_name, text_columns
-from jurors.votes.codes import is_missing
-from jurors.votes.recode import numerals
+from jurors.votes.codes import is_missing, numerals
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
@@ -37,7 +36,7 @@ _NUMBERED_JUROR = re.compile(
     r"(\d{1,3}|[a-z])",
     re.IGNORECASE,
 )
-_KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
+SURE_KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 
 
@@ -76,7 +75,7 @@ def find_column(names: Sequence[str], name: str) -> int:
     return list(names).index(match_name(name, names, "column"))
 
 
-def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int] = ()) -> int | None:
+def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int | None] = ()) -> int | None:
     """The column whose name is one of `words` (the earliest word wins), whatever its case; None if there is none.
 
     >>> guess_column(["id", "Worker_ID", "answer"], JUROR_WORDS)
@@ -96,43 +95,42 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     """
     check_names(names)
     ignored = {find_column(names, name) for name in text_columns(options.ignore)}
-    given = {
-        role: find_column(names, name)
-        for role, name in (("item", item_name(options.item)), ("juror", options.juror), ("label", options.label))
-        if name is not None
-    }
-    count = None if options.count is None else find_column(names, options.count)
-    long = named_long(names, given, ignored | ({count} if count is not None else set()))
+    roles = {"item": item_name(options.item), "juror": options.juror, "label": options.label, "count": options.count}
+    given = {role: find_column(names, name) for role, name in roles.items() if name is not None}
+    count = given.pop("count", None)
+    long = named_long(names, given, {*ignored, count})
     is_long = options.layout == "long"
     if options.layout == "auto":
         is_long = "juror" in given or "label" in given or (count is None and None not in long.values())
     if is_long:
         return _long_by_words(names, long, count, ignored, options)
     if count is None and options.layout != "wide":
-        count = guess_column(names, COUNT_WORDS, ignored | set(given.values()))
+        count = guess_column(names, COUNT_WORDS, {*ignored, *given.values()})
         if count is not None and options.layout == "auto" and not is_number(count):
             count = None  # a juror who happens to be called "n"
     if options.layout == "counts" and count is None:
         raise VotesError(f"none of {quoted_names(names)} is the count; name it with count= (--count COLUMN)")
-    taken = ignored | ({count} if count is not None else set())
-    item = given["item"] if "item" in given else named_item(names, taken)
-    votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
+    items = [given["item"]] if "item" in given else named_items(names, {*ignored, count})
+    if len(items) > 1:
+        raise two_items(names[items[0]], names[items[1]])
+    votes = tuple(k for k in range(len(names)) if k not in (*ignored, count, *items))
     if not votes:
         shown = quoted_names(names)
         raise VotesError(f"no juror is left among the columns {shown}; there must be one column for each juror")
     if options.layout == "auto":
         _refuse_not_wide(names, votes)
-    refuse_key([names[k] for k in votes], options)
+        if keys := [names[k] for k in votes if bare_word(names[k]) in SURE_KEY_WORDS]:
+            raise looks_like_key(keys[0], "the answer key")
+    item = items[0] if items else None
     return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
 
 
-def named_long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
+def named_long(names: Sequence[str], given: dict[str, int], ignored: Set[int | None]) -> dict[str, int | None]:
     """The item, the juror and the label by name, beside those that are given; None where no name says it."""
     places: dict[str, int | None] = dict(given)
     for role, words in (("juror", JUROR_WORDS), ("label", LABEL_WORDS), ("item", ITEM_WORDS)):
         if role not in places:
-            taken = ignored | {k for k in places.values() if k is not None}
-            places[role] = guess_column(names, words, taken)
+            places[role] = guess_column(names, words, {*ignored, *places.values()})
     return places
 
 
@@ -150,30 +148,31 @@ def _long_by_words(
         raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
     lone = [k for k, name in enumerate(names) if bare_word(name) == "count" and k not in {*ignored, *long.values()}]
     if count is not None or (lone and options.layout == "auto"):
-        column = names[lone[0] if count is None else count]
-        raise VotesError(
-            f"one vote per row cannot have counts: leave column {column!r} out with ignore= (--ignore), "
-            "or put each juror in a column of its own"
-        )
+        raise has_counts(names[lone[0] if count is None else count])
     return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
 
 
-def named_item(names: Sequence[str], taken: set[int]) -> int | None:
-    """The column of items beside one juror per column, by name; VotesError where two are called so."""
+def has_counts(column: str) -> VotesError:
+    """The error about counts beside one vote per row."""
+    return VotesError(
+        f"one vote per row cannot have counts: leave column {column!r} out with ignore= "
+        f"({column_flag('ignore', column)}), or give each juror a column"
+    )
+
+
+def named_items(names: Sequence[str], taken: Set[int | None]) -> list[int]:
+    """The columns of items beside one juror per column, by name."""
     places = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
-    if len(places) > 1:
-        one, two = names[places[0]], names[places[1]]
-        raise two_items(one, two, f"--item {one}", f"--ignore {two}")
     if not places and 0 not in taken and (not names[0].strip() or bare_word(names[0]) in ("unnamed0", "index")):
-        return 0  # the index a dataframe writes in front
-    return places[0] if places else None
+        return [0]  # the index a dataframe writes in front
+    return places
 
 
-def two_items(one: str, two: str, choose: str, leave: str) -> VotesError:
+def two_items(one: str, two: str) -> VotesError:
     """The error about two columns that look like the item, with the flags that choose one and leave the other out."""
     return VotesError(
-        f"columns {one!r} and {two!r} both look like the item; choose with item= ({choose}) and leave the other out "
-        f"with ignore= ({leave})",
+        f"columns {one!r} and {two!r} both look like the item; choose with item= ({column_flag('item', one)}) and "
+        f"leave the other out with ignore= ({column_flag('ignore', two)})",
         code="two_items",
         columns=(one, two),
     )
@@ -225,16 +224,20 @@ def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
     )
 
 
-def refuse_key(jurors: Sequence[str], options: Reading) -> None:
-    """Refuse an answer key among the jurors: graded as a juror it would spoil everything, and look perfect."""
-    keys = [name for name in jurors if bare_word(name) in _KEY_WORDS]
-    if keys and options.layout == "auto":
-        raise VotesError(
-            f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
-            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or use layout='wide' if it is a juror",
-            code="key_column",
-            column=keys[0],
-        )
+def looks_like_key(column: str, what: str) -> VotesError:
+    """The error about an answer key among the jurors: graded as a juror it would spoil everything, and look perfect."""
+    return VotesError(
+        f"column {column!r} looks like {what}, not like a juror: leave it out with ignore= "
+        f"({column_flag('ignore', column)}), use it with {column_flag('key', column)}, or use layout='wide' "
+        "(--layout wide) if it is a juror",
+        code="key_column",
+        column=column,
+    )
+
+
+def column_flag(role: str, *columns: str) -> str:
+    """The flag that names columns together, as the shell takes it: "--item question_id,model"."""
+    return f"--{role} {shlex.quote(','.join(columns))}"
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -295,8 +298,6 @@ _NO_WORDS = frozenset(
 )
 _WHOLE = re.compile(r"[-+]?\d+\.0*")
 Kind: TypeAlias = Literal["text", "number", "nested"]
-#: counts all rows, and in them the distinct values of these columns
-CountDistinct: TypeAlias = Callable[[Sequence[int]], tuple[int, Sequence[int]]]
 
 
 @dataclass(frozen=True)
@@ -307,7 +308,6 @@ class ColumnHead:
     values: tuple[str, ...]  #: distinct cells as text: trimmed, NFC, whole numbers without a point
     codes: NDArray[np.int32]  #: of each row, a position in `values`; -1: empty
     kind: Kind = "text"
-    everywhere: int | None = None  #: distinct values in all rows, where they were counted
 
     @cached_property
     def word(self) -> str:
@@ -361,10 +361,7 @@ class ColumnProfile:
 
     def is_unique(self, k: int) -> bool:
         """Whether column k has another value in every row, as far as is known."""
-        column = self.columns[k]
-        if column.filled < self.rows or column.distinct < self.rows:
-            return False
-        return self.total in (None, self.rows) or column.everywhere is None or column.everywhere >= 0.95 * self.total
+        return self.columns[k].filled == self.columns[k].distinct == self.rows
 
     def identify(self, *columns: int) -> float:
         """The number of distinct tuples of these columns, as a share of the rows."""
@@ -383,12 +380,6 @@ class ColumnProfile:
     def is_number(self, k: int) -> bool:
         """Whether column k holds numbers."""
         return self.columns[k].kind == "number"
-
-    def is_grouped(self, k: int) -> bool:
-        """Whether equal values of column k stand in consecutive rows, as where one juror comes after the other."""
-        codes = self.columns[k].codes
-        changes = int((codes[1:] != codes[:-1]).sum())
-        return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
 
     def has_number(self, k: int) -> bool:
         """Whether column k holds a number anywhere."""
@@ -486,33 +477,15 @@ class LayoutHints:
         The caller's options.
     look
         Profiles the first rows; called at most once.
-    count
-        Counts rows and distinct values of columns in the whole table.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        options: Reading,
-        look: Callable[[], ColumnProfile],
-        count: CountDistinct | None = None,
-    ) -> None:
-        self.names, self.options, self.head, self._count = list(names), options, cache(look), count
+    def __init__(self, names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> None:
+        self.names, self.options, self._look = list(names), options, look
 
     @cached_property
     def profile(self) -> ColumnProfile:
-        """The first rows; where rows may be sorted by juror, with how often items come again below them."""
-        profile = self.head()
-        if profile.total is not None or self._count is None or self.has_surest_names:
-            return profile
-        able = range(len(profile.columns))
-        unique = [k for k in able if profile.is_unique(k) and profile.columns[k].kind != "nested"]
-        if not unique or not any(map(profile.is_grouped, able)):
-            return profile
-        total, distinct = self._count(unique)
-        everywhere = dict(zip(unique, distinct, strict=True))
-        columns = (replace(column, everywhere=everywhere.get(k)) for k, column in enumerate(profile.columns))
-        return replace(profile, columns=tuple(columns), total=total)
+        """What the first rows show."""
+        return self._look()
 
     @property
     def columns(self) -> tuple[ColumnHead, ...]:
@@ -545,7 +518,7 @@ class LayoutHints:
         item = item_name(self.options.item)
         return None if item is None else find_column(self.names, item)
 
-    def named(self, words: Sequence[str], taken: Iterable[int] = (), *, repeats: bool = False) -> int | None:
+    def named(self, words: Sequence[str], taken: Iterable[int | None] = (), *, repeats: bool = False) -> int | None:
         """The first column called by one of the words, the earliest word first."""
         able = {k for k in self.free if k not in set(taken) and (not repeats or self.columns[k].repeats)}
         return guess_column([self.words[k] if k in able else f"\0{k}" for k in range(len(self.names))], words)
@@ -587,8 +560,8 @@ class LayoutHints:
         return quoted_names([self.names[k] for k in columns])
 
     def flags(self, role: str, *columns: int) -> str:
-        """The flag that names columns together, as the shell takes it: "--item question_id,model"."""
-        return f"--{role} {shlex.quote(','.join(self.names[k] for k in columns))}"
+        """The flag that names columns together."""
+        return column_flag(role, *(self.names[k] for k in columns))
 
 
 # -- columns that the caller may name and the table does not have: a field (`sample.id`), or several joined -----

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, VotesError
 from jurors.options import Reading, text_columns
-from jurors.votes.codes import Finding
+from jurors.votes.codes import Finding, numerals
 from jurors.votes.layout import (
     COUNT_WORDS,
     ITEM_WORDS,
@@ -31,24 +31,24 @@ from jurors.votes.layout import (
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
     OTHER_WORDS,
+    SURE_KEY_WORDS,
     SYSTEM_WORDS,
     ColumnHead,
     ColumnProfile,
-    CountDistinct,
     Layout,
     LayoutHints,
     bare_word,
     check_names,
     find_column,
+    has_counts,
     layout_by_words,
-    named_item,
+    looks_like_key,
+    named_items,
     named_long,
     quoted_names,
-    refuse_key,
     two_items,
 )
 from jurors.votes.pair_columns import certain_pair_columns
-from jurors.votes.recode import numerals
 
 WITH_PAIRS = (
     "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "
@@ -80,9 +80,7 @@ _FEWEST_SHARING = 2  # columns with the same words, to separate them from the ot
 _SHARED = 0.5  # of a column's cells, that other columns hold too
 
 
-def find_layout(
-    names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile], count: CountDistinct | None = None
-) -> Layout:
+def find_layout(names: Sequence[str], options: Reading, look: Callable[[], ColumnProfile]) -> Layout:
     """Find the layout of a table by its names, the caller's options and (where these leave it open) its cells.
 
     Parameters
@@ -93,8 +91,6 @@ def find_layout(
         The caller's options.
     look
         Profiles the first rows; called only where names and options leave the layout open.
-    count
-        Counts the rows and the distinct values of columns in all rows, where the engine can do that cheaply.
 
     Returns
     -------
@@ -114,8 +110,8 @@ def find_layout(
     if options.repeat is not None:
         column = find_column(names, options.repeat)
         plain = replace(options.without(names[column]), repeat=None)
-        return find_layout(names, plain, look, count).repeating(names, column)
-    table = LayoutHints(names, options, look, count)
+        return find_layout(names, plain, look).repeating(names, column)
+    table = LayoutHints(names, options, look)
     return next(layout for rule in RULES if (layout := rule(table)) is not None)
 
 
@@ -149,7 +145,7 @@ def joint_item(names: Sequence[str], options: Reading, look: Callable[[], Column
     if not items or len(systems) != 1 or len(names) < 4 or len(set(names)) < len(names):
         return ()
     table = LayoutHints(names, replace(options, ignore=[name for name in ignored if name in names]), look)
-    profile, columns = table.head(), table.head().columns
+    profile, columns = table.profile, table.columns
     numbers = [
         k for k in table.free if profile.is_number(k) and k not in (*items, *systems) and not columns[k].is_aside
     ]
@@ -175,7 +171,7 @@ def refuse_preferences(table: LayoutHints) -> None:
         raise OptionError(f"preferences (scale 'pairs') are not votes: {WITH_PAIRS}", code="does_not_apply")
     if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
         return
-    if certain_pair_columns(table.names, table.head, text_columns(options.ignore)) is not None:
+    if certain_pair_columns(table.names, lambda: table.profile, text_columns(options.ignore)) is not None:
         raise VotesError(
             f"this table holds preferences between two objects: {WITH_PAIRS}; scale='nominal' (--scale nominal) reads "
             "it as labels",
@@ -191,7 +187,7 @@ def layout_by_options(table: LayoutHints) -> Layout | None:
     options = table.options
     is_named = options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count))
     if is_named or (len(table.names) == 3 and table.has_surest_names):
-        return layout_by_words(table.names, options, lambda k: table.head().has_number(k))
+        return layout_by_words(table.names, options, lambda k: table.profile.has_number(k))
     return None
 
 
@@ -336,22 +332,20 @@ def _named_roles(table: LayoutHints) -> tuple[int | None, int | None, int | None
     """The item, the juror and the label by name, where the cells allow it; None for a role that no column has."""
     profile, words = table.profile, (*LABEL_WORDS, *_MORE_LABEL_WORDS)
     juror = table.named((*JUROR_WORDS, *MORE_JUROR_WORDS), repeats=True)
-    taken = [k for k in (juror, table.item) if k is not None]
-    label = table.named(words, taken, repeats=True)
+    label = table.named(words, (juror, table.item), repeats=True)
     if label is not None and table.words[label] not in _STRONG_LABELS:
-        rival = table.named(words, [*taken, label], repeats=True)
+        rival = table.named(words, (juror, table.item, label), repeats=True)
         if rival is not None and juror is not None and len(table.ballots) < 3:
             what = f"columns {table.names[label]!r} and {table.names[rival]!r} may both be the label"
             raise _two_readings(what, table.flags("label", label), table.flags("label", rival))
     if table.item is not None:
         return table.item, juror, label
     item_words = (*ITEM_WORDS, *MORE_ITEM_WORDS)
-    taken = [k for k in (juror, label) if k is not None]
-    item = table.named(item_words, taken)
+    item = table.named(item_words, (juror, label))
     if juror is None or item is None or not profile.is_unique(item):
         return item, juror, label
     # a number of the vote is not the item where the values of another column come again and name the items
-    others = [k for k in table.free if k not in (item, *taken) and table.words[k] not in OTHER_WORDS]
+    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] not in OTHER_WORDS]
     others = [k for k in others if table.columns[k].filled == profile.rows and not profile.is_unique(k)]
     others = [k for k in others if table.columns[k].distinct > table.columns[juror].distinct]
     others = [k for k in others if profile.identify(k, juror) > 0.98]
@@ -437,12 +431,8 @@ def refuse_joint_items(table: LayoutHints, item: int, juror: int, label: int) ->
 def refuse_weights(table: LayoutHints, item: int, juror: int, label: int) -> None:
     """Refuse counts beside one vote per row."""
     count = table.named(COUNT_WORDS, (item, juror, label))
-    if count is None or not table.profile.is_number(count) or set(table.columns[count].values) == {"1"}:
-        return
-    raise VotesError(
-        f"one vote per row cannot have counts: leave column {table.names[count]!r} out with ignore= "
-        f"({table.flags('ignore', count)}), or give each juror a column"
-    )
+    if count is not None and table.profile.is_number(count) and set(table.columns[count].values) != {"1"}:
+        raise has_counts(table.names[count])
 
 
 # -- one juror per column ---------------------------------------------------------------------------------------------
@@ -457,11 +447,11 @@ def wide_layout(table: LayoutHints) -> Layout | None:
     able = [k for k in table.free if table.may_vote(k) and table.words[k] not in OTHER_WORDS]
     if len(table.ballots) < 2 or 2 * len(table.ballots) < len(able):
         return None
-    count = table.named(COUNT_WORDS, [k for k in (table.item,) if k is not None])
+    count = table.named(COUNT_WORDS, [table.item])
     if count is not None and not profile.is_number(count):
         # what is meant for numbers (1,234) is refused by the reader of counts; words are no counts
         count = count if all(re.fullmatch(r"[\d.,' ]+", value) for value in columns[count].values) else None
-    item = _wide_item(table, {*table.ballots, *([] if count is None else [count])})
+    item = _wide_item(table, (*table.ballots, count))
     most = 2 * max(len(columns[k].vocabulary) for k in table.ballots) + 4
     beside = set(_beside_numbered(table))
 
@@ -497,7 +487,7 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     values = frozenset[str]().union(*(columns[k].vocabulary for k in numbers))
     if len(numbers) < _FEWEST_MEASURING or len(values) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
         return None
-    item = _wide_item(table, set(numbers))
+    item = _wide_item(table, numbers)
     others = [k for k in table.free if k not in numbers and k != item and columns[k].filled]
     if item is None or not profile.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
         return None
@@ -515,20 +505,18 @@ def measured_layout(table: LayoutHints) -> Layout | None:
     return layout
 
 
-def _wide_item(table: LayoutHints, taken: set[int]) -> int | None:
+def _wide_item(table: LayoutHints, taken: Collection[int | None]) -> int | None:
     """The column that names the items beside jurors in columns: by its name, or by another value in every row."""
     if table.item is not None:
         return table.item
     profile = table.profile
-    try:
-        place = named_item(table.names, taken | table.ignored)
-    except VotesError:  # several are called like the item: the one with another name in every row, short beside texts
-        named = [k for k in table.free if k not in taken and table.words[k] in ITEM_WORDS]
+    named = named_items(table.names, {*taken, *table.ignored})
+    place = named[0] if named else None
+    if len(named) > 1:  # several are called like the item: the one with another name in every row, short beside texts
         length = {k: sum(map(len, table.columns[k].values)) for k in named}
         unique = sorted((k for k in named if profile.is_unique(k)), key=length.__getitem__)
         if not unique or (len(unique) > 1 and length[unique[1]] <= _PROSE * length[unique[0]]):
-            one, two = table.names[named[0]], table.names[named[1]]
-            raise two_items(one, two, table.flags("item", named[0]), table.flags("ignore", named[1])) from None
+            raise two_items(table.names[named[0]], table.names[named[1]])
         place = unique[0]
     if place is not None and table.words[place] not in ("unnamed0", "index") and table.names[place].strip():
         return place
@@ -557,23 +545,6 @@ def refuse_totals(table: LayoutHints, layout: Layout) -> None:
         )
 
 
-def refuse_item_in_two(table: LayoutHints, layout: Layout) -> None:
-    """Refuse items that come again and need another column: answers of several models to one question."""
-    profile, names, item = table.profile, table.names, layout.item
-    if item is None or table.columns[item].distinct > 0.9 * profile.rows:
-        return
-    rest = [k for k in table.free if k != item and k not in table.ballots and table.columns[k].filled == profile.rows]
-    for k in sorted(rest, key=lambda k: table.columns[k].distinct):
-        if table.columns[k].distinct > 1 and profile.identify(item, k) > 0.98:
-            out = " ".join(table.flags("ignore", n) for n in table.free if n not in table.ballots)
-            raise VotesError(
-                f"column {names[item]!r} repeats items with different values of {names[k]!r}: use "
-                f"{table.flags('item', item, k)} if both together name the item, or --layout wide {out} to make each "
-                "row an item",
-                code="two_readings",
-            )
-
-
 def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
     """Refuse a column called "batch" or the like that holds the jurors' own labels."""
     odd = [k for k in layout.votes if table.words[k] in OTHER_WORDS]
@@ -590,17 +561,12 @@ def refuse_other_columns(table: LayoutHints, layout: Layout) -> None:
 def refuse_key_column(table: LayoutHints, layout: Layout) -> None:
     """Refuse an answer key, or a column made from the others, among the jurors."""
     keys = [k for k in layout.votes if table.words[k] in (*_KEY_WORDS, *_MADE_WORDS)]
-    if not keys or len(layout.votes) - len(keys) < 2:
-        return refuse_key([table.names[k] for k in layout.votes], table.options)
-    name = table.names[keys[0]]
-    what = "the answer key" if table.words[keys[0]] in _KEY_WORDS else "made from the others, or the answer key"
-    raise VotesError(
-        f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= "
-        f"({table.flags('ignore', keys[0])}), use it with {table.flags('key', keys[0])}, or use layout='wide' "
-        "(--layout wide) if it is a juror",
-        code="key_column",
-        column=name,
-    )
+    if len(layout.votes) - len(keys) < 2:
+        keys = [k for k in keys if table.words[k] in SURE_KEY_WORDS]
+    if keys:
+        is_made = table.words[keys[0]] in _MADE_WORDS
+        what = "made from the others, or the answer key" if is_made else "the answer key"
+        raise looks_like_key(table.names[keys[0]], what)
 
 
 def refuse_count(table: LayoutHints, layout: Layout) -> None:
@@ -662,7 +628,6 @@ LONG_CHECKS: tuple[Callable[[LayoutHints, int, int, int], None], ...] = (
 #: what the cells may show against columns that share a vocabulary
 WIDE_CHECKS: tuple[Callable[[LayoutHints, Layout], None], ...] = (
     refuse_totals,
-    refuse_item_in_two,
     refuse_other_columns,
     refuse_key_column,
     refuse_count,

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions, SourceOptions, check_applies, column_names, text_columns
 from jurors.votes.codes import (
-    LARGEST_COUNT,
     Finding,
     abstain_words,
+    checked_counts,
     code_type,
     equal_numbers,
     factorize,
@@ -32,15 +32,22 @@ from jurors.votes.codes import (
     python_value,
     recode,
 )
-from jurors.votes.findings import Spelling, table_findings, with_findings
+from jurors.votes.findings import Spelling, table_findings
 from jurors.votes.io.duckdb_table import INTEGERS, SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
 from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, quoted_names
 from jurors.votes.readers import Records
-from jurors.votes.recode import Recoding
-from jurors.votes.repeats import collapse_repeats
-from jurors.votes.scale import apply_scale, recode_votes, select_columns, select_jurors, select_votes, selects_jurors
-from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions
+from jurors.votes.scale import (
+    Recoding,
+    apply_scale,
+    collapse_repeats,
+    recode_votes,
+    select_columns,
+    select_jurors,
+    select_votes,
+    selects_jurors,
+)
+from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions, with_findings
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
 
@@ -250,7 +257,7 @@ def wide_votes(
 
     spelling = spelled_labels(values, options, quoted_names(jurors), times)
     findings: tuple[Finding, ...] = ()
-    if spelling.says_something:
+    if spelling.absent or spelling.abstained:
         findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), flat, weights)
     kinds = labels_of(spelling, options)
     if all(cell is None for cell in spelling.labels):
@@ -331,56 +338,6 @@ def _distinct_names(
         raise row_fault(row + 1, f"column {column!r}: the {what} is empty; give it a name")
     distinct, again = factorize(names)
     return distinct, again[code]
-
-
-def checked_count_column(values: Sequence[Any], column: str) -> NDArray[np.int64]:
-    """Check a column of counts.
-
-    Returns
-    -------
-    array of int
-        The counts, exactly.
-
-    Raises
-    ------
-    VotesError
-        Names the first row that holds none.
-
-    Examples
-    --------
-    >>> checked_count_column(["553", 2.0, "12345678901234567"], "count").tolist()
-    [553, 2, 12345678901234567]
-    """
-    counts = []
-    for row, value in enumerate(values, 1):
-        number = value
-        if isinstance(value, str):
-            match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
-            number = int(match[1]) if match else None
-        if isinstance(number, (float, np.floating)) and float(number).is_integer():
-            number = int(number)
-        is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
-        if not is_whole or not 0 <= number <= LARGEST_COUNT:
-            raise row_fault(row, f"column {column!r}: {_no_count(value)}")
-        counts.append(int(number))
-    if sum(counts) > LARGEST_COUNT:
-        most = f"{LARGEST_COUNT:,}, the largest number of items"
-        raise VotesError(f"column {column!r}: the counts add up to more than {most}")
-    return np.array(counts, dtype=np.int64)
-
-
-def _no_count(value: Any) -> str:
-    """Why this is no count."""
-    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = -1.0
-    if number > LARGEST_COUNT:
-        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
-    if isinstance(value, str) and number >= 0 and number.is_integer():
-        return f"a count must be written in digits only; found {cell}"
-    return f"a count must be a whole number, 0 or more; found {cell}"
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
@@ -473,7 +430,7 @@ def read_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     Votes(1 items, 1 jurors, 1 votes, labels True)
 
     """
-    from jurors.votes.memory import is_in_memory, votes_in_memory
+    from jurors.votes.frame import is_in_memory, votes_in_memory
 
     if is_in_memory(source):
         return votes_in_memory(source, reading)
@@ -566,7 +523,7 @@ def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: b
             *grid(table, layout.votes),
             jurors=[table.names[k] for k in layout.votes],
             items=items,
-            counts=None if count is None else checked_count_column(cells(table, count), table.names[count]),
+            counts=None if count is None else checked_counts(cells(table, count), f"column {table.names[count]!r}"),
             options=options,
             repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
         )

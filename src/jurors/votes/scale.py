@@ -10,7 +10,12 @@ near is not enough: no order in which one level stands elsewhere, or some are re
 nearer, and neighbours must be confused with each other at all. Measured in docs/guides/kinds-of-answers.md
 (benchmarks/kinds_of_answers.py).
 
-The last part selects the jurors to read (`--only`, `--drop`).
+The other parts do what the caller's options ask for: labels recoded (`--map`, `--ignore-case`, `--threshold`, `--bins`;
+`Recoding`), the scale that is given (`--scale`), the jurors to read (`--only`, `--drop`), and repeated votes of one
+juror collapsed to one vote for each item. Repeats are numbered by a column (`--repeat`), or stand under names that
+differ by a number alone and that the caller joins (`--join judge`): `judge_1`, `judge_2`; `gpt-4#1`, `gpt-4#2`;
+`judge (run 2)`, `judge-sample-3`. Such names are as often those of different people (`annotator1`, `annotator2`), so
+they are never joined unless the caller says so.
 """
 
 from __future__ import annotations
@@ -18,8 +23,11 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import reduce
 from typing import Any, Literal
 
@@ -29,11 +37,18 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats, single_threaded
 from jurors.errors import OptionError, VotesError, format_names, match_name
 from jurors.options import KnownScale, Label, Reading, text_columns
-from jurors.votes.codes import Finding, ordered_labels
+from jurors.votes.codes import Finding, numerals, ordered_labels
 from jurors.votes.layout import Layout
 from jurors.votes.layout_detection import WITH_PAIRS
-from jurors.votes.recode import FAIL, PASS, Recoding, bin_order, numerals
-from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
+from jurors.votes.table import (
+    Votes,
+    abstentions_as_label,
+    collect_votes,
+    count_labels_by_juror,
+    label_as_abstentions,
+    recode_labels,
+    with_findings,
+)
 
 # -- the test for order -----------------------------------------------------------------------------------------------
 
@@ -57,11 +72,6 @@ class Closeness:
     observed: Floats
     expected: Floats
     spread: Floats  #: of pairs with pairs: the sum over items of what they add to `observed`, times itself
-
-    @property
-    def nearness(self) -> float:
-        """The mean distance of disagreeing votes, as a share of the distance by chance."""
-        return self._nearness(_distances(np.arange(self.levels)))
 
     @property
     def verdict(self) -> OrdinalityVerdict:
@@ -89,6 +99,7 @@ class Closeness:
         return float(self.expected @ distance / self.expected.sum())
 
     def _nearness(self, distance: Floats) -> float:
+        """The mean distance of disagreeing votes, as a share of the distance by chance."""
         return float(self.observed @ distance / self.observed.sum()) / self._by_chance(distance)
 
     def _error(self, weights: Floats) -> float:
@@ -127,9 +138,8 @@ def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
 
     Examples
     --------
-    >>> near = closeness(Votes.from_matrix([[1, 2, 2], [3, 2, 3], [4, 4, 3], [1, 1, 2]] * 9), np.arange(4))
-    >>> round(near.nearness, 2), near.verdict
-    (0.67, 'ordered')
+    >>> closeness(Votes.from_matrix([[1, 2, 2], [3, 2, 3], [4, 4, 3], [1, 1, 2]] * 9), np.arange(4)).verdict
+    'ordered'
     """
     levels = int(level_of.max()) + 1
     row, juror, code, weight = _sampled(votes)
@@ -217,7 +227,6 @@ _PLACES = tuple(
 )
 _NUMBERED = re.compile(r"\d{1,2}\s*[-–.:)_=]+\s*(?=[a-z])")  #: in "4 - agree"
 _COUNTED = re.compile(r"(\d{1,3})\s*(?:(stars?|points?|pts?)|/\s*(\d{1,3})|out of (\d{1,3}))")  #: "4 stars", "4/5"
-_STARS = re.compile(r"([★*]+)☆*")
 
 
 def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -237,23 +246,15 @@ def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
     if not labels or not all(isinstance(label, str) for label in labels):
         return None
     words = [" ".join(label.casefold().split()) for label in labels]
-    places = _points(words)
-    if not places:
+    points = [match for word in words if (match := _COUNTED.fullmatch(word))]
+    if len(points) == len(words) and len({((match[2] or "")[:2], match[3], match[4]) for match in points}) == 1:
+        places: list[int] | None = [int(match[1]) for match in points]  # of how many, or of what, in one way
+    else:
         bare = [_NUMBERED.sub("", word, count=1).replace("_", " ").replace("-", " ").strip() for word in words]
         places = next(([scale[w] for w in bare] for scale in _PLACES if all(w in scale for w in bare)), None)
     if places is None or len(set(places)) < len(places):
         return None
     return tuple(label for _, label in sorted(zip(places, labels, strict=True), key=lambda pair: pair[0]))
-
-
-def _points(words: Sequence[str]) -> list[int] | None:
-    """How many stars or points (of how many) each word is, where all are written in one way."""
-    if all(stars := [_STARS.fullmatch(word) for word in words]):
-        return [len(match[1]) for match in stars if match]
-    points = [match for word in words if (match := _COUNTED.fullmatch(word))]
-    if len(points) < len(words) or len({((match[2] or "")[:2], match[3], match[4]) for match in points}) > 1:
-        return None
-    return [int(match[1]) for match in points]
 
 
 # -- detection --------------------------------------------------------------------------------------------------------
@@ -367,6 +368,190 @@ def _scale_of_integers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownS
     return "interval", f"{len(sizes):,} whole numbers; disagreeing votes lie close together"
 
 
+# -- recoding ---------------------------------------------------------------------------------------------------------
+
+PASS, FAIL = "pass", "fail"
+_BETWEEN = " to "  #: in the name of a level that numbers are put into: "3 to 7"
+_DIGITS = (6, 12, 17, 0)  # of the ends between levels: the fewest that hardly change them (0: all there are)
+_ROUNDING = Fraction(1, 1000)  # of a level's width, by which rounding may change an end
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """How labels are recoded; a key of the same votes is recoded alike.
+
+    Examples
+    --------
+    >>> Recoding.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
+    ['yes', 'yes', 'yes', None]
+    >>> Recoding.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
+    ['no', 'no', 'no']
+    >>> Recoding.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
+    ['pass', 'fail']
+    >>> Recoding.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
+    ['0 to 3', '3 to 10', '3 to 10']
+    """
+
+    names: Mapping[str, Label] = field(default_factory=dict)  #: what each label is called instead
+    ignore_case: bool = False
+    threshold: str | None = None
+    bins: tuple[str, ...] = ()  #: the ends; a single one: how many
+
+    @classmethod
+    def of(cls, options: Reading) -> Recoding:
+        """The recoding that the options name."""
+        return cls(options.names, options.ignore_case, options.cut, options.ends)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.ignore_case or self.threshold or self.bins)
+
+    def cells(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None = None) -> list[Any]:
+        """Recode clean cells.
+
+        Parameters
+        ----------
+        cells
+            Distinct cells, None for no vote.
+        times
+            Counts the votes of each cell, where that decides between spellings.
+
+        Returns
+        -------
+        list
+            The label of each cell.
+
+        Raises
+        ------
+        VotesError
+            Where a label to rename does not occur, or where a cell is no number and must be one.
+        """
+        left = self._in_one_case(cells, times) if self.ignore_case else list(cells)
+        if self.names:
+            known = list(dict.fromkeys(cell for cell in left if cell is not None))
+            present = {self._folded(cell) for cell in known}
+            for name in self.names:
+                if self._folded(name) not in present:
+                    match_name(name, known, "label to rename (--map)")
+            left = self._renamed(left)
+            if self.ignore_case:  # every spelling of a name that was given is that name
+                given = {self._folded(label): label for label in self.names.values()}
+                left = [None if cell is None else given.get(self._folded(cell), cell) for cell in left]
+            if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
+                left = [None if cell is None else str(cell) for cell in left]
+        return self._of_numbers(left)
+
+    def check_streams(self) -> None:
+        """OptionError where this can be done only once all votes are there."""
+        if self.ignore_case or len(self.bins) == 1:
+            what = "--ignore-case" if self.ignore_case else f"--bins {self.bins[0]}"
+            instead = "--map YES=yes" if self.ignore_case else "--bins with the ends (0,3,7,10)"
+            message = f"{what} takes all votes at once, and those of a stream come one by one: say {instead}"
+            raise OptionError(message, code="does_not_apply")
+
+    def one(self, label: Any) -> Any:
+        """Recode a single vote of a stream, whose other labels are not known yet."""
+        return self._of_numbers(self._renamed([label]), self.bins)[0]
+
+    def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
+        """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
+        by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
+        known = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
+        left = self._renamed(known)
+        if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
+            return left
+        ends = self.bins
+        if len(ends) == 1:  # so many between the ends of the votes, which the names of the levels hold
+            ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
+        return self._of_numbers(left, ends)
+
+    def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
+        """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
+        words = [cell for cell in cells if isinstance(cell, str)]
+        if len({word.casefold() for word in words}) == len(set(words)):
+            return list(cells)
+        often: Counter[str] = Counter()
+        for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
+            if isinstance(cell, str):
+                often[cell] += int(count)
+        usual: dict[str, str] = {}
+        for word in sorted(often, key=lambda word: (-often[word], word)):
+            usual.setdefault(word.casefold(), word)
+        return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
+
+    def _renamed(self, cells: Sequence[Any]) -> list[Any]:
+        names = {self._folded(name): label for name, label in self.names.items()}
+        return [None if cell is None else names.get(self._folded(cell), cell) for cell in cells]
+
+    def _folded(self, name: Any) -> str:
+        return str(name).casefold() if self.ignore_case else str(name)
+
+    def _ends(self, numbers: Sequence[Fraction]) -> tuple[str, ...]:
+        """The ends of the levels, as text; of levels of equal width where only their number is given."""
+        if len(self.bins) != 1 or not numbers:
+            return self.bins
+        low, high, many = min(numbers), max(numbers), int(float(self.bins[0]))
+        if low == high:
+            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
+        width = (high - low) / many
+        edges = [low + width * k for k in range(1, many)]
+        inner: list[str] = []
+        for digits in _DIGITS:
+            inner = [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
+            if all(abs(Fraction(text) - edge) <= _ROUNDING * width for text, edge in zip(inner, edges, strict=True)):
+                break
+        return (_shown(low), *inner, _shown(high))
+
+    def _of_numbers(self, cells: Sequence[Any], ends: Sequence[str] | None = None) -> list[Any]:
+        """Numbers as pass and fail, or as levels with these ends (by default those of `bins`); VotesError names others.
+
+        The cells as they are where neither is wanted.
+        """
+        if self.threshold is None and not self.bins:
+            return list(cells)
+        filled = [cell for cell in cells if cell is not None]
+        read = numerals(filled)
+        if read.doubt:
+            raise VotesError(read.doubt, code="two_readings")
+        if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
+            flag, shown = "--threshold" if self.threshold else "--bins", format_names(map(repr, dict.fromkeys(odd)), 4)
+            raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
+        numbers = [Fraction(text or "0") for text in read.texts]
+        names = self._ends(numbers) if ends is None else ends
+        edges = [Fraction(end) for end in names]
+
+        def label(number: Fraction) -> str:
+            if self.threshold is not None:
+                return PASS if number >= Fraction(self.threshold) else FAIL
+            if not edges[0] <= number <= edges[-1]:
+                raise VotesError(f"{_shown(number)} lies outside the levels from {names[0]} to {names[-1]} (--bins)")
+            place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
+            return f"{names[place]}{_BETWEEN}{names[place + 1]}"
+
+        labels = map(label, numbers)
+        return [None if cell is None else next(labels) for cell in cells]
+
+
+def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Sort the names of levels that numbers were put into.
+
+    Returns
+    -------
+    tuple
+        The lowest first.
+
+    Examples
+    --------
+    >>> bin_order(["10 to 20", "3 to 10"])
+    ('3 to 10', '10 to 20')
+    """
+    return tuple(sorted(labels, key=lambda label: Fraction(str(label).split(_BETWEEN)[0])))
+
+
+def _shown(number: Fraction) -> str:
+    decimal = str(number.numerator) if number.denominator == 1 else repr(float(number))
+    return decimal if Fraction(decimal) == number else str(number)
+
+
 # -- the caller's scale -----------------------------------------------------------------------------------------------
 
 
@@ -477,11 +662,10 @@ def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
 
 def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
     """Labels that are numbers, the lowest first; None where one is not."""
-    sizes = zip(labels, numerals(labels).sizes, strict=True)
-    size = {label: known for label, known in sizes if known is not None}
-    if len(size) < len(set(labels)):
+    sizes: dict[Label, Any] = dict(zip(labels, numerals(labels).sizes, strict=True))
+    if None in sizes.values():
         return None
-    return tuple(sorted(size, key=lambda label: (size[label], str(label))))
+    return tuple(sorted(sizes, key=lambda label: (sizes[label], str(label))))
 
 
 # -- which jurors are read: all of them, only some (`--only`), or all but some (`--drop`) ------------------------------
@@ -574,3 +758,197 @@ def drop_unused_labels(votes: Votes, also: np.ndarray[Any, Any] | None = None) -
         return votes
     values = [a if k in set(used) else None for k, a in enumerate(votes.labels)]
     return recode_labels(votes, tuple(votes.labels[k] for k in used), values)
+
+
+# -- repeated votes of one juror, collapsed to one vote for each item --------------------------------------------------
+
+# Words that mean "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
+# judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
+REPEAT_WORDS = (
+    "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
+)
+_MOST_DIGITS = 6
+_MARKS = f"{string.whitespace}_-/.:,|#@=(["  # between a name and its number
+_MARK = r"\s_\-/.:,|#@=(\["  # the same in a regular expression
+_LETTER = re.compile(r"[^\W\d]")
+_AGAIN = re.compile(rf"^(?P<base>.*?[^{_MARK}])[{_MARK}]*\b(?:{REPEAT_WORDS})$", re.IGNORECASE | re.DOTALL)
+
+
+def stem_and_number(name: str) -> tuple[str, int] | None:
+    """Split a name that ends in a number.
+
+    Returns
+    -------
+    tuple or None
+        What stands before the number, and the number; None for any other name.
+
+    Examples
+    --------
+    >>> stem_and_number("judge_1"), stem_and_number("claude (run 3)"), stem_and_number("ann")
+    (('judge', 1), ('claude (run', 3), None)
+    """
+    text = name.strip()
+    text = text[:-1].rstrip() if text[-1:] in (")", "]") else text
+    before = text.rstrip(string.digits)
+    number = text[len(before) :][-_MOST_DIGITS:]
+    if not number:
+        return None
+    stem = text[: -len(number)].rstrip(_MARKS)
+    return (stem, int(number)) if _LETTER.search(stem) else None
+
+
+def called(name: str) -> list[str]:
+    """The jurors that a name may be a repetition of.
+
+    Returns
+    -------
+    list of str
+        The likeliest first: the name without "run" and the like, and without its number; empty for other names.
+
+    Examples
+    --------
+    >>> called("claude (run 3)"), called("judge_1"), called("gpt-4")
+    (['claude', 'claude (run'], ['judge'], ['gpt'])
+    """
+    if (split := stem_and_number(name)) is None:
+        return []
+    stem = split[0]
+    shorter = _AGAIN.match(stem.replace("_", " "))
+    return [*([stem[: shorter.end("base")]] if shorter else []), stem]
+
+
+def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]]:
+    """Find the jurors of each name, with a number after it or without.
+
+    Returns
+    -------
+    dict
+        The jurors' positions by name; a juror who has two of the names is listed once.
+
+    Examples
+    --------
+    >>> families(["judge_1", "ann", "judge_2"], ["judge"])
+    {'judge': [0, 2]}
+    """
+    bases = [{_folded(base) for base in (juror, *called(juror))} for juror in jurors]
+    groups: dict[str, list[int]] = {}
+    taken: set[int] = set()
+    for name in names:
+        called_so = [k for k, names_of_juror in enumerate(bases) if _folded(name) in names_of_juror]
+        if not called_so:
+            known = sorted({base for juror in jurors for base in called(juror)[:1]})
+            if not known:
+                raise VotesError(f"join= (--join {name}): no juror has a name that ends in a number, as repeats have")
+            match_name(name, known, "juror with numbers after its name")  # which raises: there is none
+        if members := [k for k in called_so if k not in taken]:
+            groups[name] = members
+            taken |= set(members)
+    return groups
+
+
+def common_stem(jurors: Sequence[str]) -> str | None:
+    """The name that joins all of these jurors.
+
+    Returns
+    -------
+    str or None
+        None where there is none.
+
+    Examples
+    --------
+    >>> common_stem(["gpt-4 (run 1)", "gpt-4 (run 2)"]), common_stem(["gpt", "gpt #2"]), common_stem(["ann", "bob"])
+    ('gpt-4', 'gpt', None)
+    """
+    stem = next((base for name in jurors for base in called(name)), None)
+    return stem if stem is not None and all(_folded(stem) in map(_folded, (n, *called(n))) for n in jurors) else None
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_\-]+", " ", name.strip()).casefold()
+
+
+def _with_note_of_repeats(votes: Votes) -> Votes:
+    """With a note of the jurors who voted several times on an item, how often, and what their vote is."""
+    if (repeats := votes.repeats) is None:
+        return votes
+    items = np.bincount(repeats.juror, repeats.items, len(votes.jurors)).astype(int)
+    who = [votes.jurors[k] for k in np.flatnonzero(items)]
+    times = repeats.times()
+    often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
+    ties = int(repeats.items[repeats.one_vote(_levels(votes)) < 0].sum())
+    tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
+    how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
+    how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
+    most = f"{items.max():,} items"
+    where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
+    message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"
+    return with_findings(votes, [Finding("repeats", message, tuple(who), value=float(times.max()))])
+
+
+def collapse_repeats(votes: Votes, options: Reading) -> Votes:
+    """Collapse repeated votes, also those of the jurors that the caller joins.
+
+    Returns
+    -------
+    Votes
+        One vote per juror and item, with a note of the jurors who have repeats.
+    """
+    if text_columns(options.join):
+        return merge_numbered_jurors(votes, options.join)
+    if votes.repeats is not None and votes.is_ordinal:  # by the median, now that there is an order
+        votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
+    return _with_note_of_repeats(votes)
+
+
+def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
+    """Make one juror of jurors whose names differ by a number alone.
+
+    Parameters
+    ----------
+    names
+        The names without the number.
+
+    Returns
+    -------
+    Votes
+        With one juror for each of the names; the answers are in `repeats`.
+
+    Examples
+    --------
+    >>> rows = [["a", "a", "b", "a"], ["b", "a", "b", "a"]]
+    >>> votes = Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "judge_3", "ann"))
+    >>> votes = merge_numbered_jurors(votes, ["judge"])
+    >>> votes.jurors, votes.codes.tolist(), votes.repeats.answers.tolist()
+    (('judge', 'ann'), [[0, 0], [1, 0]], [[0, 0, 1], [0, 1, 1]])
+    """
+    if not (named := text_columns(names)):
+        return votes
+    called = list(votes.jurors)
+    home = np.arange(len(called))
+    for name, members in families(votes.jurors, named).items():
+        home[members] = members[0]
+        called[members[0]] = name
+    homes, place = np.unique(home, return_inverse=True)
+    return _with_note_of_repeats(_rejoined(votes, tuple(called[k] for k in homes), place))
+
+
+def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
+    """The votes of other jurors: juror k's answers are those of the one at `place[k]`."""
+    if votes.repeats is not None and votes.counts is not None:
+        raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
+    answers = abstentions_as_label(votes)
+    row, col, code = answers.triples()
+    if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
+        width = len(answers.jurors)
+        single = ~np.isin(row * width + col, known.row * width + known.juror)
+        case, time = np.nonzero(known.answers >= 0)
+        row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
+        code = np.append(code[single], known.answers[case, time]).astype(code.dtype)
+    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, _levels(votes))
+    bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
+    return label_as_abstentions(bare._with_triples(*once))
+
+
+def _levels(votes: Votes) -> int | None:
+    """The number of ordered levels; None for labels without order."""
+    return len(votes.labels) if votes.is_ordinal else None

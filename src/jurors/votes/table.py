@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,27 +26,14 @@ from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names, name_positions
 from jurors.options import Duplicates, KnownScale, Label, TableOptions
 from jurors.results import Table, data_frame
-from jurors.votes.codes import (
-    NO_VOTE,
-    Finding,
-    as_cells,
-    check_total_count,
-    checked_counts,
-    checked_items,
-    checked_jurors,
-    code_type,
-    encode_cells,
-    factorize,
-    fits_dense,
-    is_missing,
-    ordered_labels,
-    python_value,
-    recode,
-    sorted_votes,
-)
-from jurors.votes.recode import Recoding
+from jurors.votes.codes import NO_VOTE, as_cells, checked_counts, code_type, encode, encode_cells, factorize, recode
 
-_LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
+if TYPE_CHECKING:
+    from jurors.votes.codes import Finding
+    from jurors.votes.scale import Recoding
+
+_DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
+_DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
 
 
 # -- repeated votes ---------------------------------------------------------------------------------------------------
@@ -97,16 +83,11 @@ class Repeats:
             )
             median = np.where((low == high) & (abstained != times), low, -1)
             return np.where(abstained > times, levels, median).astype(answers.dtype)
-        best, tied = answers[:, -1].copy(), np.zeros(cases, dtype=bool)
-        run = longest = np.zeros(cases, dtype=np.int64)  # of equal answers, which stand in consecutive columns
-        for k in range(width):
-            answer = answers[:, k]
-            same = (answers[:, k - 1] == answer) if k else np.zeros(cases, dtype=bool)
-            run = np.where(answer >= 0, np.where(same, run + 1, 1), 0)
-            longer = run > longest
-            tied = np.where(longer, False, tied | ((run == longest) & (run > 0)))
-            best, longest = np.where(longer, answer, best), np.maximum(run, longest)
-        return np.where(tied, -1, best).astype(answers.dtype)
+        equal = np.sum([answers == answers[:, [k]] for k in range(width)], axis=0)  # how often each answer was given
+        equal[answers < 0] = 0
+        most = equal.max(axis=1)
+        is_tied = (equal == most[:, None]).sum(axis=1) > most
+        return np.where(is_tied, -1, answers[np.arange(cases), equal.argmax(axis=1)]).astype(answers.dtype)
 
     def times(self) -> NDArray[np.int64]:
         """How often the juror answered, case by case."""
@@ -328,6 +309,66 @@ def votes_twice(
 # -- the table --------------------------------------------------------------------------------------------------------
 
 
+def fits_dense(cells: int, votes: int) -> bool:
+    """Whether a matrix of so many cells takes no more memory than so many votes warrant.
+
+    Returns
+    -------
+    bool
+        True up to four million cells, and for at most eight cells per vote.
+    """
+    return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
+
+
+def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
+    """The jurors' names as text.
+
+    Returns
+    -------
+    tuple of str
+        Numbers from 1 where no names are given.
+
+    Raises
+    ------
+    VotesError
+        Where the names are not as many as the columns, or not distinct.
+    """
+    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(map(str, jurors))
+    if len(names) != width:
+        raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
+    if len(set(names)) < width:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise VotesError(f"two jurors are called {twice!r}; give each a name of its own")
+    return names
+
+
+def sorted_votes(
+    row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
+    """Sort votes by row and juror, each as one number: half the memory of sorting positions, and faster.
+
+    Returns
+    -------
+    tuple or None
+        (row, juror, code); None where a juror votes twice on an item, or where 64 bits would not hold a vote.
+    """
+    rows, width, labels = shape
+    if rows * width * labels >= 1 << 63:
+        return None
+    votes = row.astype(np.int64)
+    for part, size in ((col, width), (code, labels)):
+        votes *= size
+        votes += part
+    votes.sort()
+    codes = (votes % labels).astype(code_type(labels))
+    votes //= labels
+    if (votes[1:] == votes[:-1]).any():
+        return None
+    juror = (votes % width).astype(np.int32)
+    votes //= width
+    return votes, juror, codes
+
+
 @dataclass(frozen=True, eq=False)
 class Votes:
     """The votes of some jurors on some items.
@@ -363,8 +404,10 @@ class Votes:
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 
     def __post_init__(self) -> None:
-        if self.counts is not None:
-            check_total_count(self.counts)
+        if self.counts is not None and self.counts.sum(dtype=np.float64) > 1 << 62:
+            total, most = sum(self.counts.tolist()), (1 << 63) - 1
+            if total > most:  # 64 bits would wrap to a wrong total in silence
+                raise VotesError(f"the counts add up to {total:,}, more than {most:,}, the largest number of items")
 
     # -- in -----------------------------------------------------------------------------------------
 
@@ -396,8 +439,13 @@ class Votes:
         rows, width = cells.shape
         names = checked_jurors(jurors, width)
         codes, kinds = encode_cells(cells, None if labels is None else tuple(labels))
-        numbers = None if counts is None else checked_counts(counts, rows)
-        votes = cls(names, kinds, rows, checked_items(items, rows), numbers, _dense=codes)
+        numbers = None if counts is None else checked_counts(counts, "counts")
+        if numbers is not None and len(numbers) != rows:
+            raise VotesError(f"{rows} rows need {rows} counts, got {len(numbers)}")
+        ids = items if items is None or isinstance(items, np.ndarray) else np.array(list(items), dtype=object)
+        if ids is not None and len(ids) != rows:
+            raise VotesError(f"{rows} rows of votes need {rows} item names, got {len(ids)}")
+        votes = cls(names, kinds, rows, ids, numbers, _dense=codes)
         if scale is None:
             return votes
         if scale == "auto":
@@ -456,9 +504,8 @@ class Votes:
             One row per item of `items`.
         """
         names = checked_jurors(jurors, len(jurors))
-        present = [v for v in map(python_value, values) if not is_missing(v)]
-        kinds = ordered_labels(present) if labels is None else tuple(labels)
-        code = recode(values, kinds)[np.asarray(value)]
+        codes, kinds = encode(values, labels)
+        code = codes[np.asarray(value)]
         row, col, selected = np.asarray(item), np.asarray(juror), code >= 0
         if not selected.all():
             row, col, code = row[selected], col[selected], code[selected]
@@ -524,13 +571,6 @@ class Votes:
         """
         if self._sparse is not None:
             return self._sparse
-        return self._triples if cast(Codes, self._dense).size <= _LARGEST_LISTED else self._list_triples()
-
-    @cached_property
-    def _triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
-        return self._list_triples()
-
-    def _list_triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
         flat = cast(Codes, self._dense).ravel()
         place = np.flatnonzero(flat >= 0)  # of one axis, which takes a fifth of the time
         row = place // max(len(self.jurors), 1)
@@ -623,20 +663,14 @@ class Votes:
 
     def head(self, rows: NDArray[np.int64], title: str, jurors: int = 12) -> Table:
         """Some rows to look at, of the first jurors."""
-        codes = np.full((len(rows), min(jurors, len(self.jurors))), NO_VOTE)
-        if self.is_dense:
-            codes[:] = self.codes[rows][:, : codes.shape[1]]
-        else:
-            at, col, code = self.triples()
-            for place, row in enumerate(rows.tolist()):
-                here = (at == row) & (col < codes.shape[1])
-                codes[place, col[here]] = code[here]
+        shown_jurors = self.jurors[:jurors]
+        codes = self.codes[rows, : len(shown_jurors)] if self.is_dense else self.take(shown_jurors).codes[rows]
         first, names = "item", [str(name) for name in self.item_names()[rows].tolist()]
         if self.counts is not None:
             first, names = "count", [f"{n:,}" for n in self.counts[rows].tolist()]
         labels = [[None if code < 0 else str(self.labels[code]) for code in line] for line in codes.tolist()]
-        more = len(self.jurors) - codes.shape[1]
-        header = (first, *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
+        more = len(self.jurors) - len(shown_jurors)
+        header = (first, *shown_jurors, *([f"{more:,} more"] if more else []))
         shown = [(name, *line, *(["…"] if more else [])) for name, line in zip(names, labels, strict=True)]
         return Table(header, tuple(shown), title=title)
 
@@ -788,6 +822,17 @@ def select_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
     return None if votes.repeats is None else votes.repeats.of_rows(_new_positions(votes.rows, which))
 
 
+def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
+    """The votes with more findings.
+
+    Returns
+    -------
+    Votes
+        The very same where there are none.
+    """
+    return replace(votes, findings=tuple(dict.fromkeys((*votes.findings, *findings)))) if findings else votes
+
+
 # -- labels: in another order, recoded, counted -----------------------------------------------------------------------
 
 
@@ -836,22 +881,16 @@ def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
         In items: rows that stand for several items count as many.
     """
     width, depth = len(votes.jurors), len(votes.labels)
-    weights = votes.counts
-    if votes.total > 1 << 53:  # bincount would round
-        row, col, code = votes.triples()
-        counts = np.zeros((width, depth), dtype=np.int64)
-        np.add.at(counts, (col, code), votes.weights[row])
-        return counts
-    if votes.is_dense and width <= _FEW_COLUMNS:
-        rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
-        return np.array(rows).reshape(width, depth).round().astype(np.int64)
+    if votes.is_dense and width <= _FEW_COLUMNS and votes.counts is None:
+        rows = [np.bincount(column.astype(np.int64) + 1, minlength=depth + 1)[1:] for column in votes.codes.T]
+        return np.array(rows).reshape(width, depth)
     row, col, code = votes.triples()
-    flat = np.zeros(width * depth)
+    counts = np.zeros(width * depth, dtype=np.int64)
     for start in range(0, len(row), _PART):
         part = slice(start, start + _PART)
         cell = col[part].astype(np.int64) * depth + code[part]
-        flat += np.bincount(cell, None if weights is None else weights[row[part]], width * depth)
-    return flat.reshape(width, depth).round().astype(np.int64)
+        np.add.at(counts, cell, 1 if votes.counts is None else votes.counts[row[part]])
+    return counts.reshape(width, depth)
 
 
 def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -12,7 +12,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._files import atomic_path, atomic_write, is_stream, temp_directory
+from jurors._files import atomic_path, atomic_write, is_stream
 from jurors.errors import OutputError, VotesError, check_choice
 from jurors.options import Reading
 from jurors.results import without_formula
@@ -348,19 +347,9 @@ def _write_parquet(votes: Votes, layout: WriteLayout, path: Path) -> None:
     names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:
-        with atomic_path(path) as draft, _named_in_text(draft) as name, duckdb.connect() as con:
+        with atomic_path(path) as draft, duckdb.connect() as con:
+            str(draft).encode()  # DuckDB takes no file name with bytes that are no text
             con.register("votes", arrays)
-            con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(name)
-    except duckdb.Error as error:
+            con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(str(draft))
+    except (duckdb.Error, UnicodeError) as error:
         raise OutputError(f"cannot write {path}: {first_line(error)}") from None
-
-
-@contextmanager
-def _named_in_text(path: Path) -> Iterator[str]:
-    """A name of this path that DuckDB can take: file names may hold bytes that are no text."""
-    if not re.search("[\ud800-\udfff]", str(path)):
-        yield str(path)
-        return
-    with temp_directory() as folder:
-        (folder / "here").symlink_to(path.parent)
-        yield str(folder / "here" / path.name)

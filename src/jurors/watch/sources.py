@@ -33,7 +33,7 @@ from jurors.votes.io.sources import is_served, named_format, split_inside
 from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, quoted_names
 from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.base import Files, Node, parse_json
-from jurors.votes.recode import Recoding
+from jurors.votes.scale import Recoding
 from jurors.votes.table import Votes
 
 # -- the lines of a growing file ------------------------------------------------------------------------------

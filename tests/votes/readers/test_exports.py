@@ -16,7 +16,7 @@ from mutated_logs import SMALL
 from other_tools import SAMPLES, files_of, refusal, said, table
 
 from jurors import Sketch, Votes, VotesError, read_votes
-from jurors.votes.item_texts import read_votes_with_texts
+from jurors.votes.key import read_votes_with_texts
 from jurors.votes.readers import base, load_reader, matrices, openinference
 from jurors.votes.readers.base import Node
 

@@ -18,7 +18,7 @@ import pytest
 from other_tools import SAMPLES, recognised_as, refusal, said
 
 from jurors import grade, label, read_votes
-from jurors.votes.item_texts import read_item_texts
+from jurors.votes.key import read_item_texts
 from jurors.votes.readers.base import Archive
 
 pytestmark = [

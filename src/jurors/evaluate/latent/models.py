@@ -53,7 +53,7 @@ from jurors.evaluate.latent.em import (
 )
 from jurors.sketch.pairs import Incidence, Pairs
 from jurors.sketch.sketch import Sketch
-from jurors.votes.repeats import REPEAT_WORDS, stem_and_number
+from jurors.votes.scale import REPEAT_WORDS, stem_and_number
 from jurors.votes.table import Votes
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
