@@ -43,7 +43,6 @@ READERS: dict[str, str] = {
     "argilla": "argilla",
     "prodigy": "annotation_tools:PRODIGY",
     "doccano": "annotation_tools:DOCCANO",
-    "lighttag": "annotation_tools:LIGHTTAG",
     "trec": "benchmarks:TREC",
     "judge-bench": "benchmarks:JUDGE_BENCH",
     "devai": "benchmarks:DEVAI",
