@@ -44,7 +44,6 @@ READERS: dict[str, str] = {
     "prodigy": "annotation_tools:PRODIGY",
     "doccano": "annotation_tools:DOCCANO",
     "trec": "benchmarks:TREC",
-    "judge-bench": "benchmarks:JUDGE_BENCH",
     "devai": "benchmarks:DEVAI",
     "matrix": "matrices:MATRIX",
     "by-true-label": "matrices:BY_TRUE_LABEL",

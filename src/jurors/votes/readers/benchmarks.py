@@ -1,10 +1,7 @@
-"""Benchmarks of judges, as they are published: TREC qrels, JUDGE-BENCH and DevAI.
+"""Benchmarks of judges, as they are published: TREC qrels and DevAI.
 
 TREC judgements (qrels, also LLMJudge's): a file per judge with lines `topic iteration document grade`. A juror per
 file, a topic and a document are an item, the grade is the vote.
-
-JUDGE-BENCH data sets: instances are items, a metric is the question, positions among the human scores are jurors. That
-a position is one person throughout is not guaranteed: a warning says so.
 
 DevAI and agent-as-a-judge: one folder per judge, one JSON file per task, one vote per requirement.
 
@@ -22,9 +19,7 @@ import re
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.codes import Finding
 from jurors.votes.readers.base import Files, Reader, Records, RecordsBuilder, distinguishing_names
-from jurors.votes.readers.feedback import select_question
 
 # -- TREC -----------------------------------------------------------------------------------------------------
 
@@ -62,39 +57,6 @@ def _read_trec(files: Files) -> Records:
 
 
 TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)
-
-
-# -- JUDGE-BENCH ----------------------------------------------------------------------------------------------
-
-
-def _recognises_judge_bench(files: Files) -> bool:
-    """Whether the first file begins as the schema says, and is one document: votes may have such columns, too."""
-    marks = (b'"dataset"', b'"annotations"', b'"metric"', b'"category"')
-    return files.has(b"{", *marks) and not files.holds_lines()
-
-
-def _read_judge_bench(files: Files, question: str | None = None) -> Records:
-    document = files.document()
-    metrics = {metric["metric"].text(): True for metric in document["annotations"].records()}
-    metric = select_question(metrics, question, "judge-bench")
-    log, sizes = RecordsBuilder(), set[int]()
-    for instance in document["instances"].records():
-        item = instance["id"].needed("the instance's number")
-        scores = instance["annotations"][metric or ""]["individual_human_scores"].parts()
-        sizes.add(len(scores))
-        for place, score in enumerate(scores, 1):
-            log.add(item, f"human {place}", score.single())
-        log.describe(item, {"instance": instance["instance"].value})
-    if len(sizes - {0}) > 1:
-        raise VotesError(
-            f"instances have from {min(sizes)} to {max(sizes)} scores of {metric!r}, and nobody can tell whose they are"
-        )
-    message = "the data set does not say who gave a score: the first is taken for one person's everywhere, and so on"
-    files.findings.append(Finding("unclear_votes", message, level="warning"))
-    return log.build()
-
-
-JUDGE_BENCH = Reader("JUDGE-BENCH data set", _recognises_judge_bench, _read_judge_bench, ASKS=True)
 
 
 # -- DevAI ----------------------------------------------------------------------------------------------------
