@@ -30,7 +30,7 @@ Progress: TypeAlias = Callable[[float], None]  #: called with the share that is 
 TOOLS = (
     "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
     "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "trec",
-    "devai", "matrix", "by-true-label",
+    "matrix", "by-true-label",
 )  # fmt: skip
 
 

@@ -28,7 +28,6 @@ LOGS = {
     "openinference": SAMPLES / "openinference" / "traces.jsonl",
     "label-studio": SAMPLES / "label_studio" / "json.json",
     "argilla": SAMPLES / "argilla" / "nested.json",
-    "devai": SAMPLES / "devai/judgment/OpenHands/human_as_a_judge/ann/01_Image_Classification.json",
     "matrix": SAMPLES / "matrix" / "snorkel.npy",
     "lm-eval": next((SAMPLES / "lm_eval" / "org__model-a").glob("samples_colours*")),
 }
@@ -99,8 +98,8 @@ def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
 
 
 def test_a_tool_without_questions_takes_none_and_a_plain_table_needs_no_tool() -> None:
-    with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
-        find_reader([LOGS["devai"]], SAMPLES, "devai:verdict")
+    with pytest.raises(OptionError, match="results file has no questions to choose from; leave ':verdict' out"):
+        find_reader([LOGS["promptfoo"]], SAMPLES, "promptfoo:verdict")
     with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave tool= out"):
         find_reader([], SAMPLES, "crowd-kit")
 

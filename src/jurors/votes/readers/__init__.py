@@ -43,8 +43,7 @@ READERS: dict[str, str] = {
     "argilla": "argilla",
     "prodigy": "annotation_tools:PRODIGY",
     "doccano": "annotation_tools:DOCCANO",
-    "trec": "benchmarks:TREC",
-    "devai": "benchmarks:DEVAI",
+    "trec": "annotation_tools:TREC",
     "matrix": "matrices:MATRIX",
     "by-true-label": "matrices:BY_TRUE_LABEL",
 }

@@ -1,18 +1,22 @@
-"""Prodigy and doccano: people label texts, and their annotators are the jurors.
+"""Prodigy, doccano and TREC qrels: people label or judge texts, and annotators are the jurors.
 
 Prodigy (`prodigy db-out`): an item is a text, or a text with a label. Votes are the options selected, or accept and
 reject; what was ignored is no vote.
 
 doccano (JSONL of a text classification, a file per annotator): files are jurors, examples are items. Several labels
 given at once are one ("a+b"), and none is no vote.
+
+TREC judgements (qrels, also LLMJudge's): a file per judge with lines `topic iteration document grade`. A juror per
+file, a topic and a document are an item, the grade is the vote.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Reader, Records, RecordsBuilder, recogniser
+from jurors.votes.readers.base import Files, Reader, Records, RecordsBuilder, distinguishing_names, recogniser
 from jurors.votes.readers.feedback import joined_label, records_of
 
 # -- Prodigy --------------------------------------------------------------------------------------------------
@@ -90,3 +94,41 @@ def _read_doccano(files: Files) -> Records:
 
 
 DOCCANO = Reader("doccano export", recogniser(_is_doccano), _read_doccano)
+
+
+# -- TREC -----------------------------------------------------------------------------------------------------
+
+_QRELS_LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")
+_QRELS_NAME = re.compile(r"(^|[._-])qrels?([._-]|$)", re.IGNORECASE)
+
+
+def _recognises_trec(files: Files) -> bool:
+    """Whether the files are called qrels and their first line is a judgement."""
+    if not all(_QRELS_NAME.search(path.name) for path in files.paths):
+        return False
+    first_line = files.head().lstrip().partition(b"\n")[0].decode("utf-8", "replace").strip()
+    return _QRELS_LINE.match(first_line) is not None
+
+
+def _read_trec(files: Files) -> Records:
+    log = RecordsBuilder()
+    jurors = distinguishing_names([path.stem for path in files.paths], [path.parent.name for path in files.paths])
+    for path, juror in zip(files.paths, jurors, strict=True):
+        with files.open(path) as file:
+            try:
+                text = str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic
+            except UnicodeDecodeError:  # replacing bytes might make two documents one
+                raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
+        for number, line in enumerate(text.splitlines(), 1):
+            judgement = _QRELS_LINE.fullmatch(line.strip())
+            if judgement is not None:
+                log.add(f"{judgement[1]}/{judgement[3]}", juror, int(judgement[4]))
+            elif line.strip():
+                raise VotesError(
+                    f"{files.name(path)}line {number}: {line.strip()[:40]!r} is no judgement; expected a topic, an "
+                    "iteration, a document and a whole grade"
+                )
+    return log.build()
+
+
+TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)

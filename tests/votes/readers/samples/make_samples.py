@@ -11,8 +11,7 @@ npm install promptfoo@0.123.1  # with Node.js 22, and node_modules/.bin in PATH
 pip install label-studio==1.23.2  # start it with --user-token TOKEN --enable-legacy-api-token
 
 Where a server would answer, its answer is made of the types that the package has for it, and written by them. Label
-Studio alone must run, at $LABEL_STUDIO with $TOKEN; of doccano the exporter runs without the database. The judgments of
-DevAI are made up.
+Studio alone must run, at $LABEL_STUDIO with $TOKEN; of doccano the exporter runs without the database.
 """
 
 import json
