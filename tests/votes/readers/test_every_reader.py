@@ -23,7 +23,6 @@ from jurors.votes.readers.base import Files
 
 LOGS = {
     "promptfoo": SAMPLES / "promptfoo" / "results.json",
-    "openai-evals": SAMPLES / "openai_evals" / "graded_kind.jsonl",
     "mlflow": next((SAMPLES / "mlflow").glob("*.json")),
     "openinference": SAMPLES / "openinference" / "traces.jsonl",
     "label-studio": SAMPLES / "label_studio" / "json.json",

@@ -62,16 +62,6 @@ def test_two_runs_of_a_model_that_are_both_named_are_refused(tmp_path: Path) -> 
     assert re.search("is of the same model and task; name one of the two", refusal([newer, older]))
 
 
-def test_runs_of_one_model_on_one_eval_are_repeats(tmp_path: Path) -> None:
-    for run, score in (("a", 1), ("b", 0), ("c", 1)):
-        event = {"sample_id": "e.0", "type": "metrics", "data": {"score": score}}
-        write(tmp_path / f"{run}.jsonl", {"spec": {"completion_fns": ["gpt"], "run_id": run}}, event)
-    votes = read_votes(tmp_path)
-    assert votes.to_frame().to_numpy().tolist() == [["e.0", "gpt", 1]]
-    assert votes.repeats is not None
-    assert votes.repeats.answers.tolist() == [[0, 1, 1]]
-
-
 # -- times, texts and fields --------------------------------------------------------------------------------------
 
 

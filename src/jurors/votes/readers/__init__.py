@@ -29,7 +29,6 @@ READERS: dict[str, str] = {
     "sketch": "jurors.sketch.file",
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
-    "openai-evals": "openai_evals",
     "promptfoo": "assertions:PROMPTFOO",
     "mlflow": "mlflow",
     "langfuse": "feedback:LANGFUSE",
