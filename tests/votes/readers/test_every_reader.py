@@ -65,7 +65,7 @@ PLAIN = (
 
 def claims(path: Path) -> list[str]:
     """Every tool whose reader recognises the file."""
-    readers = [one for tool in READERS if (one := find_reader([], SAMPLES, tool)) is not None]
+    readers = [one for tool in READERS if (one := find_reader(Files((), SAMPLES), tool)) is not None]
     return [tool for tool, reader in readers if reader.recognises(Files((path,), path.parent))]
 
 
@@ -98,9 +98,9 @@ def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
 
 def test_a_tool_without_questions_takes_none_and_a_plain_table_needs_no_tool() -> None:
     with pytest.raises(OptionError, match="results file has no questions to choose from; leave ':verdict' out"):
-        find_reader([LOGS["promptfoo"]], SAMPLES, "promptfoo:verdict")
+        find_reader(Files((), SAMPLES), "promptfoo:verdict")
     with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave tool= out"):
-        find_reader([], SAMPLES, "crowd-kit")
+        find_reader(Files((), SAMPLES), "crowd-kit")
 
 
 # -- a file that the user named is read or refused; only in a folder may others lie beside the logs ---------------

@@ -120,17 +120,22 @@ HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
 @dataclass(frozen=True)
-class LocalFile:
-    """A file that DuckDB can read in parallel, and its format."""
+class TablePart:
+    """One file of a table, which DuckDB can read in parallel."""
 
     path: Path
+    name: str  #: what the user calls it
     format: Format
     holder: Format | None = None  #: of what program's file it is a copy
     notes: tuple[Finding, ...] = ()  #: findings about the file
-    head: bytes = field(default=b"", repr=False)  #: the first bytes of text
+    head: bytes = field(default=b"", repr=False, compare=False)  #: the first bytes of text
+    call: str = ""  #: the function of DuckDB that reads it, with a gap for the file's name
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
+    delimiter: str = ""  #: between the cells of a CSV line
 
 
-def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
+def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> TablePart:
     """Make a file that DuckDB can read.
 
     Parameters
@@ -146,12 +151,13 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
 
     Returns
     -------
-    LocalFile
-        The file itself, or a copy.
+    TablePart
+        The file itself, or a copy; its columns are not known yet.
     """
+    table = folder / "table.jsonl"
     if place.address:
-        copy_postgres(place.address, folder / "table.jsonl")
-        return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
+        copy_postgres(place.address, table)
+        return TablePart(table, place.name, "jsonl", "postgresql")
     try:
         hint = format or named_format(place.path.name)
         path, head = place.path, read_head(place.path)
@@ -161,9 +167,18 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         holder = holder_of(head)
         if holder is None and place.inside:
             raise VotesError(f"this file is one table; leave '::{place.inside}' out")
-        if holder is not None:
-            return _held_table(path, holder, place, folder, allowed)
         notes: tuple[Finding, ...] = ()
+        if holder == "duckdb":
+            copy_duckdb(path, place.inside, table.with_suffix(".parquet"), place.name)
+            return TablePart(table.with_suffix(".parquet"), place.name, "parquet", holder)
+        if holder == "sqlite":
+            copy_sqlite(path, place.inside, table, allowed, place.name)
+        if holder == "xlsx":
+            from jurors.votes.io.excel import copy_sheet
+
+            notes = copy_sheet(path, place.inside, table, allowed, place.name)
+        if holder is not None:
+            return TablePart(table, place.name, "jsonl", holder, notes)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
         encoding = None if head.startswith(_PARQUET) else utf16_of(head)
         if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
@@ -180,23 +195,9 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
             with mixed.open(encoding="latin-1") as file, path.open("w", encoding="latin-1", newline="") as out:
                 shutil.copyfileobj(file, out, HEAD)
             head = read_head(path)
-        return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes, head)
+        return TablePart(_without_wildcards(path, folder / "file"), place.name, kind, None, notes, head)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
-
-
-def _held_table(path: Path, holder: Format, place: TablePlace, folder: Path, allowed: int | None) -> LocalFile:
-    """A copy of the table in a workbook or database."""
-    target = folder / "table.jsonl"
-    if holder == "duckdb":
-        copy_duckdb(path, place.inside, folder / "table.parquet", place.name)
-        return LocalFile(folder / "table.parquet", "parquet", holder)
-    if holder == "sqlite":
-        copy_sqlite(path, place.inside, target, allowed, place.name)
-        return LocalFile(target, "jsonl", holder)
-    from jurors.votes.io.excel import copy_sheet
-
-    return LocalFile(target, "jsonl", holder, copy_sheet(path, place.inside, target, allowed, place.name))
 
 
 def read_head(path: Path) -> bytes:
