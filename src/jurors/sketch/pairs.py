@@ -35,7 +35,6 @@ _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory s
 _EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 _MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and counted
-_BATCH = 512  # tuples tested at a time for two jurors who never disagree
 _MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
 
 
@@ -65,11 +64,8 @@ class Incidence:
         table = np.asarray(codes)
         rows, jurors = table.shape
         mass = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not is_best_dense(rows * jurors * labels, int(np.count_nonzero(table >= 0))):
-            row, juror = np.nonzero(table >= 0)
-            return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
-        hot = table[:, :, None] == np.arange(labels)
-        return cls(hot.reshape(1, rows, jurors * labels).astype(np.float64), mass[None], jurors, labels)
+        row, juror = np.nonzero(table >= 0)
+        return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
 
     @classmethod
     def from_triples(
@@ -290,17 +286,9 @@ def incidence_of(sketch: Sketch) -> Incidence:
     >>> incidence_of(Sketch.from_counts({("A", "B"): 3, ("A", None): 2}, jurors=("ann", "bob"))).votes
     8.0
     """
-    size, width = len(sketch.labels), len(sketch.jurors)
-    weights = np.where(votes_cast(sketch) > 0, sketch.counts, 0).astype(np.float64)
-    row, col, code = sketch.tuples.triples()
-    if sketch.tuples.is_dense and is_best_dense(sketch.tuples.codes.size * size, len(row)):
-        return Incidence.from_codes(sketch.tuples.codes, weights, labels=size)
-    return Incidence.from_triples(row, col, code, weights, jurors=width, labels=size)
-
-
-def votes_cast(sketch: Sketch) -> Integers:
-    """How many jurors voted, tuple by tuple."""
-    return sketch.cast
+    weights = np.where(sketch.cast > 0, sketch.counts, 0)
+    votes = sketch.tuples.triples()
+    return Incidence.from_triples(*votes, weights, jurors=len(sketch.jurors), labels=len(sketch.labels))
 
 
 def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], kind: Any = np.float64) -> Any:
@@ -431,29 +419,9 @@ class Pairs:
 
     def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
-        if self._listed is not None:
-            return self._listed.never_apart(least)
-        if not self.sketch.tuples.is_dense:
-            same = np.flatnonzero(self.items >= least)
-            same = same[self.items[same] - self.agreed[same] < 0.5]
-            return self.first[same], self.second[same], self.items[same]
-        # of dense votes hardly a pair is left after a few tuples, and only of these the common items are counted
-        codes, width = self.sketch.tuples.codes[self.sketch.counts > 0], len(self.sketch.jurors)
-        first, second = np.nonzero(np.tri(width, k=-1, dtype=bool).T)
-        done = min(_BATCH, _BLOCK_CELLS // max(len(first), 1) + 1)
-        left = _never_disagree(codes[:done], first, second)
-        first, second = first[left], second[left]
-        if not len(first):
-            return first, second, np.zeros(0)
-        items = np.zeros(width * width)
-        items[self.first * width + self.second] = self.items
-        shared = items[first * width + second]
-        left = np.flatnonzero(shared >= max(least, 1.0))
-        while done < len(codes) and len(left):
-            part = codes[done : done + min(_BATCH, _BLOCK_CELLS // len(left) + 1)]
-            left = left[_never_disagree(part, first[left], second[left])]
-            done += len(part)
-        return first[left], second[left], shared[left]
+        same = np.flatnonzero(self.items >= least)
+        same = same[self.items[same] - self.agreed[same] < 0.5]
+        return self.first[same], self.second[same], self.items[same]
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror voted one label and the second another; None is any label."""
@@ -502,7 +470,7 @@ class Pairs:
 
     @cached_property
     def _is_sparse(self) -> bool:
-        cast = votes_cast(self.sketch).astype(np.float64)
+        cast = self.sketch.cast.astype(np.float64)
         tuples, width = self.sketch.tuples, len(self.sketch.jurors)
         return not tuples.is_dense or bool(tuples.rows * width**2 > _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS)
 
@@ -524,12 +492,6 @@ class Pairs:
         return column
 
 
-def _never_disagree(codes: NDArray[Any], first: Integers, second: Integers) -> Integers:
-    """Which of these pairs of jurors never disagree in some tuples."""
-    left, right = codes[:, first], codes[:, second]
-    return np.flatnonzero(~((left != right) & (left >= 0) & (right >= 0)).any(axis=0))
-
-
 @dataclass(frozen=True, slots=True)
 class _Listed:
     """Every two votes on one tuple, the earlier juror's first: a third of the time of sparse products."""
@@ -545,7 +507,7 @@ class _Listed:
         """None where some tuples have so many votes that products are faster."""
         row, juror, code = sketch.tuples.triples()
         rows, width = sketch.tuples.rows, len(sketch.jurors)
-        cast = votes_cast(sketch)
+        cast = sketch.cast
         most = int(cast.max(initial=0))
         pairs = int((cast * (cast - 1) // 2).sum())
         if width**2 > _MOST_PLACES or pairs > _MOST_LISTED or most * rows > _MOST_EMPTY * len(row):
@@ -581,13 +543,6 @@ class _Listed:
             which = np.flatnonzero(which)  # flags at random are taken in a fifth of the time by their places
         items = None if self.items is None else self.items[which]
         return np.bincount(self.place[which], items, self.jurors**2)
-
-    def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
-        """The pairs that never disagreed on at least so many common items: first, second, items."""
-        tally = self.tally(slice(None))
-        tally[self.place[np.flatnonzero(self.first != self.second)]] = 0
-        place = np.flatnonzero(tally >= least)
-        return *np.divmod(place, self.jurors), tally[place].astype(np.float64)
 
 
 def _joined(parts: list[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:
