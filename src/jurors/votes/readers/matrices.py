@@ -92,14 +92,18 @@ def _read_matrix(files: Files) -> Votes:
 
 def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     """Every array of the file by its name; the only one of an `.npy` is called votes."""
+    start = b""
     try:
-        with path.open("rb") as file:
-            start = file.read(6)
-        with warnings.catch_warnings(), files.open(path, PIECES) as content:
+        with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy warns of files from Python 2
+            start = file.read(6)
+            file.seek(0)
+            content: Any = file
+            if start.startswith(_GZIP):
+                with files.open(path, PIECES) as packed:
+                    content = io.BytesIO(packed.read())
             is_array = start.startswith(_NUMPY[:2])  # only by its name can a file be mapped into memory
-            source = path if is_array else io.BytesIO(content.read()) if start.startswith(_GZIP) else content
-            loaded = np.load(source, mmap_mode="r" if is_array else None, allow_pickle=False)
+            loaded = np.load(path if is_array else content, mmap_mode="r" if is_array else None, allow_pickle=False)
             if isinstance(loaded, np.ndarray):
                 return {"votes": np.asarray(loaded)}
             with loaded:
