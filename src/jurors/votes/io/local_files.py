@@ -328,7 +328,7 @@ def is_interrupt(error: Exception) -> bool:
 
 def first_line(error: Exception) -> str:
     """What a library says, without what it adds below."""
-    return str(error).split("\n")[0]
+    return str(error).strip().split("\n")[0]
 
 
 def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
@@ -376,7 +376,7 @@ def damaged_parquet(error: Exception) -> VotesError:
 
 def _json_fault(path: Path, format: Format, text: str) -> str:
     """What is wrong with the JSON, by line; only after reading it has failed."""
-    if format == "json" and first_byte(path) == b"[":
+    if format == "json" and read_head(path).lstrip()[:1] == b"[":
         try:
             records = json.loads(path.read_bytes())
         except RecursionError:
@@ -410,12 +410,6 @@ def _first_line(text: str) -> str:
     """The first line of DuckDB's message, without the path that it puts there."""
     line = re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
     return re.sub(r"(?: in file)?\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"'],?", "", line)
-
-
-def first_byte(path: Path) -> bytes:
-    """The first byte that is no blank."""
-    with path.open("rb") as file:
-        return file.read(HEAD).lstrip()[:1]
 
 
 # -- rows of typed cells as JSON lines, in which one column may hold whole numbers, truth and text ---------------------
@@ -604,11 +598,6 @@ def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.ProgrammingError as error:
         if error.sqlstate is None:  # whose message has the whole address, password and all
             raise VotesError("this is no address of PostgreSQL; write postgresql://user@host/database::table") from None
-        raise VotesError(f"PostgreSQL says: {_line(error)}") from None
+        raise VotesError(f"PostgreSQL says: {without_secrets(first_line(error))[:200]}") from None
     except (psycopg.Error, UnicodeError) as error:
-        raise VotesError(f"PostgreSQL cannot be read: {_line(error)}") from None
-
-
-def _line(error: Exception) -> str:
-    """The first line of the server's message: it knows who logs in, but not with what."""
-    return without_secrets(str(error).strip().split("\n")[0])[:200]
+        raise VotesError(f"PostgreSQL cannot be read: {without_secrets(first_line(error))[:200]}") from None
