@@ -10,11 +10,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
@@ -41,10 +42,6 @@ from jurors.votes.recode import Recoding
 from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
 from jurors.votes.table import Votes, label_as_abstentions
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
-
 
 _BITS = 62  # of a BIGINT that stays positive, and one to spare for unknown pairs
 _UNKNOWN = 1 << 62

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
@@ -43,10 +44,6 @@ from jurors.votes.read import checked_count_column, clean_cells, in_natural_orde
 from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
 from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
-
 
 _LARGEST = 1 << 63
 _WIDEST_PANDAS = 90  # columns to group by: with more, pandas inserts them one by one and warns

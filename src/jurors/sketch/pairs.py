@@ -9,24 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import stable_argsort
+from jurors._numeric import Floats, Integers, stable_argsort
 from jurors.sketch.sketch import Sketch
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from jurors._numeric import Floats, Integers
-
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
 _BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat
 _SMALL_CELLS = 100_000  # ... below this many never, and in between when fewer than one cell in eight is a vote
-_FULL = 0.6  # share of all votes, cast or not, from which two jurors' votes are summed as one
-_FEW_ANSWERS = 0.1  # joint answers of two jurors per vote, at most, for that
 _FEW_COLUMNS = 16  # summed over votes up to which votes by cell are quicker than votes by tuple
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
@@ -173,52 +166,13 @@ class Incidence:
         """The votes in columns: then no sum waits for the one before it, which is of another tuple."""
         return self.matrix.tocsc()
 
-    @cached_property
-    def _by_two(self) -> tuple[Any, Any, Any, Any] | None:
-        """Joint answers of two jurors as one entry, where nearly all jurors vote on everything: half the sums.
-
-        Rows x joint answers (R + 1 by R + 1 for every two jurors), and joint answers x cells; then both transposed.
-        None where this would not pay.
-        """
-        pairs, size = (self.jurors + 1) // 2, (self.labels + 1) ** 2
-        votes = self.matrix.nnz
-        if self.stack > 1 or votes < _FULL * self.rows * self.jurors or pairs * size > _FEW_ANSWERS * votes:
-            return None
-        from scipy.sparse import csr_array
-
-        matrix = self.matrix
-        codes = np.zeros((self.rows, 2 * pairs), dtype=np.int32)  # 0 is no vote
-        row = np.repeat(np.arange(self.rows), np.diff(matrix.indptr))
-        juror = matrix.indices // self.labels
-        codes[row, juror] = matrix.indices - (juror * self.labels - 1)
-        joint = codes[:, 0::2] * (self.labels + 1) + codes[:, 1::2]
-        cast = joint > 0
-        pointer = np.zeros(self.rows + 1, dtype=np.int32)
-        np.cumsum(cast.sum(axis=1), out=pointer[1:])
-        place = (joint + np.arange(pairs, dtype=np.int32) * np.int32(size))[cast]
-        answers = csr_array((np.ones(len(place), dtype=matrix.dtype), place, pointer), shape=(self.rows, pairs * size))
-
-        # joint answers x cells: the one or two votes that a joint answer is made of
-        label = np.stack(np.divmod(np.arange(size), self.labels + 1), axis=1)
-        answer, side = np.nonzero(label)
-        offset = np.arange(pairs)[:, None]
-        row = (offset * size + answer).ravel()
-        cell = ((2 * offset + side) * self.labels + label[answer, side] - 1).ravel()
-        exists = cell < self.jurors * self.labels  # of an odd number of jurors the last is alone
-        ones = np.ones(int(exists.sum()), dtype=matrix.dtype)
-        cells = csr_array((ones, (row[exists], cell[exists])), shape=(pairs * size, self.jurors * self.labels))
-        return answers, cells, answers.T, cells.T
-
     def over_votes(self, by_cell: NDArray[Any]) -> NDArray[Any]:
         """Sum (jurors*labels, any number) over the votes of each tuple: (T, as many), of one sparse panel."""
-        if (joint := self._by_two) is not None:
-            return np.asarray(joint[0] @ (joint[1] @ by_cell))
         return np.asarray((self._by_cell if by_cell.shape[1] <= _FEW_COLUMNS else self.matrix) @ by_cell)
 
     def into_cells(self, by_tuple: NDArray[Any]) -> NDArray[Any]:
         """Sum (T, any number) into the votes they fall on: (jurors*labels, as many), of one sparse panel."""
-        joint = self._by_two
-        return np.asarray(self._transposed @ by_tuple if joint is None else joint[3] @ (joint[2] @ by_tuple))
+        return np.asarray(self._transposed @ by_tuple)
 
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import row_keys, unique_rows
+from jurors._numeric import Integers, row_keys, unique_rows
 from jurors.errors import SketchError, VotesError, format_first_names, format_names, name_positions
 from jurors.options import Label, Reading, TableOptions
 from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, python_value
@@ -32,9 +32,6 @@ from jurors.votes.table import (
     label_as_abstentions,
     recode_labels,
 )
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
 
 
 def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:

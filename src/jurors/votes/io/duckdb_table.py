@@ -209,16 +209,6 @@ _LOOKED_AT = 20_480  # records, to see what they hold
 _MOST_KEYS = 100
 
 
-@dataclass(frozen=True)
-class Made:
-    """A column made of others: SQL for its cells, its type, and the columns that it is made of."""
-
-    name: str
-    sql: str
-    kind: str
-    homes: tuple[str, ...]
-
-
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
     """The error about a column that does not exist, with the nearest name."""
     try:
@@ -243,7 +233,8 @@ class SourceTable:
     names: tuple[str, ...]
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
-    made: tuple[Made, ...] = ()  #: the last columns, which are made of others
+    #: the last columns, which are made of others: the name of each, and the columns that it is made of
+    made: tuple[tuple[str, tuple[str, ...]], ...] = ()
     turned: TransposedColumns | None = None  #: of a transposed table, the columns in the file
     progress: Progress | None = None
 
@@ -313,7 +304,7 @@ class SourceTable:
     @property
     def joint(self) -> tuple[str, ...]:
         """The columns that name the item together; empty where one column does."""
-        return next((made.homes for made in self.made if len(made.homes) > 1), ())
+        return next((homes for _, homes in self.made if len(homes) > 1), ())
 
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of: an item's parts are no jurors."""
@@ -322,7 +313,7 @@ class SourceTable:
             return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
         if options.item is None and self.joint:
             options = replace(options, item=self.joint)
-        for name in dict.fromkeys(home for made in self.made for home in made.homes):
+        for name in dict.fromkeys(home for _, homes in self.made for home in homes):
             options = options if name in text_columns(options.ignore) else options.without(name)
         return options
 
@@ -331,15 +322,15 @@ class SourceTable:
         table = self
         for name in names:
             if name is not None and name not in table.names and "." in name:
-                table = table._with(table._field(name))
+                table = table._reaching_into(name)
         parts = item_parts(table.names, item)
         table = table if not parts else table.reaching(*parts)
         if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
             return table
         return table._joining(name, parts)
 
-    def _field(self, path: str) -> Made:
-        """A field inside records by its dotted path; VotesError with the nearest name where the records hold none.
+    def _reaching_into(self, path: str) -> SourceTable:
+        """The table with a field inside records, by its dotted path; VotesError with the nearest name if there is none.
 
         The path has keys of records, or places in lists (from 0), after the name of a column. A column of text may
         hold JSON.
@@ -365,7 +356,7 @@ class SourceTable:
                 known = [f"{at}.{key}" for (key,) in self.con.execute(keys).fetchmany(_MOST_KEYS)]
                 raise _unknown(path, [*known, *(name for name in self.names if name != at)] if known else self.names)
             cell, at = inside, f"{at}.{step}"
-        return Made(path, cell, "JSON", (self.names[place],))
+        return self._with(path, cell, "JSON", (self.names[place],))
 
     def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
         """The table with several columns as the one that names the item: escaped as by `escaped`, NULL where one is."""
@@ -375,7 +366,7 @@ class SourceTable:
             text = f"nullif(trim(nfc_normalize({text_cell(f'c{k}', self.types[k])}), '{BLANKS}'), '')"
             cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
         homes = tuple(self.names[k] for k in places)
-        return self._with(Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes))
+        return self._with(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes)
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
@@ -393,11 +384,11 @@ class SourceTable:
         types = ("VARCHAR", self.types[turned.juror or 0], kind)
         return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
 
-    def _with(self, made: Made) -> SourceTable:
-        """The table with one more column."""
-        sql = f"(SELECT *, {made.sql} AS c{len(self.names)} FROM {self.sql})"
-        names, types = (*self.names, made.name), (*self.types, made.kind)
-        return replace(self, sql=sql, names=names, types=types, made=(*self.made, made))
+    def _with(self, name: str, cell: str, kind: str, homes: tuple[str, ...]) -> SourceTable:
+        """The table with one more column, whose cells are SQL of others."""
+        sql = f"(SELECT *, {cell} AS c{len(self.names)} FROM {self.sql})"
+        names, types, made = (*self.names, name), (*self.types, kind), (*self.made, (name, homes))
+        return replace(self, sql=sql, names=names, types=types, made=made)
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
@@ -425,8 +416,8 @@ class SourceTable:
             return self
         parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
         table = _joined(self.con, parts, self.progress)
-        for made in self.made:
-            table = table.reaching(made.name) if len(made.homes) == 1 else table._joining(made.name, made.homes)
+        for name, homes in self.made:
+            table = table.reaching(name) if len(homes) == 1 else table._joining(name, homes)
         return table
 
 

@@ -344,23 +344,24 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
         return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
     if format == "parquet":
         return damaged_parquet(error)
-    return VotesError(_json_fault(path, format, text) if format in ("json", "jsonl") else _csv_fault(text))
-
-
-def _csv_fault(text: str) -> str:
+    if format in ("json", "jsonl"):
+        return VotesError(_json_fault(path, format, text))
     line = match[1] if (match := re.search(r"Error on Line: (\d+)", text)) else "?"
+    problem = f"{f'line {line}: ' if match else ''}{_first_line(text)}"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
-        return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
-    if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
-        return (
+        problem = f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
+    elif size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
+        problem = (
             f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
             "is a quotation mark not closed, or a column no label?"
         )
-    if "utf-8" in text or "unicode" in text:
-        return not_utf8(line)
-    if "unterminated quote" in text:
-        return f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
-    return f"{f'line {line}: ' if match else ''}{_first_line(text)}"
+    elif "utf-8" in text or "unicode" in text:
+        problem = not_utf8(line)
+    elif "unterminated quote" in text:
+        problem = (
+            f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
+        )
+    return VotesError(problem)
 
 
 def damaged_parquet(error: Exception) -> VotesError:

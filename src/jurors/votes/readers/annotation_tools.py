@@ -22,10 +22,6 @@ from jurors.votes.readers.feedback import joined_label, records_of
 # -- Prodigy --------------------------------------------------------------------------------------------------
 
 
-def _recognises_prodigy(files: Files) -> bool:
-    return files.has((b"{", b"["), b'"_input_hash"', b'"_task_hash"')
-
-
 def _read_prodigy(files: Files) -> Records:
     log = RecordsBuilder()
     for task in (task for path in files.paths for task in records_of(files, path)):
@@ -53,7 +49,9 @@ def _read_prodigy(files: Files) -> Records:
     return log.build()
 
 
-PRODIGY = Reader("Prodigy export", _recognises_prodigy, _read_prodigy)
+PRODIGY = Reader(
+    "Prodigy export", lambda files: files.has((b"{", b"["), b'"_input_hash"', b'"_task_hash"'), _read_prodigy
+)
 
 
 # -- doccano --------------------------------------------------------------------------------------------------

@@ -61,7 +61,18 @@ def _read_matrix(files: Files) -> Votes:
         names = ", ".join(path.name for path in paths[:3])
         raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
     arrays = _load_arrays(files, paths[0])
-    cells = _select_matrix(arrays)
+    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    usual = [name for name in _MATRIX_NAMES if name in matrices]
+    candidates = list(matrices) if len(matrices) == 1 else usual
+    if len(arrays) == 1 and not matrices:
+        (array,) = arrays.values()
+        raise VotesError(f"the matrix needs 2 dimensions (items x jurors), this one has the shape {array.shape}")
+    if len(candidates) != 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8]) or "none"
+        raise VotesError(
+            f"it is not clear which array holds the votes: {shapes}; call the matrix (items x jurors) 'votes'"
+        )
+    cells = matrices[candidates[0]]
     axes: dict[str, Any] = {}
     if len(arrays) > 1:
         for axis, candidates in _NAMES.items():
@@ -123,24 +134,6 @@ def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
         reason = first_line(error)[:80]
         message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or fetch the file again"
         raise VotesError(message, code="damaged") from None
-
-
-def _select_matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """The array that holds the votes."""
-    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    if len(arrays) == 1:
-        (array,) = arrays.values()
-        if array.ndim != 2:
-            raise VotesError(f"the matrix needs 2 dimensions (items x jurors), this one has the shape {array.shape}")
-        return array
-    usual = [name for name in _MATRIX_NAMES if name in matrices]
-    candidates = list(matrices) if len(matrices) == 1 else usual
-    if len(candidates) != 1:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8]) or "none"
-        raise VotesError(
-            f"it is not clear which array holds the votes: {shapes}; call the matrix (items x jurors) 'votes'"
-        )
-    return matrices[candidates[0]]
 
 
 def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: int = 0) -> VotesError:
