@@ -10,9 +10,6 @@ python examples/grading_the_graders.py --data ../shared/data  the LLM judges in 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -40,20 +37,6 @@ def said_and_truth(blind: int, seed: int = 7) -> tuple[NDArray[np.bool_], NDArra
     return np.where(truth[:, None], right, ~right), truth
 
 
-def write_judgments(folder: Path, said: NDArray[np.bool_]) -> None:
-    """One folder per judge, one file per task, as agent-as-a-judge and its human evaluators write them."""
-    starts = np.cumsum([0, *SIZES])
-    for judge, name in enumerate(JUDGES):
-        (folder / name).mkdir(parents=True)
-        for task, (start, end) in enumerate(itertools.pairwise(starts), 1):
-            requirements = [
-                {"requirement_id": k, "criteria": f"requirement {k}", "satisfied": bool(verdict)}
-                for k, verdict in enumerate(said[start:end, judge])
-            ]
-            document = {"name": f"task_{task:02}", "requirements": requirements}
-            (folder / name / f"task_{task:02}.json").write_text(json.dumps(document), encoding="utf-8")
-
-
 def answer_key(truth: NDArray[np.bool_]) -> dict[str, str]:
     """The true label of every requirement."""
     names = [f"task_{task:02}/{k}" for task, size in enumerate(SIZES, 1) for k in range(size)]
@@ -61,12 +44,10 @@ def answer_key(truth: NDArray[np.bool_]) -> dict[str, str]:
 
 
 def show_made_up(blind: int) -> None:
-    """Grade the folder of judgments without a key, and print the truth beside it."""
+    """Grade the judgments without a key, and print the truth beside it."""
     said, truth = said_and_truth(blind)
-    with tempfile.TemporaryDirectory() as folder:
-        write_judgments(Path(folder), said)
-        votes = jurors.read_votes(folder)
     key = answer_key(truth)
+    votes = jurors.Votes.from_matrix(np.where(said, "satisfied", "unsatisfied"), jurors=JUDGES, items=list(key))
     result, true = jurors.grade(votes), score_labels(votes, key)
     intervals = score_intervals(result)
     print(f"== {MADE_UP[blind]}: {len(votes.jurors)} judges, {votes.rows} requirements ==")

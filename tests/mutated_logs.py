@@ -97,7 +97,7 @@ def outcome(path: Path, tool: str | None) -> str:
 
 def _samples() -> Iterator[tuple[str, str, list[Any]]]:
     """Every JSON file that the tools themselves wrote; of one per line, the first records."""
-    tools = {"label_studio": "label-studio", "lm_eval": "lm-eval", "openai_evals": "openai-evals"}
+    tools = {"label_studio": "label-studio", "lm_eval": "lm-eval"}
     for path in sorted(SAMPLES.glob("*/**/*.json*")):
         lines = [json.loads(line) for line in path.read_text().splitlines()] if path.name.endswith("l") else []
         folder = path.relative_to(SAMPLES).parts[0]

@@ -26,14 +26,14 @@ def files_of(place: Path) -> Files:
 def recognised_as(place: Path) -> str | None:
     """The name of the reader that claims the files first."""
     files = files_of(place)
-    found = find_reader(files.paths, files.root)
+    found = find_reader(files)
     return found and found[0]
 
 
 def said(place: Path, tool: str, question: str | None = None) -> dict[str, dict[Any, Any]]:
     """Juror -> item -> vote (None: no vote), as the reader of a tool finds them."""
     files, reader = files_of(place), load_reader(tool)
-    return table(read_records(files.paths, files.root, reader) if question is None else reader.read(files, question))
+    return table(read_records(files, reader) if question is None else reader.read(files, question))
 
 
 def refusal(place: Any, tool: str | None = None) -> str:

@@ -28,9 +28,9 @@ Progress: TypeAlias = Callable[[float], None]  #: called with the share that is 
 
 #: the tools whose logs are read, in the order in which their readers are tried
 TOOLS = (
-    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
-    "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "lighttag", "trec",
-    "judge-bench", "devai", "matrix", "by-true-label",
+    "sketch", "inspect", "lm-eval", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
+    "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "trec",
+    "matrix", "by-true-label",
 )  # fmt: skip
 
 

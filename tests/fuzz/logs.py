@@ -31,7 +31,7 @@ def samples() -> dict[str, Files]:
     for folder in sorted(path for path in SAMPLES.iterdir() if path.is_dir()):
         paths = sorted(path for path in folder.rglob("*") if path.suffix in _DATA)
         for path in paths:
-            joint = {"devai": "", "doccano": "", "lm_eval": "", "openai_evals": f" {path.name[:5]}"}  # logs read as one
+            joint = {"doccano": "", "lm_eval": ""}  # logs read as one
             tool = folder.name + joint.get(folder.name, f"/{path.name}")
             tools.setdefault(tool, {})[path.relative_to(folder).as_posix()] = path.read_bytes()
     return tools

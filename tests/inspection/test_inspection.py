@@ -354,7 +354,6 @@ def test_three_jurors_are_said_to_be_gradable_exactly_where_they_are(counts: lis
     ("sample", "obstacle"),
     [
         ("matrix/snorkel.npy", "no item was answered by all three"),
-        ("devai", "'human_as_a_judge/ann' always says 'satisfied'"),
         ("label_studio/snapshot.json", "'annotator 2' always says 'right'"),
         ("mlflow/correct.parquet", "'ann' always says True, 'claude' always says True"),
     ],

@@ -188,8 +188,7 @@ def test_an_item_with_two_targets_is_refused(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "field"),
     [("promptfoo/results.json", "vars.q"), ("promptfoo/results.jsonl", "provider"), ("argilla/nested.json", "metadata"),
-     ("label_studio/json.json", "data"), ("mlflow/correct.parquet", "request.question"),
-     ("openai_evals/match_even-4.jsonl", "expected"), ("openai_evals/graded_kind.jsonl", "model")],
+     ("label_studio/json.json", "data"), ("mlflow/correct.parquet", "request.question")],
 )  # fmt: skip
 def test_other_tools_tell_of_their_items_too(file: str, field: str) -> None:
     status, said = run("grade", SAMPLES / file, "--by", "no such thing")
@@ -213,12 +212,6 @@ def test_what_a_trace_is_expected_to_be_is_its_key(tmp_path: Path) -> None:
     assert (votes.jurors, key.labels.tolist()) == (JUDGES, TRUTH)
     assert set(read_votes_with_key(path, "tags.topic", what="group")[1].labels) == set(TOPICS)
     assert "expectations.stale" not in run("grade", path, "--by", "nothing")[1]
-
-
-def test_the_right_answer_of_an_eval_is_its_key() -> None:
-    runs = sorted(str(path) for path in (SAMPLES / "openai_evals").glob("match_*.jsonl"))
-    _, key = read_votes_with_key(runs, "expected", what="group")
-    assert set(key.labels) == {"yes", "no"}
 
 
 def test_the_target_of_a_choice_is_said_as_the_votes_say_it() -> None:

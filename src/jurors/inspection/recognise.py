@@ -204,7 +204,7 @@ def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
     votes = votes_of_log(log, options, records)
     findings = []
     if log.tool == "by-true-label":
-        document = Files(log.found.paths, log.found.root).document().value
+        document = log.files.document().value
         if (number := len(experiments(document))) > 1:
             message = f"{number:,} experiments are counted together; records that several of them drew count repeatedly"
             findings.append(Finding("experiments", message))

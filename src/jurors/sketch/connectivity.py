@@ -19,7 +19,6 @@ from jurors.votes.table import select_abstentions, select_repeats
 
 MIN_JURORS = 3  #: two agree as often whichever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
-_FEW_STEPS = 3  # from juror to juror by common tuples
 
 
 def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
@@ -83,18 +82,22 @@ def too_few_jurors(sketch: Sketch) -> DistinctJurors | None:
     >>> too_few_jurors(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
     DistinctJurors(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
     """
-    if _first_three_differ(sketch):
-        return None
-    row, col, code = sketch.tuples.triples()
-    is_seen = sketch.counts[row] > 0
-    row, col, code = row[is_seen], col[is_seen], code[is_seen]
+    tuples, is_seen = sketch.tuples, sketch.counts > 0
     enough = min(_ENOUGH_SHARED, sketch.items)
     representatives: list[tuple[int, Integers]] = []  # the first juror of each kind, and the votes of all of the kind
     same: dict[tuple[int, int], int] = {}
     opposite: dict[tuple[int, int], int] = {}
     constant: dict[int, int] = {}
     for juror in range(len(sketch.jurors)):
-        at, votes = row[col == juror], code[col == juror].astype(np.int64)
+        if (
+            tuples.is_dense
+        ):  # listing all votes takes longer than the columns of three jurors, mostly all there is to see
+            at = np.flatnonzero((tuples.codes[:, juror] >= 0) & is_seen)
+            votes = tuples.codes[at, juror].astype(np.int64)
+        else:
+            row, col, code = tuples.triples()
+            is_own = (col == juror) & is_seen[row]
+            at, votes = row[is_own], code[is_own].astype(np.int64)
         if not len(votes) or (votes == votes[0]).all():
             constant[juror] = int(sketch.counts[at].sum())
             continue
@@ -126,17 +129,6 @@ def too_few_jurors(sketch: Sketch) -> DistinctJurors | None:
     )
 
 
-def _first_three_differ(sketch: Sketch) -> bool:
-    """Whether the first three jurors are already distinct, as is nearly always so: a quick test."""
-    if not sketch.tuples.is_dense or len(sketch.jurors) < MIN_JURORS:
-        return False
-    codes = sketch.tuples.codes[sketch.counts > 0, :MIN_JURORS]
-    if not len(codes) or codes.min() < 0:
-        return False
-    same = codes == codes[:, [1, 2, 0]]
-    return bool((same.any(axis=0) & ~same.all(axis=0) & (codes != codes[0]).any(axis=0)).all())
-
-
 def juror_groups(sketch: Sketch) -> Integers:
     """The groups of jurors that common items connect.
 
@@ -154,16 +146,6 @@ def juror_groups(sketch: Sketch) -> Integers:
     width = len(sketch.jurors)
     if sketch.tuples.is_dense and (sketch.tuples.codes >= 0).all(axis=1).any():
         return np.zeros(width, dtype=np.int64)
-    # a quick test: nearly always all jurors are a few common tuples away from the first
-    row, col, _ = sketch.tuples.triples()
-    is_reached, tuples = np.zeros(width, dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
-    is_reached[col[:1]] = True
-    for _ in range(_FEW_STEPS):
-        tuples[row[np.flatnonzero(is_reached[col])]] = True
-        tuples &= sketch.counts > 0
-        is_reached[col[np.flatnonzero(tuples[row])]] = True
-        if is_reached.all():
-            return np.zeros(width, dtype=np.int64)
     first, second = [], []
     for part, _ in parts_of(sketch):  # votes on a tuple follow each other
         row, col, _ = part.tuples.triples()

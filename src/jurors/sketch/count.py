@@ -10,11 +10,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
@@ -38,10 +39,6 @@ from jurors.votes.read import (
 )
 from jurors.votes.scale import Recoding, apply_scale, collapse_repeats, select_jurors, selects_jurors
 from jurors.votes.table import Votes, fits_dense, label_as_abstentions, with_findings
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
-
 
 _BITS = 62  # of a BIGINT that stays positive, and one to spare for unknown pairs
 _UNKNOWN = 1 << 62

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
 from jurors.sketch.sketch import Sketch
-from jurors.votes.codes import LARGEST_COUNT, checked_counts, code_type, factorize, recode
+from jurors.votes.codes import LARGEST_COUNT, Finding, checked_counts, code_type, factorize, recode
 from jurors.votes.findings import repeated_rows, table_findings
 from jurors.votes.frame import (
     Frame,
@@ -41,10 +42,6 @@ from jurors.votes.layout import Layout
 from jurors.votes.read import clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
 from jurors.votes.scale import apply_scale, collapse_repeats, select_jurors, selects_jurors
 from jurors.votes.table import Votes, abstentions_as_label, label_as_abstentions, votes_twice, with_findings
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
-
 
 _LARGEST = 1 << 63
 _WIDEST_PANDAS = 90  # columns to group by: with more, pandas inserts them one by one and warns
@@ -167,32 +164,31 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         return Sketch.from_votes(transposed_votes(opened, options))
     layout = opened.layout(options)
     table = opened.keep(layout)
-    by_row = options.duplicates != "error" or layout.repeat is not None
     is_wide = len(layout.votes) > _WIDEST_PANDAS and opened.is_eager and opened.engine == "pandas"
-    if by_row or is_wide or any(opened.kinds[k] == nw.Object for k in layout.used):
-        votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
-        effective = opened.effective_options(options)
-        about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
-        votes = replace(votes, jurors_are_numbered=opened.numbers_jurors(layout))
-        return Sketch.from_votes(with_findings(votes, list(about)))
-    if opened.is_eager and opened.engine == "polars":
+    by_row = options.duplicates != "error" or layout.repeat is not None or is_wide
+    by_row = by_row or any(opened.kinds[k] == nw.Object for k in layout.used)
+    if not by_row and opened.is_eager and opened.engine == "polars":
         table = table.lazy()  # which plans the steps as one
-    if layout.kind == "long" and selects_jurors(options):
+    if not by_row and layout.kind == "long" and selects_jurors(options):
         table = _of_selected(opened, table, layout, options)
     try:
-        count = _count_long if layout.kind == "long" else _count_wide
-        sketch = count(opened, table, layout, options)
-        collapsed = collapse_repeats(sketch.tuples, options)
-        sketch = sketch if collapsed is sketch.tuples else Sketch.from_votes(collapsed)
-        repeated = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-        effective = opened.effective_options(options)
-        about = table_findings(opened.names, layout, effective, items=sketch.items, joint=opened.item)
-        tuples = replace(sketch.tuples, jurors_are_numbered=opened.numbers_jurors(layout))
-        return Sketch(with_findings(tuples, [*about, *repeated]))
+        if by_row:
+            votes = collapse_repeats(votes_from_columns(opened, table, layout, options), options)
+            repeated: Iterable[Finding] = ()
+        else:
+            count = _count_long if layout.kind == "long" else _count_wide
+            counted = count(opened, table, layout, options).tuples
+            collapsed = collapse_repeats(counted, options)
+            votes = counted if collapsed is counted else Sketch.from_votes(collapsed).tuples
+            repeated = repeated_rows(votes) if layout.kind != "counts" else ()
     except VotesError:
-        if opened.is_eager:
+        if not by_row and opened.is_eager:
             votes_from_columns(opened, table, layout, options)  # raises with the number of the row
         raise
+    effective = opened.effective_options(options)
+    about = table_findings(opened.names, layout, effective, items=votes.total, joint=opened.item)
+    votes = with_findings(replace(votes, jurors_are_numbered=opened.numbers_jurors(layout)), [*about, *repeated])
+    return Sketch.from_votes(votes) if by_row else Sketch(votes)
 
 
 def _of_selected(frame: Frame, table: Any, layout: Layout, options: Reading) -> Any:

@@ -201,7 +201,19 @@ def from_document(document: Any) -> Votes:
     >>> from_document(to_document(Votes.from_matrix([["b", "a"], ["b", "a"]]))).counts.tolist()
     [2]
     """
-    _check_version(document)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise VotesError(
+            'this is not a sketch file (it has no "format": "jurors sketch"); make one with `jurors convert`'
+        )
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise VotesError(f'"version" must be a whole number from 1, found {shorten_value(version)}; {_AGAIN}')
+    if version > SKETCH:
+        raise VotesError(
+            f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
+        )
+    if missing := [part for part in _PARTS if part not in document]:
+        raise VotesError(f'"{missing[0]}" is missing from this sketch file; {_AGAIN}')
     jurors = _distinct(document, "jurors", (str,))
     labels = _distinct(document, "labels", (str, int, float, bool))
     counts = _numbers(document, "counts", "a count")
@@ -244,22 +256,6 @@ def from_document(document: Any) -> Votes:
         message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
         raise VotesError(message, code="damaged")
     return label_as_abstentions(votes) if why else detect_scale(label_as_abstentions(votes))
-
-
-def _check_version(document: Any) -> None:
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise VotesError(
-            'this is not a sketch file (it has no "format": "jurors sketch"); make one with `jurors convert`'
-        )
-    version = document.get("version")
-    if type(version) is not int or version < 1:
-        raise VotesError(f'"version" must be a whole number from 1, found {shorten_value(version)}; {_AGAIN}')
-    if version > SKETCH:
-        raise VotesError(
-            f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
-        )
-    if missing := [part for part in _PARTS if part not in document]:
-        raise VotesError(f'"{missing[0]}" is missing from this sketch file; {_AGAIN}')
 
 
 def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:

@@ -16,18 +16,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import SketchError
 from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.sketch import Sketch
-
-if TYPE_CHECKING:
-    from jurors._numeric import Flags, Floats, Integers
-
 
 #: The eight decision tuples in the order of a flattened table; 1 is the second label.
 TUPLE_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)

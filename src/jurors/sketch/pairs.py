@@ -9,24 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from jurors._numeric import stable_argsort
+from jurors._numeric import Floats, Integers, stable_argsort
 from jurors.sketch.sketch import Sketch
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from jurors._numeric import Floats, Integers
-
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
 _BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat
 _SMALL_CELLS = 100_000  # ... below this many never, and in between when fewer than one cell in eight is a vote
-_FULL = 0.6  # share of all votes, cast or not, from which two jurors' votes are summed as one
-_FEW_ANSWERS = 0.1  # joint answers of two jurors per vote, at most, for that
 _FEW_COLUMNS = 16  # summed over votes up to which votes by cell are quicker than votes by tuple
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
@@ -35,7 +28,6 @@ _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory s
 _EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 _MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and counted
-_BATCH = 512  # tuples tested at a time for two jurors who never disagree
 _MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
 
 
@@ -65,11 +57,8 @@ class Incidence:
         table = np.asarray(codes)
         rows, jurors = table.shape
         mass = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not is_best_dense(rows * jurors * labels, int(np.count_nonzero(table >= 0))):
-            row, juror = np.nonzero(table >= 0)
-            return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
-        hot = table[:, :, None] == np.arange(labels)
-        return cls(hot.reshape(1, rows, jurors * labels).astype(np.float64), mass[None], jurors, labels)
+        row, juror = np.nonzero(table >= 0)
+        return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
 
     @classmethod
     def from_triples(
@@ -177,52 +166,13 @@ class Incidence:
         """The votes in columns: then no sum waits for the one before it, which is of another tuple."""
         return self.matrix.tocsc()
 
-    @cached_property
-    def _by_two(self) -> tuple[Any, Any, Any, Any] | None:
-        """Joint answers of two jurors as one entry, where nearly all jurors vote on everything: half the sums.
-
-        Rows x joint answers (R + 1 by R + 1 for every two jurors), and joint answers x cells; then both transposed.
-        None where this would not pay.
-        """
-        pairs, size = (self.jurors + 1) // 2, (self.labels + 1) ** 2
-        votes = self.matrix.nnz
-        if self.stack > 1 or votes < _FULL * self.rows * self.jurors or pairs * size > _FEW_ANSWERS * votes:
-            return None
-        from scipy.sparse import csr_array
-
-        matrix = self.matrix
-        codes = np.zeros((self.rows, 2 * pairs), dtype=np.int32)  # 0 is no vote
-        row = np.repeat(np.arange(self.rows), np.diff(matrix.indptr))
-        juror = matrix.indices // self.labels
-        codes[row, juror] = matrix.indices - (juror * self.labels - 1)
-        joint = codes[:, 0::2] * (self.labels + 1) + codes[:, 1::2]
-        cast = joint > 0
-        pointer = np.zeros(self.rows + 1, dtype=np.int32)
-        np.cumsum(cast.sum(axis=1), out=pointer[1:])
-        place = (joint + np.arange(pairs, dtype=np.int32) * np.int32(size))[cast]
-        answers = csr_array((np.ones(len(place), dtype=matrix.dtype), place, pointer), shape=(self.rows, pairs * size))
-
-        # joint answers x cells: the one or two votes that a joint answer is made of
-        label = np.stack(np.divmod(np.arange(size), self.labels + 1), axis=1)
-        answer, side = np.nonzero(label)
-        offset = np.arange(pairs)[:, None]
-        row = (offset * size + answer).ravel()
-        cell = ((2 * offset + side) * self.labels + label[answer, side] - 1).ravel()
-        exists = cell < self.jurors * self.labels  # of an odd number of jurors the last is alone
-        ones = np.ones(int(exists.sum()), dtype=matrix.dtype)
-        cells = csr_array((ones, (row[exists], cell[exists])), shape=(pairs * size, self.jurors * self.labels))
-        return answers, cells, answers.T, cells.T
-
     def over_votes(self, by_cell: NDArray[Any]) -> NDArray[Any]:
         """Sum (jurors*labels, any number) over the votes of each tuple: (T, as many), of one sparse panel."""
-        if (joint := self._by_two) is not None:
-            return np.asarray(joint[0] @ (joint[1] @ by_cell))
         return np.asarray((self._by_cell if by_cell.shape[1] <= _FEW_COLUMNS else self.matrix) @ by_cell)
 
     def into_cells(self, by_tuple: NDArray[Any]) -> NDArray[Any]:
         """Sum (T, any number) into the votes they fall on: (jurors*labels, as many), of one sparse panel."""
-        joint = self._by_two
-        return np.asarray(self._transposed @ by_tuple if joint is None else joint[3] @ (joint[2] @ by_tuple))
+        return np.asarray(self._transposed @ by_tuple)
 
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).
@@ -290,17 +240,9 @@ def incidence_of(sketch: Sketch) -> Incidence:
     >>> incidence_of(Sketch.from_counts({("A", "B"): 3, ("A", None): 2}, jurors=("ann", "bob"))).votes
     8.0
     """
-    size, width = len(sketch.labels), len(sketch.jurors)
-    weights = np.where(votes_cast(sketch) > 0, sketch.counts, 0).astype(np.float64)
-    row, col, code = sketch.tuples.triples()
-    if sketch.tuples.is_dense and is_best_dense(sketch.tuples.codes.size * size, len(row)):
-        return Incidence.from_codes(sketch.tuples.codes, weights, labels=size)
-    return Incidence.from_triples(row, col, code, weights, jurors=width, labels=size)
-
-
-def votes_cast(sketch: Sketch) -> Integers:
-    """How many jurors voted, tuple by tuple."""
-    return sketch.cast
+    weights = np.where(sketch.cast > 0, sketch.counts, 0)
+    votes = sketch.tuples.triples()
+    return Incidence.from_triples(*votes, weights, jurors=len(sketch.jurors), labels=len(sketch.labels))
 
 
 def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], kind: Any = np.float64) -> Any:
@@ -431,29 +373,9 @@ class Pairs:
 
     def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
-        if self._listed is not None:
-            return self._listed.never_apart(least)
-        if not self.sketch.tuples.is_dense:
-            same = np.flatnonzero(self.items >= least)
-            same = same[self.items[same] - self.agreed[same] < 0.5]
-            return self.first[same], self.second[same], self.items[same]
-        # of dense votes hardly a pair is left after a few tuples, and only of these the common items are counted
-        codes, width = self.sketch.tuples.codes[self.sketch.counts > 0], len(self.sketch.jurors)
-        first, second = np.nonzero(np.tri(width, k=-1, dtype=bool).T)
-        done = min(_BATCH, _BLOCK_CELLS // max(len(first), 1) + 1)
-        left = _never_disagree(codes[:done], first, second)
-        first, second = first[left], second[left]
-        if not len(first):
-            return first, second, np.zeros(0)
-        items = np.zeros(width * width)
-        items[self.first * width + self.second] = self.items
-        shared = items[first * width + second]
-        left = np.flatnonzero(shared >= max(least, 1.0))
-        while done < len(codes) and len(left):
-            part = codes[done : done + min(_BATCH, _BLOCK_CELLS // len(left) + 1)]
-            left = left[_never_disagree(part, first[left], second[left])]
-            done += len(part)
-        return first[left], second[left], shared[left]
+        same = np.flatnonzero(self.items >= least)
+        same = same[self.items[same] - self.agreed[same] < 0.5]
+        return self.first[same], self.second[same], self.items[same]
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror voted one label and the second another; None is any label."""
@@ -502,7 +424,7 @@ class Pairs:
 
     @cached_property
     def _is_sparse(self) -> bool:
-        cast = votes_cast(self.sketch).astype(np.float64)
+        cast = self.sketch.cast.astype(np.float64)
         tuples, width = self.sketch.tuples, len(self.sketch.jurors)
         return not tuples.is_dense or bool(tuples.rows * width**2 > _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS)
 
@@ -524,12 +446,6 @@ class Pairs:
         return column
 
 
-def _never_disagree(codes: NDArray[Any], first: Integers, second: Integers) -> Integers:
-    """Which of these pairs of jurors never disagree in some tuples."""
-    left, right = codes[:, first], codes[:, second]
-    return np.flatnonzero(~((left != right) & (left >= 0) & (right >= 0)).any(axis=0))
-
-
 @dataclass(frozen=True, slots=True)
 class _Listed:
     """Every two votes on one tuple, the earlier juror's first: a third of the time of sparse products."""
@@ -545,7 +461,7 @@ class _Listed:
         """None where some tuples have so many votes that products are faster."""
         row, juror, code = sketch.tuples.triples()
         rows, width = sketch.tuples.rows, len(sketch.jurors)
-        cast = votes_cast(sketch)
+        cast = sketch.cast
         most = int(cast.max(initial=0))
         pairs = int((cast * (cast - 1) // 2).sum())
         if width**2 > _MOST_PLACES or pairs > _MOST_LISTED or most * rows > _MOST_EMPTY * len(row):
@@ -581,13 +497,6 @@ class _Listed:
             which = np.flatnonzero(which)  # flags at random are taken in a fifth of the time by their places
         items = None if self.items is None else self.items[which]
         return np.bincount(self.place[which], items, self.jurors**2)
-
-    def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
-        """The pairs that never disagreed on at least so many common items: first, second, items."""
-        tally = self.tally(slice(None))
-        tally[self.place[np.flatnonzero(self.first != self.second)]] = 0
-        place = np.flatnonzero(tally >= least)
-        return *np.divmod(place, self.jurors), tally[place].astype(np.float64)
 
 
 def _joined(parts: list[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:

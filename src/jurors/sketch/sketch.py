@@ -14,14 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import row_keys, unique_rows
-from jurors.errors import SketchError, VotesError, format_first_names, format_names, name_positions
+from jurors._numeric import Integers, row_keys, unique_rows
+from jurors.errors import SketchError, VotesError, format_first_names, format_names
 from jurors.options import Label, Reading, TableOptions
-from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, python_value
+from jurors.votes.codes import checked_counts, is_missing, ordered_labels, python_value
 from jurors.votes.findings import repeated_rows
 from jurors.votes.scale import detect_scale, extend_labels
 from jurors.votes.table import (
@@ -33,9 +33,6 @@ from jurors.votes.table import (
     recode_labels,
     with_findings,
 )
-
-if TYPE_CHECKING:
-    from jurors._numeric import Integers
 
 
 def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:
@@ -374,14 +371,7 @@ class Sketch:
         """The same counts with labels renamed; a label not named stays."""
         renamed = self.tuples.relabel(names)
         labels = tuple(renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels))
-        if labels == renamed.labels:
-            return Sketch(renamed)
-        place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
-        place[name_positions(renamed.labels, labels, "label")] = np.arange(len(labels))
-        place[-1] = -1  # code -1, no vote, stays
-        repeats = None if renamed.repeats is None else renamed.repeats.recoded(np.r_[place[:-1], len(labels)])
-        codes = place[renamed.codes]
-        return count_votes(replace(renamed, labels=labels, repeats=repeats, _dense=codes, _sparse=None))[0]
+        return Sketch(renamed) if labels == renamed.labels else count_votes(recode_labels(renamed, labels))[0]
 
     def rename(self, names: Mapping[str, str]) -> Sketch:
         """The same counts with jurors renamed; a juror not named stays."""

@@ -59,7 +59,7 @@ from jurors.evaluate.solution import (
     majority_shares,
     vote_counts,
 )
-from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror, votes_cast
+from jurors.sketch.pairs import is_best_dense, parts_of, sum_by_cell, votes_by_juror
 from jurors.sketch.sketch import Sketch
 
 # -- degenerate fits ---------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def default_answers(sketch: Sketch) -> DefaultAnswers:
     by_item, counts = np.concatenate([part[1] for part in parts], axis=1), sketch.counts.astype(float)
     kappa, _ = _ratio(by_item[0], by_item[1], counts)
     # The least evidence to the contrary that could be missing: one more item on which all agree against their defaults.
-    pairs = float((votes_cast(sketch) ** 2 * counts).sum() / max(counts.sum(), 1))
+    pairs = float((sketch.cast**2 * counts).sum() / max(counts.sum(), 1))
     high, spread = _ratio(np.append(by_item[0], pairs), np.append(by_item[1], pairs), np.append(counts, 1.0))
     by_juror = of_juror[0] / np.maximum(of_juror[1], _LEAST)
     return DefaultAnswers(shares, votes, kappa, by_juror, high + 1.645 * spread)

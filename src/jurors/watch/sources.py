@@ -715,7 +715,7 @@ class Folder(VoteSource):
             return True
         if path.suffix.lower() in (".csv", ".tsv") or not path.stat().st_size:
             return False
-        reader = find_reader([path], self.path, self.options.tool)
+        reader = find_reader(Files((path,), self.path), self.options.tool)
         return reader is not None and reader[0] != "openinference"
 
     def _follow(self, name: str, path: Path) -> GrowingFile:
@@ -747,13 +747,14 @@ class Folder(VoteSource):
 
     def _records(self, name: str, path: Path) -> tuple[Records, str]:
         """The records of a log, and the prefix of its items."""
-        reader = find_reader([path], self.path, self.options.tool)
+        files = Files((path,), self.path)
+        reader = find_reader(files, self.options.tool)
         if reader is None:
             raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
         if reader[0] == "openinference":
             _, _, question = (self.options.tool or "").partition(":")
-            return openinference.read_stream(Files((path,), self.path), question or None), ""
-        records = read_records((path,), self.path, reader[1])
+            return openinference.read_stream(files, question or None), ""
+        records = read_records(files, reader[1])
         if not isinstance(records, Records):
             raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
         return records, f"{Path(name).with_suffix('').as_posix()}/"

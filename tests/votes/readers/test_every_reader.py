@@ -23,12 +23,10 @@ from jurors.votes.readers.base import Files
 
 LOGS = {
     "promptfoo": SAMPLES / "promptfoo" / "results.json",
-    "openai-evals": SAMPLES / "openai_evals" / "graded_kind.jsonl",
     "mlflow": next((SAMPLES / "mlflow").glob("*.json")),
     "openinference": SAMPLES / "openinference" / "traces.jsonl",
     "label-studio": SAMPLES / "label_studio" / "json.json",
     "argilla": SAMPLES / "argilla" / "nested.json",
-    "devai": SAMPLES / "devai/judgment/OpenHands/human_as_a_judge/ann/01_Image_Classification.json",
     "matrix": SAMPLES / "matrix" / "snorkel.npy",
     "lm-eval": next((SAMPLES / "lm_eval" / "org__model-a").glob("samples_colours*")),
 }
@@ -67,7 +65,7 @@ PLAIN = (
 
 def claims(path: Path) -> list[str]:
     """Every tool whose reader recognises the file."""
-    readers = [one for tool in READERS if (one := find_reader([], SAMPLES, tool)) is not None]
+    readers = [one for tool in READERS if (one := find_reader(Files((), SAMPLES), tool)) is not None]
     return [tool for tool, reader in readers if reader.recognises(Files((path,), path.parent))]
 
 
@@ -99,10 +97,10 @@ def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
 
 
 def test_a_tool_without_questions_takes_none_and_a_plain_table_needs_no_tool() -> None:
-    with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
-        find_reader([LOGS["devai"]], SAMPLES, "devai:verdict")
+    with pytest.raises(OptionError, match="results file has no questions to choose from; leave ':verdict' out"):
+        find_reader(Files((), SAMPLES), "promptfoo:verdict")
     with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave tool= out"):
-        find_reader([], SAMPLES, "crowd-kit")
+        find_reader(Files((), SAMPLES), "crowd-kit")
 
 
 # -- a file that the user named is read or refused; only in a folder may others lie beside the logs ---------------

@@ -12,12 +12,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mutated_logs import SMALL
 from other_tools import SAMPLES, files_of, refusal, said, table
 
 from jurors import Sketch, Votes, VotesError, read_votes
 from jurors.votes.key import read_votes_with_texts
-from jurors.votes.readers import base, load_reader, matrices, openinference
+from jurors.votes.readers import base, matrices, openinference
 from jurors.votes.readers.base import Node
 
 
@@ -63,16 +62,6 @@ def test_two_runs_of_a_model_that_are_both_named_are_refused(tmp_path: Path) -> 
     assert re.search("is of the same model and task; name one of the two", refusal([newer, older]))
 
 
-def test_runs_of_one_model_on_one_eval_are_repeats(tmp_path: Path) -> None:
-    for run, score in (("a", 1), ("b", 0), ("c", 1)):
-        event = {"sample_id": "e.0", "type": "metrics", "data": {"score": score}}
-        write(tmp_path / f"{run}.jsonl", {"spec": {"completion_fns": ["gpt"], "run_id": run}}, event)
-    votes = read_votes(tmp_path)
-    assert votes.to_frame().to_numpy().tolist() == [["e.0", "gpt", 1]]
-    assert votes.repeats is not None
-    assert votes.repeats.answers.tolist() == [[0, 1, 1]]
-
-
 # -- times, texts and fields --------------------------------------------------------------------------------------
 
 
@@ -89,14 +78,6 @@ def test_spans_have_times_texts_and_a_question_to_choose() -> None:
     assert raised.value.about["tool"].startswith("openinference:")
     sent = (Node(json.loads(line)) for line in places[0].read_text().splitlines())  # as a server gets them
     assert table(openinference.records_from(sent, "correct")) == said(places[0], "openinference", "correct")
-
-
-def test_lighttag_annotators_without_a_name_have_a_number_and_metadata_can_be_groups(tmp_path: Path) -> None:
-    name, records = SMALL["lighttag"]
-    records = load_reader("lighttag").read(files_of(write(tmp_path / name, *records)))
-    assert set(records.juror) == {"ann", "bob", "annotator 1", "cy"}
-    assert records.fields == {"metadata.topic": [("e1", "law")]}
-    assert records.texts == {"e1": {"text": "x"}}
 
 
 # -- frames and plain tables --------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, iterate_em, run_em
 from jurors.evaluate.latent.models import right_shares
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution, vote_counts
-from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
+from jurors.sketch.pairs import Incidence, incidence_of
 from jurors.sketch.sketch import Sketch
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
@@ -122,7 +122,7 @@ def check_panel(sketch: Sketch, name: str) -> None:
     """Raise SketchError unless at least two jurors and one vote are there."""
     if len(sketch.jurors) < 2:
         raise SketchError(f"{name} needs at least 2 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors)}")
-    if not sketch.labels or not (sketch.counts * votes_cast(sketch)).any():
+    if not sketch.labels or not (sketch.counts * sketch.cast).any():
         raise SketchError("there is no vote to count")
 
 

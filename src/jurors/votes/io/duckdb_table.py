@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -22,17 +22,15 @@ import numpy as np
 
 from jurors._files import temp_directory
 from jurors.errors import OptionError, VotesError, match_name
-from jurors.options import Format, Progress, Reading, item_name, text_columns
+from jurors.options import Progress, Reading, item_name, text_columns
 from jurors.results import with_formula
-from jurors.votes.codes import Finding
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
-from jurors.votes.io.local_files import file_fault, first_line, local_copy, read_head, row_fault
+from jurors.votes.io.local_files import TablePart, file_fault, first_line, local_copy, read_head, row_fault
 from jurors.votes.io.sources import (
     CELLS,
     OFFLINE,
     REPEATED,
-    FoundFiles,
     Source,
     in_bytes,
     locate,
@@ -53,6 +51,7 @@ from jurors.votes.layout import (
 )
 from jurors.votes.layout_detection import TransposedColumns, find_layout, find_transposed, joint_item
 from jurors.votes.readers import Reader, Records, find_reader, read_records
+from jurors.votes.readers.base import Files
 from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
@@ -69,32 +68,12 @@ _MOST_HEADS = 16  # files whose first bytes are held
 _FIRST_BYTES, _SURE_LINES = 1 << 12, 5  # beside a delimiter's line, the names and one that is cut off
 
 
-@dataclass(frozen=True)
-class TablePart:
-    """One file of a table."""
-
-    path: Path
-    name: str  #: what the user calls it
-    format: Format
-    call: str = ""  #: the function of DuckDB that reads it, with a gap for the file's name
-    names: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
-    delimiter: str = ""  #: between the cells of a CSV line
-    holder: Format | None = None  #: of what program's file it is a copy
-    notes: tuple[Finding, ...] = ()  #: findings about the file
-    head: bytes = field(default=b"", repr=False, compare=False)  #: the first bytes of text
-
-    @property
-    def sql(self) -> str:
-        """The file as a relation with columns c0, c1 …"""
-        return _relation([self])
-
-    def has_rows(self, con: duckdb.DuckDBPyConnection) -> bool:
-        """Whether there is anything below the column names."""
-        first = [line for line in self.head[:_FIRST_BYTES].splitlines() if line.strip()][1:_SURE_LINES]
-        if self.call.startswith("read_csv") and len(first) == _SURE_LINES - 1 and b'"' not in b"".join(first):
-            return True
-        return con.execute(f"SELECT 1 FROM {self.sql} LIMIT 1").fetchone() is not None
+def has_rows(con: duckdb.DuckDBPyConnection, part: TablePart) -> bool:
+    """Whether there is anything below the column names."""
+    first = [line for line in part.head[:_FIRST_BYTES].splitlines() if line.strip()][1:_SURE_LINES]
+    if part.call.startswith("read_csv") and len(first) == _SURE_LINES - 1 and b'"' not in b"".join(first):
+        return True
+    return con.execute(f"SELECT 1 FROM {_relation([part])} LIMIT 1").fetchone() is not None
 
 
 def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 20480) -> TablePart:
@@ -153,22 +132,24 @@ def _relation(parts: Sequence[TablePart]) -> str:
 # -- several files as one -------------------------------------------------------------------------------------
 
 
-def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
-    """Files with the same columns as one relation.
+def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None) -> SourceTable:
+    """Files with the same columns, in any order, as one table with the columns in the order of the first.
 
-    Returns
-    -------
-    sql
-        The relation, with the columns in the order of the first file.
-    types
-        One per column: text where the files' types are not all numbers.
+    A column has the type text where the files' types are not all numbers.
     """
+    first = parts[0]
+    for part in parts[1:]:
+        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
+            continue
+        lacks = [name for name in first.names if name not in part.names]
+        more = [name for name in part.names if name not in first.names]
+        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
+        how = ", ".join(differ) or "one of them has a column twice"
+        raise VotesError(
+            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
+        )
     groups = [list(group) for _, group in groupby(parts, lambda part: (part.call, part.names, part.types))]
-    if len(groups) == 1:
-        return _relation(groups[0]), groups[0][0].types
-    names = parts[0].names
-    where = [[group[0].names.index(name) for name in names] for group in groups]
-    kinds = [[group[0].types[k] for k in places] for group, places in zip(groups, where, strict=True)]
+    names, sql, types = first.names, _relation(groups[0]), first.types
 
     def common_type(kinds: set[str]) -> str:
         families = {type_family(kind) for kind in kinds}
@@ -183,13 +164,17 @@ def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
             return column
         return f"{column}::{to}" if to != "CSV" else f"nullif({text_cell(column, kind)}, '')"
 
-    types = tuple(common_type(set(column)) for column in zip(*kinds, strict=True))
-    selects = []
-    for group, places, held in zip(groups, where, kinds, strict=True):
-        cells = (as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
-        selects.append(f"SELECT {', '.join(cells)} FROM {_relation(group)}")
-    columns = ", ".join(f"c{k}" for k in range(len(names)))
-    return f"({' UNION ALL '.join(selects)}) AS files({columns})", types
+    if len(groups) > 1:
+        where = [[group[0].names.index(name) for name in names] for group in groups]
+        kinds = [[group[0].types[k] for k in places] for group, places in zip(groups, where, strict=True)]
+        types = tuple(common_type(set(column)) for column in zip(*kinds, strict=True))
+        selects = []
+        for group, places, held in zip(groups, where, kinds, strict=True):
+            cells = (as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
+            selects.append(f"SELECT {', '.join(cells)} FROM {_relation(group)}")
+        columns = ", ".join(f"c{k}" for k in range(len(names)))
+        sql = f"({' UNION ALL '.join(selects)}) AS files({columns})"
+    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=names, types=types, progress=progress)
 
 
 def text_cell(column: str, kind: str) -> str:
@@ -224,16 +209,6 @@ _LOOKED_AT = 20_480  # records, to see what they hold
 _MOST_KEYS = 100
 
 
-@dataclass(frozen=True)
-class Made:
-    """A column made of others: SQL for its cells, its type, and the columns that it is made of."""
-
-    name: str
-    sql: str
-    kind: str
-    homes: tuple[str, ...]
-
-
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
     """The error about a column that does not exist, with the nearest name."""
     try:
@@ -258,7 +233,8 @@ class SourceTable:
     names: tuple[str, ...]
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
-    made: tuple[Made, ...] = ()  #: the last columns, which are made of others
+    #: the last columns, which are made of others: the name of each, and the columns that it is made of
+    made: tuple[tuple[str, tuple[str, ...]], ...] = ()
     turned: TransposedColumns | None = None  #: of a transposed table, the columns in the file
     progress: Progress | None = None
 
@@ -328,7 +304,7 @@ class SourceTable:
     @property
     def joint(self) -> tuple[str, ...]:
         """The columns that name the item together; empty where one column does."""
-        return next((made.homes for made in self.made if len(made.homes) > 1), ())
+        return next((homes for _, homes in self.made if len(homes) > 1), ())
 
     def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of: an item's parts are no jurors."""
@@ -337,7 +313,7 @@ class SourceTable:
             return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
         if options.item is None and self.joint:
             options = replace(options, item=self.joint)
-        for name in dict.fromkeys(home for made in self.made for home in made.homes):
+        for name in dict.fromkeys(home for _, homes in self.made for home in homes):
             options = options if name in text_columns(options.ignore) else options.without(name)
         return options
 
@@ -346,15 +322,15 @@ class SourceTable:
         table = self
         for name in names:
             if name is not None and name not in table.names and "." in name:
-                table = table._with(table._field(name))
+                table = table._reaching_into(name)
         parts = item_parts(table.names, item)
         table = table if not parts else table.reaching(*parts)
         if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
             return table
         return table._joining(name, parts)
 
-    def _field(self, path: str) -> Made:
-        """A field inside records by its dotted path; VotesError with the nearest name where the records hold none.
+    def _reaching_into(self, path: str) -> SourceTable:
+        """The table with a field inside records, by its dotted path; VotesError with the nearest name if there is none.
 
         The path has keys of records, or places in lists (from 0), after the name of a column. A column of text may
         hold JSON.
@@ -380,7 +356,7 @@ class SourceTable:
                 known = [f"{at}.{key}" for (key,) in self.con.execute(keys).fetchmany(_MOST_KEYS)]
                 raise _unknown(path, [*known, *(name for name in self.names if name != at)] if known else self.names)
             cell, at = inside, f"{at}.{step}"
-        return Made(path, cell, "JSON", (self.names[place],))
+        return self._with(path, cell, "JSON", (self.names[place],))
 
     def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
         """The table with several columns as the one that names the item: escaped as by `escaped`, NULL where one is."""
@@ -390,7 +366,7 @@ class SourceTable:
             text = f"nullif(trim(nfc_normalize({text_cell(f'c{k}', self.types[k])}), '{BLANKS}'), '')"
             cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
         homes = tuple(self.names[k] for k in places)
-        return self._with(Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes))
+        return self._with(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", homes)
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
@@ -408,11 +384,11 @@ class SourceTable:
         types = ("VARCHAR", self.types[turned.juror or 0], kind)
         return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
 
-    def _with(self, made: Made) -> SourceTable:
-        """The table with one more column."""
-        sql = f"(SELECT *, {made.sql} AS c{len(self.names)} FROM {self.sql})"
-        names, types = (*self.names, made.name), (*self.types, made.kind)
-        return replace(self, sql=sql, names=names, types=types, made=(*self.made, made))
+    def _with(self, name: str, cell: str, kind: str, homes: tuple[str, ...]) -> SourceTable:
+        """The table with one more column, whose cells are SQL of others."""
+        sql = f"(SELECT *, {cell} AS c{len(self.names)} FROM {self.sql})"
+        names, types, made = (*self.names, name), (*self.types, kind), (*self.made, (name, homes))
+        return replace(self, sql=sql, names=names, types=types, made=made)
 
     def facts(self) -> ColumnProfile:
         """What the first rows show."""
@@ -434,8 +410,8 @@ class SourceTable:
             return self
         parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
         table = _joined(self.con, parts, self.progress)
-        for made in self.made:
-            table = table.reaching(made.name) if len(made.homes) == 1 else table._joining(made.name, made.homes)
+        for name, homes in self.made:
+            table = table.reaching(name) if len(homes) == 1 else table._joining(name, homes)
         return table
 
 
@@ -445,12 +421,11 @@ class ToolLog:
 
     tool: str  #: `--from NAME`
     reader: Reader
-    found: FoundFiles
-    allowed: int | None = None  #: how much a packed file may hold, where the user says
+    files: Files
 
     def read(self) -> Records | Votes:
         """What the tool wrote: one vote per position, or counts."""
-        return read_records(self.found.paths, self.found.root, self.reader, self.found.named, self.allowed)
+        return read_records(self.files, self.reader)
 
 
 @contextmanager
@@ -469,14 +444,11 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         with _naming(name):
             if tool and not located.paths and located.tables:
                 raise OptionError("this is a table, not the log of a tool; leave --from out", code="does_not_apply")
-            log = (
-                find_reader(located.paths, located.root, tool, located.named, allowed)
-                if logs and (tool or not options.format)
-                else None
-            )
+            files = Files(located.paths, located.root, located.named, allowed)
+            log = find_reader(files, tool) if logs and (tool or not options.format) else None
         if log is not None:
             with _naming(name):
-                yield ToolLog(*log, located, allowed)
+                yield ToolLog(*log, files)
             return
         if not located.tables:
             raise no_tables().in_file(name)
@@ -484,11 +456,8 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         for k, place in enumerate(located.tables):
             (folder / str(k)).mkdir()
             with _naming(place.name):
-                local = local_copy(place, folder / str(k), options.format, allowed)
-            head = local.head if len(located.tables) <= _MOST_HEADS else b""
-            parts.append(
-                TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes, head=head)
-            )
+                part = local_copy(place, folder / str(k), options.format, allowed)
+            parts.append(part if len(located.tables) <= _MOST_HEADS else replace(part, head=b""))
         with _connect(folder, limit) as con:
             with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
                 con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
@@ -501,7 +470,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             different = list(table.parts)
             while (twice := same_files([part.path for part in different])) is not None:
                 first, second = (different[k] for k in twice)
-                if first.has_rows(con):
+                if has_rows(con, first):
                     message = f"this file and {second.name} hold the same bytes: name it once"
                     raise VotesError(message, code="same_files").in_file(first.name)
                 different = [part for part in different if part is not second]
@@ -555,27 +524,11 @@ def _opened(
     table = _joined(con, opened, progress)
     for part in opened:
         with _naming(part.name, part):
-            if part.has_rows(con):
+            if has_rows(con, part):
                 return table
     shown = ", ".join(table.names[:12])
     fault = VotesError(f"there are column names ({shown}) but no rows below them", code="empty", columns=table.names)
     raise fault.in_file(parts[0].name)
-
-
-def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None) -> SourceTable:
-    first = parts[0]
-    for part in parts[1:]:  # which must have the columns of the first, in whatever order
-        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
-            continue
-        lacks = [name for name in first.names if name not in part.names]
-        more = [name for name in part.names if name not in first.names]
-        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
-        how = ", ".join(differ) or "one of them has a column twice"
-        raise VotesError(
-            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
-        )
-    sql, types = relation(parts)
-    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
 
 
 def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.Event) -> None:
@@ -598,7 +551,7 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
         if error.code == "bad_row" and isinstance(what, SourceTable) and len(what.parts) > 1:
             row = error.about["row"]  # of the whole table: which file is it in, and which row is it there?
             for part in what.parts:
-                (rows,) = what.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
+                (rows,) = what.con.sql(f"SELECT count(*) FROM {_relation([part])}").fetchall()[0]
                 if row <= rows:
                     raise row_fault(row, error.about["what"]).in_file(part.name) from None
                 row -= rows
@@ -614,7 +567,7 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
             raise file_fault(error, what.path, what.format).in_file(what.name) from None
         for part in what.parts:  # of several, the first that fails alone
             try:
-                what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
+                what.con.execute(f"SELECT count(COLUMNS(*)) FROM {_relation([part])}")
             except duckdb.Error as alone:
                 raise file_fault(alone, part.path, part.format).in_file(part.name) from None
         raise file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name) from None

@@ -18,7 +18,7 @@ from typing import Any
 from jurors.errors import JurorsError, VotesError
 from jurors.votes.codes import Finding, other_sheets
 from jurors.votes.io.local_files import first_line, one_of, plain_cell, write_lines
-from jurors.votes.io.sources import PIECES, REPEATED, WHOLE
+from jurors.votes.io.sources import PIECES, WHOLE
 
 _BLOCK = 1 << 20
 _MOST_ROWS = 1_048_576
@@ -50,20 +50,17 @@ def copy_sheet(path: Path, inside: str, target: Path, allowed: int | None, name:
     with _opened(path, read_only=True) as book:
         sheets = [str(title) for title in book.sheetnames if hasattr(book[title], "iter_rows")]
         named, area = inside, ""
-        if inside not in ("", *sheets):
-            named, mark, area = inside.rpartition("!")
-            if not mark:
-                named, area = one_of(sheets, inside, "sheet", ""), ""
-            elif _AREA.fullmatch(area) is None:
+        if "!" in inside and inside not in sheets:
+            named, _, area = inside.rpartition("!")
+            if _AREA.fullmatch(area) is None:
                 raise VotesError(f"{area!r} names no cells; write the first of the table, A3, or both corners, A3:F90")
-            elif named:
-                named = one_of(sheets, named.strip("'"), "sheet", "")
+        if named not in ("", *sheets):
+            named = one_of(sheets, named.strip("'"), "sheet", "")
         sheet = named if named else sheets[0] if sheets else one_of(sheets, "", "sheet", name)
         if is_marked:
             _refuse_hidden(path, sheet, area, allowed, name)
         names, rows = _table(book[sheet], sheet, area, name)
-        size = path.stat().st_size
-        write_lines(names, _measured(rows, size, allowed), target, size, allowed)
+        write_lines(names, rows, target, path.stat().st_size, allowed)
     others = [title for title in sheets if title != sheet]
     return () if named or not others else (other_sheets(sheet, others, name),)
 
@@ -105,12 +102,6 @@ def _parsing() -> Iterator[None]:
         ) from None
 
 
-def _parsed(rows: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    """Rows that are parsed one by one; what goes wrong where they are used is no fault of the file."""
-    with _parsing():
-        yield from rows
-
-
 @contextmanager
 def _opened(path: Path, *, read_only: bool, computed: bool = True) -> Iterator[Any]:
     try:
@@ -143,7 +134,7 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
     """The names of the columns, and the rows below them that are not blank."""
     sheet.reset_dimensions()  # some programs write wrong ones, and cells would be lost
     bounds = _bounds(area)
-    rows = _numbered(_parsed(sheet.iter_rows(values_only=True, **bounds)), bounds.get("min_row", 1))
+    rows = _numbered(sheet.iter_rows(values_only=True, **bounds), bounds.get("min_row", 1))
     first, head = next(((k, row) for k, row in rows if _filled(row)), (0, ()))
     if not first:
         what = f"cells {area} of sheet {title!r} are" if area else f"sheet {title!r} is"
@@ -180,19 +171,12 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
 
 
 def _numbered(rows: Iterator[Sequence[Any]], first: int) -> Iterator[tuple[int, Sequence[Any]]]:
-    for k, row in enumerate(rows, first):
-        if k > _MOST_ROWS:
-            raise VotesError(f"a sheet has at most {_MOST_ROWS:,} rows; this one is damaged")
-        yield k, row
-
-
-def _measured(rows: Iterator[list[Any]], size: int, allowed: int | None) -> Iterator[list[Any]]:
-    """The rows, no more of them than so small a file should hold: a far cell makes wide rows."""
-    cells = 0
-    for row in rows:
-        cells += len(row)
-        REPEATED.check(cells, size, allowed)
-        yield row
+    """Rows, which are parsed one by one, with their numbers; what goes wrong where they are used is no such fault."""
+    with _parsing():
+        for k, row in enumerate(rows, first):
+            if k > _MOST_ROWS:
+                raise VotesError(f"a sheet has at most {_MOST_ROWS:,} rows; this one is damaged")
+            yield k, row
 
 
 def _filled(row: Sequence[Any]) -> list[int]:

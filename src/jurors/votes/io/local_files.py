@@ -120,17 +120,22 @@ HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
 @dataclass(frozen=True)
-class LocalFile:
-    """A file that DuckDB can read in parallel, and its format."""
+class TablePart:
+    """One file of a table, which DuckDB can read in parallel."""
 
     path: Path
+    name: str  #: what the user calls it
     format: Format
     holder: Format | None = None  #: of what program's file it is a copy
     notes: tuple[Finding, ...] = ()  #: findings about the file
-    head: bytes = field(default=b"", repr=False)  #: the first bytes of text
+    head: bytes = field(default=b"", repr=False, compare=False)  #: the first bytes of text
+    call: str = ""  #: the function of DuckDB that reads it, with a gap for the file's name
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
+    delimiter: str = ""  #: between the cells of a CSV line
 
 
-def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
+def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> TablePart:
     """Make a file that DuckDB can read.
 
     Parameters
@@ -146,12 +151,13 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
 
     Returns
     -------
-    LocalFile
-        The file itself, or a copy.
+    TablePart
+        The file itself, or a copy; its columns are not known yet.
     """
+    table = folder / "table.jsonl"
     if place.address:
-        copy_postgres(place.address, folder / "table.jsonl")
-        return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
+        copy_postgres(place.address, table)
+        return TablePart(table, place.name, "jsonl", "postgresql")
     try:
         hint = format or named_format(place.path.name)
         path, head = place.path, read_head(place.path)
@@ -161,9 +167,18 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
         holder = holder_of(head)
         if holder is None and place.inside:
             raise VotesError(f"this file is one table; leave '::{place.inside}' out")
-        if holder is not None:
-            return _held_table(path, holder, place, folder, allowed)
         notes: tuple[Finding, ...] = ()
+        if holder == "duckdb":
+            copy_duckdb(path, place.inside, table.with_suffix(".parquet"), place.name)
+            return TablePart(table.with_suffix(".parquet"), place.name, "parquet", holder)
+        if holder == "sqlite":
+            copy_sqlite(path, place.inside, table, allowed, place.name)
+        if holder == "xlsx":
+            from jurors.votes.io.excel import copy_sheet
+
+            notes = copy_sheet(path, place.inside, table, allowed, place.name)
+        if holder is not None:
+            return TablePart(table, place.name, "jsonl", holder, notes)
         is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
         encoding = None if head.startswith(_PARQUET) else utf16_of(head)
         if not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
@@ -180,23 +195,9 @@ def local_copy(place: TablePlace, folder: Path, format: Format | None, allowed: 
             with mixed.open(encoding="latin-1") as file, path.open("w", encoding="latin-1", newline="") as out:
                 shutil.copyfileobj(file, out, HEAD)
             head = read_head(path)
-        return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes, head)
+        return TablePart(_without_wildcards(path, folder / "file"), place.name, kind, None, notes, head)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
-
-
-def _held_table(path: Path, holder: Format, place: TablePlace, folder: Path, allowed: int | None) -> LocalFile:
-    """A copy of the table in a workbook or database."""
-    target = folder / "table.jsonl"
-    if holder == "duckdb":
-        copy_duckdb(path, place.inside, folder / "table.parquet", place.name)
-        return LocalFile(folder / "table.parquet", "parquet", holder)
-    if holder == "sqlite":
-        copy_sqlite(path, place.inside, target, allowed, place.name)
-        return LocalFile(target, "jsonl", holder)
-    from jurors.votes.io.excel import copy_sheet
-
-    return LocalFile(target, "jsonl", holder, copy_sheet(path, place.inside, target, allowed, place.name))
 
 
 def read_head(path: Path) -> bytes:
@@ -327,7 +328,7 @@ def is_interrupt(error: Exception) -> bool:
 
 def first_line(error: Exception) -> str:
     """What a library says, without what it adds below."""
-    return str(error).split("\n")[0]
+    return str(error).strip().split("\n")[0]
 
 
 def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
@@ -343,23 +344,24 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
         return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
     if format == "parquet":
         return damaged_parquet(error)
-    return VotesError(_json_fault(path, format, text) if format in ("json", "jsonl") else _csv_fault(text))
-
-
-def _csv_fault(text: str) -> str:
+    if format in ("json", "jsonl"):
+        return VotesError(_json_fault(path, format, text))
     line = match[1] if (match := re.search(r"Error on Line: (\d+)", text)) else "?"
+    problem = f"{f'line {line}: ' if match else ''}{_first_line(text)}"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
-        return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
-    if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
-        return (
+        problem = f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
+    elif size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
+        problem = (
             f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
             "is a quotation mark not closed, or a column no label?"
         )
-    if "utf-8" in text or "unicode" in text:
-        return not_utf8(line)
-    if "unterminated quote" in text:
-        return f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
-    return f"{f'line {line}: ' if match else ''}{_first_line(text)}"
+    elif "utf-8" in text or "unicode" in text:
+        problem = not_utf8(line)
+    elif "unterminated quote" in text:
+        problem = (
+            f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
+        )
+    return VotesError(problem)
 
 
 def damaged_parquet(error: Exception) -> VotesError:
@@ -375,7 +377,7 @@ def damaged_parquet(error: Exception) -> VotesError:
 
 def _json_fault(path: Path, format: Format, text: str) -> str:
     """What is wrong with the JSON, by line; only after reading it has failed."""
-    if format == "json" and first_byte(path) == b"[":
+    if format == "json" and read_head(path).lstrip()[:1] == b"[":
         try:
             records = json.loads(path.read_bytes())
         except RecursionError:
@@ -409,12 +411,6 @@ def _first_line(text: str) -> str:
     """The first line of DuckDB's message, without the path that it puts there."""
     line = re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
     return re.sub(r"(?: in file)?\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"'],?", "", line)
-
-
-def first_byte(path: Path) -> bytes:
-    """The first byte that is no blank."""
-    with path.open("rb") as file:
-        return file.read(HEAD).lstrip()[:1]
 
 
 # -- rows of typed cells as JSON lines, in which one column may hold whole numbers, truth and text ---------------------
@@ -603,11 +599,6 @@ def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
     except psycopg.ProgrammingError as error:
         if error.sqlstate is None:  # whose message has the whole address, password and all
             raise VotesError("this is no address of PostgreSQL; write postgresql://user@host/database::table") from None
-        raise VotesError(f"PostgreSQL says: {_line(error)}") from None
+        raise VotesError(f"PostgreSQL says: {without_secrets(first_line(error))[:200]}") from None
     except (psycopg.Error, UnicodeError) as error:
-        raise VotesError(f"PostgreSQL cannot be read: {_line(error)}") from None
-
-
-def _line(error: Exception) -> str:
-    """The first line of the server's message: it knows who logs in, but not with what."""
-    return without_secrets(str(error).strip().split("\n")[0])[:200]
+        raise VotesError(f"PostgreSQL cannot be read: {without_secrets(first_line(error))[:200]}") from None

@@ -12,10 +12,8 @@ has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` names th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from jurors.errors import OptionError, VotesError, check_choice
@@ -29,7 +27,6 @@ READERS: dict[str, str] = {
     "sketch": "jurors.sketch.file",
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
-    "openai-evals": "openai_evals",
     "promptfoo": "assertions:PROMPTFOO",
     "mlflow": "mlflow",
     "langfuse": "feedback:LANGFUSE",
@@ -43,10 +40,7 @@ READERS: dict[str, str] = {
     "argilla": "argilla",
     "prodigy": "annotation_tools:PRODIGY",
     "doccano": "annotation_tools:DOCCANO",
-    "lighttag": "annotation_tools:LIGHTTAG",
-    "trec": "benchmarks:TREC",
-    "judge-bench": "benchmarks:JUDGE_BENCH",
-    "devai": "benchmarks:DEVAI",
+    "trec": "annotation_tools:TREC",
     "matrix": "matrices:MATRIX",
     "by-true-label": "matrices:BY_TRUE_LABEL",
 }
@@ -62,13 +56,7 @@ _SYSTEM_FIELDS = ("model", "metadata.model", "metadata.system", "environment")  
 _TABLES = ("crowd-kit", "crowdkit", "csv", "tsv", "json", "jsonl", "parquet")  # plain tables, read without a reader
 
 
-def find_reader(
-    paths: Sequence[Path],
-    root: Path,
-    name: str | None = None,
-    named: frozenset[Path] = frozenset(),
-    allowed: int | None = None,
-) -> tuple[str, Reader] | None:
+def find_reader(files: Files, name: str | None = None) -> tuple[str, Reader] | None:
     """Find the reader called `name` ("tool" or "tool:question"), or the first that recognises these files.
 
     Returns
@@ -88,19 +76,12 @@ def find_reader(
             message = f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out"
             raise OptionError(message, code="does_not_apply", name="tool", value=question)
         return tool, Reader(reader.TITLE, reader.recognises, lambda files: reader.read(files, question))
-    files = Files(tuple(paths), root, named, allowed)
     if not files.first:  # no reader reads plain tables of text
         return None
     return next(((name, reader) for name in READERS if (reader := load_reader(name)).recognises(files)), None)
 
 
-def read_records(
-    paths: Sequence[Path],
-    root: Path,
-    reader: Reader,
-    named: frozenset[Path] = frozenset(),
-    allowed: int | None = None,
-) -> Records | Votes:
+def read_records(files: Files, reader: Reader) -> Records | Votes:
     """Read the votes in these files; a log without any vote is an error.
 
     Returns
@@ -108,7 +89,7 @@ def read_records(
     Records or Votes
         With the findings of the reader and of its files.
     """
-    files = Files(tuple(paths), root, named, allowed)
+    files = replace(files, findings=[])
     try:
         read = reader.read(files)
     except RecursionError:

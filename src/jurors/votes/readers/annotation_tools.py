@@ -1,4 +1,4 @@
-"""Prodigy, doccano and LightTag: people label texts, and their annotators are the jurors.
+"""Prodigy, doccano and TREC qrels: people label or judge texts, and annotators are the jurors.
 
 Prodigy (`prodigy db-out`): an item is a text, or a text with a label. Votes are the options selected, or accept and
 reject; what was ignored is no vote.
@@ -6,29 +6,20 @@ reject; what was ignored is no vote.
 doccano (JSONL of a text classification, a file per annotator): files are jurors, examples are items. Several labels
 given at once are one ("a+b"), and none is no vote.
 
-LightTag (the JSON of a task): examples are items, classes of a schema are labels.
-
-    {"id", "name", "schema": {"name", …}, "examples": [{"example_id", "content", "metadata", "seen_by": […],
-     "annotations": [spans …], "classifications": [{"classname", "classified_by": [{"annotator_id", "annotator"}]}]}]}
-
-Whoever saw an example and gave it no class has not voted. Several classes given at once are the label "a+b". Tags mark
-spans, and relations join them: neither is about the whole example, so they are no votes.
+TREC judgements (qrels, also LLMJudge's): a file per judge with lines `topic iteration document grade`. A juror per
+file, a topic and a document are an item, the grade is the vote.
 """
 
 from __future__ import annotations
 
-from itertools import chain
+import re
 from pathlib import Path
 
 from jurors.errors import VotesError
-from jurors.votes.readers.base import Files, Node, Reader, Records, RecordsBuilder, recogniser
-from jurors.votes.readers.feedback import joined_label, records_of, select_question
+from jurors.votes.readers.base import Files, Reader, Records, RecordsBuilder, distinguishing_names, recogniser
+from jurors.votes.readers.feedback import joined_label, records_of
 
 # -- Prodigy --------------------------------------------------------------------------------------------------
-
-
-def _recognises_prodigy(files: Files) -> bool:
-    return files.has((b"{", b"["), b'"_input_hash"', b'"_task_hash"')
 
 
 def _read_prodigy(files: Files) -> Records:
@@ -58,7 +49,9 @@ def _read_prodigy(files: Files) -> Records:
     return log.build()
 
 
-PRODIGY = Reader("Prodigy export", _recognises_prodigy, _read_prodigy)
+PRODIGY = Reader(
+    "Prodigy export", lambda files: files.has((b"{", b"["), b'"_input_hash"', b'"_task_hash"'), _read_prodigy
+)
 
 
 # -- doccano --------------------------------------------------------------------------------------------------
@@ -101,51 +94,39 @@ def _read_doccano(files: Files) -> Records:
 DOCCANO = Reader("doccano export", recogniser(_is_doccano), _read_doccano)
 
 
-# -- LightTag -------------------------------------------------------------------------------------------------
+# -- TREC -----------------------------------------------------------------------------------------------------
 
-#: what the first example shows, in any order: examples, their names, and who saw or classified them
-_LIGHTTAG_KEYS = (rb'"examples":\s*\[', rb'"example_id":', rb'"(seen_by|classifications)":\s*\[')
-
-
-def _is_lighttag(files: Files, path: Path) -> bool:
-    """Whether a file is a task with examples that an annotator saw."""
-    return files.has(b"{", *_LIGHTTAG_KEYS, path=path)
+_QRELS_LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")
+_QRELS_NAME = re.compile(r"(^|[._-])qrels?([._-]|$)", re.IGNORECASE)
 
 
-def _read_lighttag(files: Files, question: str | None = None) -> Records:
-    """The classes given to examples under one schema: the only one with classes, or the one named."""
-    paths = files.own(lambda path: _is_lighttag(files, path), LIGHTTAG.TITLE) or files.paths
-    tasks = [(task["schema"]["name"].text(task["name"].text("task")), task) for task in map(files.document, paths)]
-    classified = {schema: False for schema, _ in tasks}
-    for schema, task in tasks:
-        classified[schema] |= any(
-            example["classifications"].parts() for example in task["examples"].numbered("example")
-        )
-    if not any(classified.values()):
-        raise VotesError(
-            f"this {LIGHTTAG.TITLE} holds no classes of whole examples; tags of spans and relations are no votes"
-        )
-    selected = select_question(classified, question, "lighttag")
+def _recognises_trec(files: Files) -> bool:
+    """Whether the files are called qrels and their first line is a judgement."""
+    if not all(_QRELS_NAME.search(path.name) for path in files.paths):
+        return False
+    first_line = files.head().lstrip().partition(b"\n")[0].decode("utf-8", "replace").strip()
+    return _QRELS_LINE.match(first_line) is not None
+
+
+def _read_trec(files: Files) -> Records:
     log = RecordsBuilder()
-    examples = (task["examples"].numbered("example") for schema, task in tasks if schema == selected)
-    for example in chain.from_iterable(examples):
-        item = example["example_id"].needed("the example's name")
-        metadata = {"metadata": example["metadata"].record_or_nothing()}
-        log.describe(item, {"text": example["content"].value}, metadata)
-        # annotator -> the classes it gave, each once; none where it only saw the example
-        given: dict[str, dict[str, None]] = {_lighttag_annotator(who): {} for who in example["seen_by"].records()}
-        for classification in example["classifications"].records():
-            name = str(classification["classname"].needed("the name of a class"))
-            for who in classification["classified_by"].records():
-                given.setdefault(_lighttag_annotator(who), {})[name] = None
-        for annotator, classes in given.items():
-            log.add(item, annotator, joined_label(list(classes)))
+    jurors = distinguishing_names([path.stem for path in files.paths], [path.parent.name for path in files.paths])
+    for path, juror in zip(files.paths, jurors, strict=True):
+        with files.open(path) as file:
+            try:
+                text = str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic
+            except UnicodeDecodeError:  # replacing bytes might make two documents one
+                raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
+        for number, line in enumerate(text.splitlines(), 1):
+            judgement = _QRELS_LINE.fullmatch(line.strip())
+            if judgement is not None:
+                log.add(f"{judgement[1]}/{judgement[3]}", juror, int(judgement[4]))
+            elif line.strip():
+                raise VotesError(
+                    f"{files.name(path)}line {number}: {line.strip()[:40]!r} is no judgement; expected a topic, an "
+                    "iteration, a document and a whole grade"
+                )
     return log.build()
 
 
-def _lighttag_annotator(who: Node) -> str:
-    """The annotator's name, else "annotator 3"."""
-    return who["annotator"].text() or f"annotator {who['annotator_id'].needed('who it was')}"
-
-
-LIGHTTAG = Reader("LightTag result", recogniser(_is_lighttag, named=True), _read_lighttag, ASKS=True)
+TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)

@@ -35,7 +35,7 @@ def _is_export(files: Files, path: Path) -> bool:
     return files.has((b"[", b"{"), *nested, path=path) or files.has((b"[", b"{"), flat, path=path)
 
 
-recognises = recogniser(_is_export, named=True)
+recognises = recogniser(_is_export)
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -77,18 +77,14 @@ def _records(files: Files) -> Iterator[Node]:
             yield from files.parquet(path)
         elif head.lstrip().startswith(b"["):
             yield from files.document(path).records()
-        elif head.strip() and not _begins_with_a_record(head):
-            raise VotesError(
-                f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record per line"
-            )
         else:
+            # the first line is a whole record, or goes on beyond the first bytes
+            line, ended, _ = head.strip().partition(b"\n")
+            if line and not (line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))):
+                raise VotesError(
+                    f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record per line"
+                )
             yield from files.lines(path)
-
-
-def _begins_with_a_record(head: bytes) -> bool:
-    """Whether the first line is a whole record, or goes on beyond the first bytes."""
-    line, ended, _ = head.strip().partition(b"\n")
-    return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
 
 def _nested(record: Node, item: Any) -> Iterator[Answer]:

@@ -242,12 +242,6 @@ class Files:
         )
         return tuple(islice(logs, MAX_FILES_SNIFFED))
 
-    @property
-    def first_and_named(self) -> list[Path]:
-        """The first file, and the first of those that the user named one by one."""
-        named = [path for path in self.paths if path in self.named]
-        return list(dict.fromkeys((*self.paths[:1], *named[:MAX_FILES_SNIFFED])))
-
     def own(
         self,
         is_ours: Callable[[Path], bool],
@@ -348,15 +342,15 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
-def recogniser(is_own: Callable[[Files, Path], bool], *, named: bool = False) -> Callable[[Files], bool]:
-    """Make the function that recognises a tool by its first files, or by the first and those that the user named.
+def recogniser(is_own: Callable[[Files, Path], bool]) -> Callable[[Files], bool]:
+    """Make the function that recognises a tool by its first files.
 
     Returns
     -------
     function
         Of `Files`: whether one of these is the tool's own.
     """
-    return lambda files: any(is_own(files, path) for path in (files.first_and_named if named else files.first))
+    return lambda files: any(is_own(files, path) for path in files.first)
 
 
 def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
@@ -415,47 +409,38 @@ class Archive:
 
     def document(self, name: str) -> Node:
         """A member as JSON; bare NaN and Infinity are floats."""
-        where = f"{self._where}{name} in the archive: "
-        return Node(parse_json(self._content(self._members[name]), where), where)
-
-    def _content(self, member: zipfile.ZipInfo) -> bytes:
+        member, where = self._members[name], f"{self._where}{name} in the archive"
         WHOLE.check(member.file_size, member.compress_size, self._allowed, self._where)
         try:
-            with self._path.open("rb") as file:
-                file.seek(member.header_offset)
-                header = file.read(_LOCAL_HEADER)  # ends with the lengths of the name and of the extra field
-                file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-                packed = file.read(min(member.compress_size, self._size))
-            content = _decompress(packed, member.compress_type, member.file_size + 1)
-        except (OSError, zlib.error) as error:
-            raise self._damaged(member, str(error)[:80]) from None
+            content = self._content(member)
         except ImportError:
             message = f"{self._where}the archive is packed with zstd; to read it: pip install 'jurors[zstd]'"
             raise VotesError(message) from None
-        if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
-            raise self._damaged(member, "its checksum does not fit")
-        return content
+        except Exception as error:  # zlib and zstd have errors of their own
+            content, why = None, str(error)[:80]
+        else:
+            why = "its checksum does not fit"
+        if content is None or len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+            raise VotesError(f"{where} is damaged ({why}); fetch the file again", code="damaged")
+        return Node(parse_json(content, f"{where}: "), f"{where}: ")
 
-    def _damaged(self, member: zipfile.ZipInfo, why: str) -> VotesError:
-        message = f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again"
-        return VotesError(message, code="damaged")
+    def _content(self, member: zipfile.ZipInfo) -> bytes:
+        """The bytes of a member, at most one more than the archive says there are."""
+        with self._path.open("rb") as file:
+            file.seek(member.header_offset)
+            header = file.read(_LOCAL_HEADER)  # ends with the lengths of the name and of the extra field
+            file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+            packed = file.read(min(member.compress_size, self._size))
+        if member.compress_type == zipfile.ZIP_STORED:
+            return packed
+        if member.compress_type == zipfile.ZIP_DEFLATED:
+            return zlib.decompressobj(wbits=-15).decompress(packed, member.file_size + 1)
+        if member.compress_type != _ZSTD:
+            raise OSError(f"packed by method {member.compress_type}; known are 0, 8 and 93")
+        from zstandard import ZstdDecompressor
 
-
-def _decompress(packed: bytes, method: int, most: int) -> bytes:
-    """At most `most` bytes of the content: the archive says how many there are."""
-    if method == zipfile.ZIP_STORED:
-        return packed
-    if method == zipfile.ZIP_DEFLATED:
-        return zlib.decompressobj(wbits=-15).decompress(packed, most)
-    if method != _ZSTD:
-        raise OSError(f"packed by method {method}; known are 0, 8 and 93")
-    from zstandard import ZstdDecompressor, ZstdError
-
-    try:
-        content: bytes = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(most)
-    except ZstdError as error:
-        raise OSError(str(error)) from None
-    return content
+        stream = ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        return bytes(stream.read(member.file_size + 1))
 
 
 # -- what a log holds of each item beside the votes -----------------------------------------------------------

@@ -37,6 +37,18 @@ class LogJuror:
     panel: bool = False
 
 
+@dataclass(frozen=True)
+class LogSample:
+    """What a jury needs of one sample."""
+
+    id: tuple[Any, int]  #: its name and its epoch
+    question: int  #: hash of its input
+    votes: Mapping[LogJuror, Any]
+    reasons: Mapping[str, int]  #: hashes of each score's answer and explanation
+    texts: Mapping[str, Any]  #: the question, the answer, the target
+    fields: Mapping[str, Any]  #: the target, the sample's metadata
+
+
 @dataclass
 class InspectLog:
     """The content of one log that a jury needs."""
@@ -47,22 +59,15 @@ class InspectLog:
     model: str  #: whose answers were scored
     scorers: Sequence[Node]
     roles: Mapping[str, Node]  #: "grader" and the like -> the model or models bound to it
-    samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
-    inputs: list[int] = field(default_factory=list)  #: hashes of the samples' inputs
-    votes: list[dict[LogJuror, Any]] = field(default_factory=list)
+    run: str  #: the run's id: the same where a log was scored again into another file
+    samples: list[LogSample] = field(default_factory=list)
     unclear: int = 0  #: how many samples have votes of a panel that cannot be attributed to its members
-    texts: list[Mapping[str, Any]] = field(default_factory=list)  #: the question, the answer, the target
-    fields: list[Mapping[str, Any]] = field(default_factory=list)  #: the target, the sample's metadata
-    run: str = ""  #: the run's id: the same where a log was scored again into another file
-    reasons: list[Mapping[str, int]] = field(default_factory=list)  #: hashes of each score's answer and explanation
     scored: str = ""  #: when its last score was given
-    status: str = ""  #: how the run ended: "success", "error", "cancelled" or "started"
-    planned: int = 0  #: how many samples the run was to have; 0 where the log does not say
 
     @property
     def columns(self) -> list[LogJuror]:
         """The log's jurors, as they appear; a panel's own score is none, where its members are."""
-        columns = dict.fromkeys(column for votes in self.votes for column in votes)
+        columns = dict.fromkeys(column for sample in self.samples for column in sample.votes)
         panels = {column.key for column in columns if column.panel}
         return [column for column in columns if column.panel or column.key not in panels]
 
@@ -76,16 +81,32 @@ def join_logs(logs: Sequence[InspectLog]) -> Records:
         One row per sample and juror of its log, None where the juror gave no vote.
     """
     logs, findings = _without_copies(logs)
-    _refuse_other_questions(logs)
+    questions: dict[Any, tuple[int, InspectLog]] = {}
+    for log in logs:
+        for sample in log.samples:
+            name, before = sample.id[0], questions.setdefault(sample.id[0], (sample.question, log))
+            is_other_data = before[1].data != log.data or not log.data  # a data set may word its questions anew
+            if before[0] != sample.question and is_other_data:
+                raise VotesError(
+                    f"sample {name!r} has different questions in {before[1].file} and {log.file}: these logs are of "
+                    "different data sets; read them one by one"
+                )
     items = _item_names(logs)
     jurors = _juror_names(logs, items)
-    _refuse_unrelated(logs, items, jurors)
+    item_logs = Counter(item for log_items in items for item in set(log_items))
+    juror_logs = Counter(name for names in jurors for name in set(names.values()))
     log_records, repetition = RecordsBuilder(), list[int]()
     for log, log_items, names in zip(logs, items, jurors, strict=True):
-        for (name, k), votes, contents, more in zip(log_items, log.votes, log.texts, log.fields, strict=True):
-            log_records.describe(name, contents, {**more, "model": log.model, "task": log.task})
+        shared = any(item_logs[item] > 1 for item in log_items) or any(juror_logs[n] > 1 for n in names.values())
+        if not shared and len(logs) > 1:
+            raise VotesError(
+                f"{log.file} shares no sample with the other logs (its first is {log_items[0][0]!r}): it is of another "
+                "data set, or scores another model; read it by itself"
+            )
+        for (name, k), sample in zip(log_items, log.samples, strict=True):
+            log_records.describe(name, sample.texts, {**sample.fields, "model": log.model, "task": log.task})
             for column, juror in names.items():
-                log_records.add(name, juror, votes.get(column))
+                log_records.add(name, juror, sample.votes.get(column))
             repetition += [k] * len(names)
     return log_records.build(repetition=repetition if any(repetition) else (), findings=findings)
 
@@ -101,13 +122,17 @@ def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple
     copies, again = defaultdict[str, set[LogJuror]](set), defaultdict[str, set[str]](set)  # by run: same, other votes
     for k, old in enumerate(logs):
         for new in logs:
-            if not new.run or new.run != old.run or not _age(old) < _age(new) or set(old.samples) - set(new.samples):
+            if not new.run or new.run != old.run or not _age(old) < _age(new):
+                continue
+            if {sample.id for sample in old.samples} - {sample.id for sample in new.samples}:
                 continue
             both = {column for column in old.columns if column in set(new.columns)}
             same = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
-            rows = remaining[k].votes
-            votes = [{column: vote for column, vote in row.items() if column not in same} for row in rows]
-            remaining[k] = replace(remaining[k], votes=votes)
+            samples = [
+                replace(sample, votes={column: vote for column, vote in sample.votes.items() if column not in same})
+                for sample in remaining[k].samples
+            ]
+            remaining[k] = replace(remaining[k], samples=samples)
             copies[old.run] |= same
             again[old.run] |= {column.name for column in both - same}
     findings = []
@@ -133,21 +158,7 @@ def _age(log: InspectLog) -> tuple[str, int, str]:
 
 def _votes_of(log: InspectLog, column: LogJuror) -> dict[Any, Any]:
     """A juror's vote on each sample, and the hash of its explanation."""
-    rows = zip(log.samples, log.votes, log.reasons, strict=True)
-    return {sample: (votes.get(column), reasons.get(column.key)) for sample, votes, reasons in rows}
-
-
-def _refuse_other_questions(logs: Sequence[InspectLog]) -> None:
-    """One id that stands for two questions means two data sets, unless a data set of one name words them anew."""
-    questions: dict[Any, tuple[int, InspectLog]] = {}
-    for log in logs:
-        for (name, _), question in zip(log.samples, log.inputs, strict=True):
-            before, other = questions.setdefault(name, (question, log))
-            if before != question and (other.data != log.data or not log.data):
-                raise VotesError(
-                    f"sample {name!r} has different questions in {other.file} and {log.file}: these logs are of "
-                    "different data sets; read them one by one"
-                )
+    return {sample.id: (sample.votes.get(column), sample.reasons.get(column.key)) for sample in log.samples}
 
 
 def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
@@ -157,14 +168,14 @@ def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
     juror scored every log, the models are what differs, and they become the jurors instead; an epoch then is one more
     vote of the model on the sample, a repetition.
     """
-    epochs = any(epoch != 1 for log in logs for _, epoch in log.samples)
+    epochs = any(sample.id[1] != 1 for log in logs for sample in log.samples)
     judges = {(column.name, column.grader, column.key) for log in logs for column in log.columns}
     models = len({log.model for log in logs}) > 1
     if models and len(judges) == 1:
-        return [[(name, epoch if epochs else 0) for name, epoch in log.samples] for log in logs]
+        return [[sample.id if epochs else (sample.id[0], 0) for sample in log.samples] for log in logs]
     names = []
     for log in logs:
-        samples = [f"{name}_epoch_{epoch}" if epochs else name for name, epoch in log.samples]
+        samples = [f"{sample.id[0]}_epoch_{sample.id[1]}" if epochs else sample.id[0] for sample in log.samples]
         names.append([(f"{log.model}:{name}" if models else name, 0) for name in samples])
     return names
 
@@ -194,21 +205,6 @@ def _juror_names(logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]) ->
         for (k, column), full_name in zip(same, full, strict=True):
             names[k][column] = full_name
     return names
-
-
-def _refuse_unrelated(
-    logs: Sequence[InspectLog], items: Sequence[Sequence[Item]], jurors: Sequence[Mapping[LogJuror, str]]
-) -> None:
-    """A log that shares neither a sample nor a juror with the others is about something else."""
-    item_logs = Counter(item for log_items in items for item in set(log_items))
-    juror_logs = Counter(name for names in jurors for name in set(names.values()))
-    for log, log_items, names in zip(logs, items, jurors, strict=True):
-        shared = any(item_logs[item] > 1 for item in log_items) or any(juror_logs[n] > 1 for n in names.values())
-        if not shared and len(logs) > 1:
-            raise VotesError(
-                f"{log.file} shares no sample with the other logs (its first is {log_items[0][0]!r}): it is of another "
-                "data set, or scores another model; read it by itself"
-            )
 
 
 # -- one log --------------------------------------------------------------------------------------------------
@@ -297,23 +293,19 @@ def _log(files: Files, path: Path) -> InspectLog:
         scorers=list(spec["scorers"].records()),
         roles=dict(spec["model_roles"].entries()),
         run=spec["eval_id"].text(),
-        status=header["status"].text("started"),
-        planned=data["samples"].value if type(data["samples"].value) is int else 0,
     )
     for sample in samples:
         name, epoch = sample["id"].single(), sample["epoch"].whole(1)
         if not isinstance(name, (str, int)):
             raise sample["id"].wrong("text or a whole number")
-        log.samples.append((name, epoch))
-        log.inputs.append(hash(_input_text(sample["input"].value)))
-        answers = sample["output"]["choices"].parts()
+        answers, target = sample["output"]["choices"].parts(), sample["target"].value
         answer = answers[0]["message"]["content"].value if answers else None
-        target = sample["target"].value
-        log.texts.append({"question": sample["input"].value, "answer": answer, "target": target})
-        log.fields.append({"target": target, "epoch": epoch, "metadata": sample["metadata"].value})
-        log.votes.append(_votes(log, replace(sample, where=f"{where}sample {name!r}: ", path="")))
+        question, texts = sample["input"].value, {"question": sample["input"].value, "answer": answer, "target": target}
+        fields = {"target": target, "epoch": epoch, "metadata": sample["metadata"].value}
+        votes = _votes(log, replace(sample, where=f"{where}sample {name!r}: ", path=""))
         scores = sample["scores"].entries()
-        log.reasons.append({key: hash(repr((s["answer"].value, s["explanation"].value))) for key, s in scores})
+        reasons = {key: hash(repr((s["answer"].value, s["explanation"].value))) for key, s in scores}
+        log.samples.append(LogSample((name, epoch), hash(_input_text(question)), votes, reasons, texts, fields))
         for event in sample["events"].value if sample["events"].is_list else ():
             if isinstance(event, dict) and event.get("event") == "score":
                 log.scored = max(log.scored, str(event.get("timestamp", "")))
@@ -323,20 +315,18 @@ def _log(files: Files, path: Path) -> InspectLog:
             "`collect` does not record who: the votes of the panel on these samples are left out"
         )
         files.findings.append(Finding("unclear_votes", message, level="warning", value=float(log.unclear)))
-    if not log.samples or (log.status != "success" and not any(map(_has_vote, log.votes))):
+    status, planned = header["status"].text("started"), data["samples"].value
+    has_votes = any(vote is not None for sample in log.samples for vote in sample.votes.values())
+    if not log.samples or (status != "success" and not has_votes):
         error = header["error"]["message"].text() if header["error"].is_record else ""
         reason = f" ({shorten_value(error)})" if error else ""
-        planned = f" of {log.planned:,}" if log.planned else ""
+        many = f"{len(log.samples):,} of {planned:,}" if type(planned) is int and planned else f"{len(log.samples):,}"
         raise VotesError(
-            f"{where}this {TITLE} holds no scores: the status of the run is {log.status!r}{reason}, and the log has "
-            f"{len(log.samples):,}{planned} samples; run the evaluation again, or leave this log out",
+            f"{where}this {TITLE} holds no scores: the status of the run is {status!r}{reason}, and the log has "
+            f"{many} samples; run the evaluation again, or leave this log out",
             code="empty",
         )
     return log
-
-
-def _has_vote(votes: Mapping[LogJuror, Any]) -> bool:
-    return any(vote is not None for vote in votes.values())
 
 
 def _input_text(value: Any) -> str:
@@ -360,7 +350,14 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
             continue
         panel = score["metadata"]["panel"]
         if scorer.reducer == "collect" and len(scorer.members) > 1:
-            votes |= _collected(log, scorer, score["value"])
+            # a list without those who gave none: where it is too short, no vote can be attributed
+            value, columns = score["value"], scorer.columns(len(scorer.members))
+            given = value.parts() if value.is_list else []
+            if not value.is_list and value.single() is not None:
+                raise value.wrong("the collected votes of a panel, a list")
+            is_clear = len(given) == len(columns)
+            log.unclear += bool(given) and not is_clear
+            votes |= {column: given[k].single() if is_clear else None for k, column in enumerate(columns)}
         elif panel.is_record and panel["votes"].is_list and scorer.reducer in _STORES_VOTES:
             parts = panel["votes"].parts()  # in the order in which the panel was declared
             if scorer.members and len(scorer.members) != len(parts):
@@ -375,18 +372,6 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
             column = LogJuror(scorer.name, scorer.members[0][0] if len(scorer.members) == 1 else "", key)
             votes |= _spread(column, score["value"])
     return dict.fromkeys(votes) if sample["invalidation"].value else votes
-
-
-def _collected(log: InspectLog, scorer: _Scorer, value: Node) -> dict[LogJuror, Any]:
-    """A panel's votes as a list without those who gave none: where it is too short, no vote can be attributed."""
-    votes = value.parts() if value.is_list else []
-    if not value.is_list and value.single() is not None:
-        raise value.wrong("the collected votes of a panel, a list")
-    columns = scorer.columns(len(scorer.members))
-    if len(votes) == len(columns):
-        return {column: vote.single() for column, vote in zip(columns, votes, strict=True)}
-    log.unclear += bool(votes)
-    return dict.fromkeys(columns)
 
 
 def _spread(column: LogJuror, value: Node) -> dict[LogJuror, Any]:

@@ -58,7 +58,18 @@ def read(files: Files, question: str | None = None) -> Records:
     Records
         One row per answer.
     """
-    paths = _newest(files)
+    # the last file of every model's folder and task
+    newest: dict[tuple[Path, str], tuple[str, Path]] = {}
+    matches = {path: match for path in files.paths if (match := _NAME.fullmatch(path.name))}
+    for path in files.own(matches.__contains__, "file of samples"):
+        place, run = (path.parent, matches[path]["task"]), (matches[path]["time"], path)
+        if place in newest and {path, newest[place][1]} <= files.named:
+            raise VotesError(
+                f"{files.name(path)}{newest[place][1].name} is of the same model and task; name one of the two, or the "
+                "folder for the newest"
+            )
+        newest[place] = max(newest.get(place, run), run)
+    paths = {place: path for place, (_, path) in sorted(newest.items())}
     if not paths:
         raise VotesError("no file is called samples_<task>_<time>.jsonl, as lm_eval --log_samples calls them")
     if question is not None:
@@ -109,21 +120,6 @@ def read(files: Files, question: str | None = None) -> Records:
             log.add(item, names[folder], label)
     repetition = [answer.repetition for given in answers.values() for answer in given]
     return log.build(repetition=repetition if any(repetition) else ())
-
-
-def _newest(files: Files) -> dict[tuple[Path, str], Path]:
-    """The last file of every model's folder and task."""
-    newest: dict[tuple[Path, str], tuple[str, Path]] = {}
-    matches = {path: match for path in files.paths if (match := _NAME.fullmatch(path.name))}
-    for path in files.own(matches.__contains__, "file of samples"):
-        place, run = (path.parent, matches[path]["task"]), (matches[path]["time"], path)
-        if place in newest and {path, newest[place][1]} <= files.named:
-            raise VotesError(
-                f"{files.name(path)}{newest[place][1].name} is of the same model and task; name one of the two, or the "
-                "folder for the newest"
-            )
-        newest[place] = max(newest.get(place, run), run)
-    return {place: path for place, (_, path) in sorted(newest.items())}
 
 
 def _answers(files: Files, path: Path) -> Iterator[_Answer]:

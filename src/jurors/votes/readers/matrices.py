@@ -30,7 +30,7 @@ from jurors.options import Label
 from jurors.votes.codes import ordered_labels
 from jurors.votes.io.local_files import first_line
 from jurors.votes.io.sources import PIECES
-from jurors.votes.readers.base import Files, Node, Reader, recogniser, shorten_value
+from jurors.votes.readers.base import Files, Node, Reader, shorten_value
 from jurors.votes.table import Votes
 
 # -- numpy matrices -------------------------------------------------------------------------------------------
@@ -50,13 +50,29 @@ def _is_array(files: Files, path: Path) -> bool:
     return head.startswith(_NUMPY)
 
 
+def _recognises_matrix(files: Files) -> bool:
+    """Whether the first file, or one that the user named, is an array: beside tables, one may hold anything."""
+    return any(_is_array(files, path) for path in (*files.paths[:1], *files.named))
+
+
 def _read_matrix(files: Files) -> Votes:
     paths = files.own(lambda path: _is_array(files, path), MATRIX.TITLE, tables=False) or files.paths
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths[:3])
         raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
     arrays = _load_arrays(files, paths[0])
-    cells = _select_matrix(arrays)
+    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    usual = [name for name in _MATRIX_NAMES if name in matrices]
+    candidates = list(matrices) if len(matrices) == 1 else usual
+    if len(arrays) == 1 and not matrices:
+        (array,) = arrays.values()
+        raise VotesError(f"the matrix needs 2 dimensions (items x jurors), this one has the shape {array.shape}")
+    if len(candidates) != 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8]) or "none"
+        raise VotesError(
+            f"it is not clear which array holds the votes: {shapes}; call the matrix (items x jurors) 'votes'"
+        )
+    cells = matrices[candidates[0]]
     axes: dict[str, Any] = {}
     if len(arrays) > 1:
         for axis, candidates in _NAMES.items():
@@ -87,17 +103,25 @@ def _read_matrix(files: Files) -> Votes:
 
 def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     """Every array of the file by its name; the only one of an `.npy` is called votes."""
+    start = b""
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy warns of files from Python 2
-            start = file.read(2)
-            if start == _NUMPY[:2]:
-                return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
-            if start == _GZIP:
-                with files.open(path, PIECES) as packed:
-                    return _archived_arrays(io.BytesIO(packed.read()), path.stat().st_size, files.allowed)
+            start = file.read(6)
             file.seek(0)
-            return _archived_arrays(file, path.stat().st_size, files.allowed)
+            content: Any = file
+            if start.startswith(_GZIP):
+                with files.open(path, PIECES) as packed:
+                    content = io.BytesIO(packed.read())
+            is_array = start.startswith(_NUMPY[:2])  # only by its name can a file be mapped into memory
+            loaded = np.load(path if is_array else content, mmap_mode="r" if is_array else None, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {"votes": np.asarray(loaded)}
+            with loaded:
+                unpacked = sum(member.file_size for member in loaded.zip.infolist())
+                PIECES.check(unpacked, path.stat().st_size, files.allowed)
+                members = {name: loaded[name] for name in loaded.files}
+        return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}  # others are bytes
     except VotesError:
         raise
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
@@ -105,41 +129,11 @@ def _load_arrays(files: Files, path: Path) -> dict[str, NDArray[Any]]:
             raise VotesError(
                 "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
             ) from None
-        with path.open("rb") as file:
-            is_array = file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) and "pickle" not in str(error)
-        if not is_array:
+        if not start.startswith((_NUMPY, _ZIP[:2], _GZIP)) or "pickle" in str(error):
             raise VotesError(f"this is no {MATRIX.TITLE} (.npy or .npz); save one with np.save(path, votes)") from None
         reason = first_line(error)[:80]
         message = f"the {MATRIX.TITLE} is broken or cut short ({reason}); write or fetch the file again"
         raise VotesError(message, code="damaged") from None
-
-
-def _archived_arrays(stream: Any, size: int, allowed: int | None) -> dict[str, NDArray[Any]]:
-    loaded = np.load(stream, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return {"votes": loaded}
-    with loaded:
-        PIECES.check(sum(member.file_size for member in loaded.zip.infolist()), size, allowed)
-        members = {name: loaded[name] for name in loaded.files}
-    return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}  # others come as bytes
-
-
-def _select_matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """The array that holds the votes."""
-    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
-    if len(arrays) == 1:
-        (array,) = arrays.values()
-        if array.ndim != 2:
-            raise VotesError(f"the matrix needs 2 dimensions (items x jurors), this one has the shape {array.shape}")
-        return array
-    usual = [name for name in _MATRIX_NAMES if name in matrices]
-    candidates = list(matrices) if len(matrices) == 1 else usual
-    if len(candidates) != 1:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8]) or "none"
-        raise VotesError(
-            f"it is not clear which array holds the votes: {shapes}; call the matrix (items x jurors) 'votes'"
-        )
-    return matrices[candidates[0]]
 
 
 def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: int = 0) -> VotesError:
@@ -147,7 +141,7 @@ def _bad_cell(cells: NDArray[Any], wrong: NDArray[np.bool_], why: str, start: in
     return VotesError(f"cell [{start + row}, {column}] of the matrix is {cells[row, column]}: {why}")
 
 
-MATRIX = Reader("numpy matrix", recogniser(_is_array, named=True), _read_matrix)
+MATRIX = Reader("numpy matrix", _recognises_matrix, _read_matrix)
 
 
 # -- counts of decision tuples --------------------------------------------------------------------------------

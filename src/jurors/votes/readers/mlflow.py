@@ -85,24 +85,22 @@ def records_from_frame(frame: Any, question: str | None = None) -> Records:
     return _records(traces, question, "label=")
 
 
-def _traces(files: Files, path: Path) -> Iterable[Node]:
+def _traces(files: Files, path: Path) -> Iterator[Node]:
     """The traces of a file, each with its id and its assessments."""
-    head = files.head(path).lstrip()
+    head, where = files.head(path).lstrip(), files.name(path)
     if head.startswith(b"PAR1"):
-        return files.parquet(path, (*COLUMNS, *_FIELDS))
+        yield from files.parquet(path, (*COLUMNS, *_FIELDS))
+        return
     if _LINE.match(head):
-        return files.lines(path)
+        yield from files.lines(path)
+        return
     document = files.document(path)
-    if document.is_record:  # the default of pandas' to_json(): column by column
-        return _by_column(document, files.name(path))
-    return list(document.numbered())
-
-
-def _by_column(document: Node, where: str) -> Iterator[Node]:
-    """The rows of a frame of which each column is a record."""
-    for name in COLUMNS:
-        if not document[name].is_record:
-            raise VotesError(f"{where}this is no {TITLE}: {_EXPECTED}")
+    if not document.is_record:
+        yield from list(document.numbered())
+        return
+    # the default of pandas' to_json(): a frame of which each column is a record
+    if not all(document[name].is_record for name in COLUMNS):
+        raise VotesError(f"{where}this is no {TITLE}: {_EXPECTED}")
     columns = {name: document[name].value.values() for name in (*COLUMNS, *_FIELDS) if document[name].is_record}
     for k, cells in enumerate(zip(*columns.values(), strict=False), 1):
         yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")

@@ -6,13 +6,12 @@ pip install arize-phoenix-client==3.5.0 pandas==3.1.1 ragas==0.4.3 trulens-core=
 pip install crowd-kit==1.4.2 snorkel==0.10.0 cleanlab==2.9.0 mlflow-skinny==3.17.2 lm_eval==0.4.13
 pip install opentelemetry-sdk==1.45.2 opentelemetry-exporter-otlp-json-file==0.66b1
 pip install openinference-instrumentation==0.1.72
-pip install --no-deps doccano==1.8.4 evals==3.0.1.post1  # the latter needs OPENAI_API_KEY=none EVALS_SEQUENTIAL=1
+pip install --no-deps doccano==1.8.4
 npm install promptfoo@0.123.1  # with Node.js 22, and node_modules/.bin in PATH
 pip install label-studio==1.23.2  # start it with --user-token TOKEN --enable-legacy-api-token
 
 Where a server would answer, its answer is made of the types that the package has for it, and written by them. Label
-Studio alone must run, at $LABEL_STUDIO with $TOKEN; of doccano the exporter runs without the database. The judgments of
-DevAI are made up.
+Studio alone must run, at $LABEL_STUDIO with $TOKEN; of doccano the exporter runs without the database.
 """
 
 import json
@@ -333,56 +332,6 @@ def trulens():
         for column in ("app_json", "record_json", *(f"{name}_calls" for name in SAID)):
             frame[column] = "{}"  # long, and full of paths
         save(frame.sort_values("input"), "trulens/records.csv")
-
-
-def openai_evals():
-    """Three match runs and three model-graded ones over the same four questions."""
-    from evals.base import RunSpec
-    from evals.elsuite.basic.match import Match
-    from evals.elsuite.modelgraded.classify import ModelBasedClassify
-    from evals.record import LocalRecorder, record_sampling
-    from evals.registry import Registry
-
-    place, seed = HERE / "openai_evals", 20220722
-    questions = place / "questions.jsonl"
-    common = {"samples_jsonl": str(questions), "seed": seed, "registry": Registry(), "eval_registry_path": None}
-
-    def says(answer):
-        """A completion function that answers from the prompt."""
-
-        def complete(prompt, **_):
-            text = answer(json.dumps(prompt))
-            record_sampling(prompt=prompt, sampled=text)
-            return SimpleNamespace(get_completions=lambda: [text])
-
-        return complete
-
-    def run(name, eval_name, completion_fns, evaluation):
-        samples = {"eval_spec": {"args": {"samples_jsonl": questions.name}}}
-        config = {"completion_fns": completion_fns, **samples, "seed": seed}
-        spec = RunSpec(completion_fns, f"{eval_name}.dev.v0", eval_name, "dev", config, created_by="")
-        recorder = LocalRecorder(str(place / name), run_spec=spec)
-        recorder.record_final_report(evaluation.run(recorder))
-        recorder.flush_events()
-
-    asked = [{"input": [{"role": "user", "content": f"Is {n} even?"}], "ideal": ("yes", "no")[n % 2]} for n in range(4)]
-    write(questions, *map(json.dumps, asked))
-    right = {
-        "even-4": lambda _: "yes",
-        "odd-4": lambda _: "no",
-        "right-4": lambda p: ("no", "yes")["0" in p or "2" in p],
-    }
-    for model, answer in right.items():
-        run(f"match_{model}.jsonl", "even", [model], Match([says(answer)], name="even.dev.v0", **common))
-    write(questions, *(json.dumps({"input": f"Is {n} even?", "ideal": "-", "completion": "yes"}) for n in range(4)))
-    graders = {"kind": lambda _: "Y", "strict": lambda _: "N", "lost": lambda p: ("what?", "Y")["Is 0" in p]}
-    for grader, answer in graders.items():
-        classify = ModelBasedClassify(
-            "closedqa", [says(lambda _: "yes"), says(answer)], modelgraded_spec_args={"criteria": "correct"},
-            name="even-graded.dev.v0", **common,
-        )  # fmt: skip
-        run(f"graded_{grader}.jsonl", "even-graded", ["even-4", grader], classify)
-    questions.unlink()
 
 
 def lm_eval():
