@@ -301,18 +301,11 @@ class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
         nothing: _Nothing = self._send(Call("DELETE", project_path(project), lambda _: None))
         return nothing
 
-    def post_log(self, project: str, log: Any) -> _Number:
-        """Send a log of another tool (Inspect AI, OTLP spans with annotations), parsed from JSON."""
-        return self._post(project, "votes", log)
-
     def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> _Number:
         """Send gold labels, the labels that a person gave: item -> label."""
         if isinstance(gold, Mapping):
             gold = [{"item": item, "label": label} for item, label in gold.items()]
-        return self._post(project, "gold", {"gold": list(gold)})
-
-    def _post(self, project: str, what: str, body: Any) -> _Number:
-        accepted: _Number = self._send(Call("POST", project_path(project, what), _accepted, body))
+        accepted: _Number = self._send(Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)}))
         return accepted
 
     # -- results --------------------------------------------------------------------------------------------------
