@@ -15,6 +15,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -451,37 +452,10 @@ class Monitor:
             raise OptionError(f"there is no alarm {alarm!r}", code="unknown_name", name="alarm", value=alarm)
         return grade(drift.sketches(found)[1], **grading)
 
-    # -- merging --------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Monitor) -> Monitor:
-        if not isinstance(other, Monitor):
-            return NotImplemented
-        again = self.copy()
-        again += other
-        return again
-
-    def __iadd__(self, other: Monitor) -> Monitor:
-        if not isinstance(other, Monitor):
-            return NotImplemented
-        if self.window != other.window:
-            raise SketchError(f"cannot merge monitors of different windows: {self.window} and {other.window}")
-        self._flush()
-        theirs = other.copy()._ledger
-        self._ledger.panes.check_labels(theirs.panes.labels)
-        self._ledger.merge(theirs)
-        self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
-        return self
-
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""
         self._flush()
-        again = Monitor(
-            self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep, alpha=self.alpha,
-            block=self.block, expect=self.expect, settle=self.settle,
-        )  # fmt: skip
-        again._ledger = self._ledger.copy()
-        again._drift = None if self._drift is None else type(self._drift).from_dict(self._drift.to_dict())
-        return again
+        return deepcopy(self)
 
     # -- files ----------------------------------------------------------------------------------------------------
 

@@ -393,24 +393,6 @@ class Panes:
         is_vote = code >= 0
         return as_labels(bare._with_triples(row[is_vote], place[col[is_vote]], code[is_vote]))
 
-    # -- merging ------------------------------------------------------------------------------------------------------
-
-    def merge(self, other: Panes) -> PaneRecoding:
-        """Count everything that `other` counted; returns how its keys are recoded here."""
-        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
-        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
-        recoding = PaneRecoding(other, len(self.jurors), place, code)
-        if other.gone is not None and (self.gone is None or self.gone < other.gone):
-            self.gone = other.gone
-        if other.since is not None:
-            self.join_up_to(other.since)
-        self.forgotten += other.forgotten
-        for number, pane in other.panes.items():
-            for again, count in zip(recoding(list(pane.tuples)), pane.tuples.values(), strict=True):
-                self.add(number, again, count)
-            self.pane(number).note_times(pane.first_time, pane.last_time)
-        return recoding
-
     def copy(self) -> Panes:
         """Panes of their own, with the same counts."""
         return self._with({number: pane.copy() for number, pane in self.panes.items()})
@@ -447,26 +429,6 @@ class Panes:
         panes = cls(document["jurors"], document["labels"], parts, labels_given=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
-
-
-@dataclass(frozen=True)
-class PaneRecoding:
-    """Recodes keys of some panes as other panes write them."""
-
-    source: Panes
-    width: int
-    place: Integers
-    code: CodedVotes
-
-    def __call__(self, keys: Sequence[bytes]) -> list[bytes]:
-        """The same decision tuples."""
-        return keys_of(self.table(self.source.codes(keys)))
-
-    def table(self, codes: CodedVotes) -> CodedVotes:
-        """The same as rows x jurors codes."""
-        table = np.zeros((len(codes), self.width), dtype=np.uint8)
-        table[:, self.place] = self.code[codes]
-        return table
 
 
 def _identity(label: Any) -> tuple[bool, Any]:
@@ -673,12 +635,6 @@ class ClosedItems:
         marks = fingerprints(names)
         waiting = np.array(sorted(self._waiting), dtype=np.uint64)
         return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
-
-    def merge(self, other: ClosedItems) -> None:
-        """Close what another has closed."""
-        for marks in (other._old, other._new, np.array(other._waiting, dtype=np.uint64)):
-            self._waiting.extend(marks.tolist())
-        self._sort_in()
 
     def _sort_in(self) -> None:
         self._new = np.union1d(self._new, np.array(self._waiting, dtype=np.uint64))
