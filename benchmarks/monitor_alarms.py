@@ -31,8 +31,8 @@ from reference_sets import data_folder
 
 import jurors
 from jurors._numeric import Floats, Integers
-from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.evidence import WatchedSeries
+from jurors.monitor.drift import Drift, StreamAlarm
+from jurors.monitor.evidence import WatchedSeries
 
 ITEMS, CHANGE, MOST_AFTER = 20_000, 5_000, 5_000
 REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",

@@ -11,8 +11,8 @@ import pytest
 from jurors._numeric import Integers
 from jurors.errors import OptionError
 from jurors.monitor import Monitor
-from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
+from jurors.monitor.drift import Drift, StreamAlarm
+from jurors.monitor.evidence import SUBJECTS, WatchedSeries, log_border_shares, shares
 from jurors.monitor.windows import Panes, keys_of
 
 NAMES, LABELS = ["ann", "bob", "cy", "dee", "eve"], ["yes", "no"]
@@ -289,7 +289,7 @@ def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest
     codes, truth = _stream(1500)
     _worse(codes, truth, 2, 0.5)
     whole = _drift(codes)
-    monkeypatch.setattr("jurors.monitor.drift.evidence.MOST_TUPLES", 40)
+    monkeypatch.setattr("jurors.monitor.evidence.MOST_TUPLES", 40)
     forgetful = Drift.from_dict(json.loads(json.dumps(_drift(codes[:900]).to_dict())))
     forgetful.follow(codes[900:])
     assert any(segment.counted for segment in forgetful._segments.closed)

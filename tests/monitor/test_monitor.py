@@ -17,7 +17,7 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
-from jurors.monitor.drift.detector import Drift
+from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import History, WindowGrades, text_of
 from jurors.monitor.windows import Span
 

@@ -37,7 +37,7 @@ from jurors.sketch.sketch import Sketch
 from jurors.versions import SNAPSHOT
 
 if TYPE_CHECKING:
-    from jurors.monitor.drift.detector import Drift, StreamAlarm
+    from jurors.monitor.drift import Drift, StreamAlarm
 
 
 REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
@@ -390,7 +390,7 @@ class Monitor:
         Call it as often as you like: on a stream that does not change, of independent items or blocks (see `block`),
         the chance that any alarm is ever raised is at most `alpha`.
         """
-        from jurors.monitor.drift.detector import Drift
+        from jurors.monitor.drift import Drift
 
         panes = self.panes
         if self._drift is None:
@@ -490,7 +490,7 @@ class Monitor:
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Monitor:
         """The inverse of `to_dict`."""
-        from jurors.monitor.drift.detector import Drift
+        from jurors.monitor.drift import Drift
 
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
         names = ("window", "remember", "keep", "alpha", "block", "expect", "settle")

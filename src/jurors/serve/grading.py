@@ -24,7 +24,7 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label
-from jurors.monitor.drift.detector import Drift
+from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
 from jurors.options import Label

@@ -1,7 +1,7 @@
 """`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent blocks of items.
 
 Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
-alpha is divided, with proofs, are in `monitor.drift.evidence` and `monitor.drift.blocks`.
+alpha is divided, with proofs, are in `monitor.evidence`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from math import log
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, Alarm, Level
-from jurors.monitor.drift.blocks import BASE
-from jurors.monitor.drift.evidence import (
+from jurors.monitor.evidence import (
+    BASE,
     SUBJECTS,
     ChangeTest,
     Detection,
@@ -29,6 +28,7 @@ from jurors.monitor.drift.evidence import (
     binary_share,
     log_border_shares,
     log_ceiling,
+    log_urn_chance,
 )
 from jurors.monitor.windows import Panes, check_block, keys_of
 from jurors.options import Label
@@ -218,19 +218,11 @@ class RecoveryTest:
             urns.append(urn)
         came = part.of(now)[:, None, self.series] - upto
         after = urns[1] + upto - upto[0]
-        better = _log_urn_chance(came / self.size, urns[0] / self.size)
-        better -= _log_urn_chance(came / self.size, after / self.size)
+        better = log_urn_chance(came / self.size, urns[0] / self.size)
+        better -= log_urn_chance(came / self.size, after / self.size)
         needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
         back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
         return back
-
-
-def _log_urn_chance(came: Floats, urn: Floats) -> Floats:
-    """ln of the chance of what came, drawn from an urn with half an item more of each category."""
-    start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
-    drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
-    chance: Floats = drawn + gammaln(total) - gammaln(total + came.sum(axis=-1))
-    return chance
 
 
 #: of an alarm, as its document has it
@@ -333,7 +325,7 @@ class Drift:
     """Watch a stream for changes; for independent blocks of items, false alarms are controlled at `alpha`.
 
     If nothing changes, the chance that any alarm is ever raised is at most `alpha`, however often you check, for all
-    series together (see `monitor.drift.evidence`) and any number of jurors. This assumes that the items, or, where
+    series together (see `monitor.evidence`) and any number of jurors. This assumes that the items, or, where
     `block` is given, blocks of so many, are independent draws from one distribution; the jurors' errors may be
     correlated. Without `block`, the dependence of items is measured before an alarm is raised: if blocks of items vary
     D times as much as independent items, D items count as one. For independent items that only lowers the evidence.
