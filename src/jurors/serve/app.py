@@ -33,7 +33,7 @@ from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, che
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
 from jurors.serve.responses import handle_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
+from jurors.serve.store import SqlStore, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
 
@@ -170,12 +170,11 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     handle_errors(app)
     app.add_middleware(
         ServerMiddleware,
-        keys=StoredKeys(lambda: app.state.store),
+        store=lambda: app.state.store,
         routes=[route for router in ROUTERS for route in router.routes if isinstance(route, Route)],
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
-        age=lambda: app.state.store.age(),
     )
     return app
 
@@ -233,7 +232,7 @@ def run(settings: Settings) -> None:
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
         store.check()
-        check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
+        check_bind_address(settings.host, sum(key.revoked is None for key in store.all_keys()))
     finally:
         store.close()
     _raise_file_limit()

@@ -30,7 +30,7 @@ from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
-from jurors.serve.errors import NoProject, StoreFull
+from jurors.serve.errors import StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -114,15 +114,13 @@ class ProjectReader:
 
     def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call; NoProject where there is none."""
-        self.store.aggregate_all(self.store.project(name).id)
+        self.store.latest_project(name)
         return self.counted(name)
 
     def counted(self, name: str) -> ProjectCounts:
         """The project with the votes that are counted by now."""
         with self.store.reading() as session:
             project = self.store.project_in(session, name)
-            if project is None:
-                raise NoProject(name)
             version, panes = self._latest.get(project.id, (-1, None))
             if panes is None or version != project.version:
                 panes = _read_panes(session, project, version, panes)
@@ -314,8 +312,7 @@ class ProjectGrades:
         """The results of a project. Errors are cached too: a project that cannot be graded is tried once."""
         if max_age > 0 and isinstance(recent := self._graded.recent((name, window), max_age), Graded):
             return recent
-        self._store.aggregate_all(self._store.project(name).id)
-        project = self._store.project(name)
+        project = self._store.latest_project(name)
 
         def compute() -> Graded | JurorsError:
             graded = Graded(self._reader.latest(name), window)
@@ -411,7 +408,7 @@ class AlarmWatch:
 
     def latest(self, name: str) -> Drift:
         """The detector after every vote that was acknowledged before this call."""
-        self._store.aggregate_all(self._store.project(name).id)
+        self._store.latest_project(name)
         return self.update(name)
 
     def update(self, name: str) -> Drift:

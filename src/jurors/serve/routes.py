@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
-from jurors.serve.database import Project, check_window, window_of
+from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreFull
 from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
@@ -120,21 +120,16 @@ def put_project(
     limits: ServerLimits = request.app.state.limits
     check_project(name, limits)
     settings = body.model_dump(exclude_none=True) if body is not None else {}
-    # What pydantic cannot know: labels that can be stored, one window for a stream, and how many projects there are.
+    # What pydantic cannot know: labels that can be stored, and how many projects there are.
     labels = settings.get("labels", [])
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
     if len(set(map(label_text, labels))) < len(labels):
         raise ApiError(422, "bad_body", "labels: a label occurs twice")
-    check_window(settings)
-    window = window_of(settings) if "window" in settings else None
-    projects = {project.name: project for project in store.projects()}
+    projects = {project.name for project in store.projects()}
     if name not in projects and len(projects) >= limits.projects:
         raise ApiError(
             409, "many_projects", f"this server has {limits.projects:,} projects, which is the limit; delete one first"
         )
-    if name in projects and projects[name].items and window not in (None, projects[name].window):
-        message = "the window of a project that has votes cannot change; create another project"
-        raise ApiError(409, "option", message, name="window")
     project, is_new = store.put_project(name, settings)
     response.status_code = 201 if is_new else 200
     return {**summaries(store, [project])[0], "settings": project.settings}
@@ -144,8 +139,7 @@ def put_project(
 def project(name: str, request: Request) -> dict[str, Any]:
     """Get a project and its settings."""
     store: SqlStore = request.app.state.store
-    store.aggregate_all(store.project(name).id)
-    project = store.project(name)
+    project = store.latest_project(name)
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
@@ -293,8 +287,7 @@ def review(
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
     store: SqlStore = request.app.state.store
-    project = store.project(name)
-    store.aggregate_all(project.id)
+    project = store.latest_project(name)
     voted = set(store.names(project.id, "labels"))
     known = voted | {text for _, text in store.gold_counts(project.id)}
     longest = request.app.state.limits.name

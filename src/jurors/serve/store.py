@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
 from operator import itemgetter
@@ -214,6 +214,7 @@ def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: 
 
 
 _LOG = logging.getLogger("jurors.serve")
+_KEY = "id, hash, scope, project, note, created, revoked"
 _MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
 
 
@@ -253,12 +254,8 @@ class SqlStore:
     def locked(self, project: int) -> Iterator[Session]:
         """A transaction that writes to a project, one at a time."""
         with self.writing() as session:
-            self._lock(session, project)
-            yield session
-
-    def _lock(self, session: Session, project: int) -> None:
-        if self.database.lock_project:
             session.rows(self.database.lock_project, project)
+            yield session
 
     def query(self, sql: str, *values: Any) -> list[Row]:
         """All rows of one query."""
@@ -279,8 +276,7 @@ class SqlStore:
     def migrate(self) -> None:
         """Bring the tables up to date, once, however many processes start at the same time."""
         with self.writing(seconds=math.inf) as session:
-            if self.database.lock_schema:
-                session.rows(self.database.lock_schema)
+            session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if not version and (foreign := session.one(self.database.foreign)):
@@ -317,35 +313,30 @@ class SqlStore:
         """
         check_window(settings)
         with self.writing() as session:
-            before = self.project_in(session, name)
-            made = None if before else session.one(_MAKE, name, json.dumps(settings), time.time())
-            if before is None and made is None:  # another process created it meanwhile
-                before = self.project_in(session, name)
-            project_id = before.id if before else (made or (0,))[0]
-            if before:
-                settings = _merged(before.settings, settings)
-                if before.numbered and window_of(settings) != before.window:
-                    message = f"the window of {name!r} is {before.window} and cannot change; create another project"
+            made = session.one(_MAKE, name, json.dumps(settings), time.time())
+            project = self.project_in(session, name)
+            session.rows(self.database.lock_project, project.id)
+            if made is None:
+                settings = _merged(project.settings, settings)
+                if project.numbered and window_of(settings) != project.window:
+                    message = f"the window of {name!r} is {project.window} and cannot change; create another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
-                session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
-            self._lock(session, project_id)
-            add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
-            (row,) = session.rows(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
-        return _project(row), before is None
+                session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project.id)
+            add_names(session, project.id, "labels", map(label_text, settings.get("labels") or ()))
+        return replace(project, settings=settings), made is not None
 
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
         with self.reading(seconds=SECONDS) as session:
-            project = self.project_in(session, name)
-        if project is None:
-            raise NoProject(name)
-        return project
+            return self.project_in(session, name)
 
     @staticmethod
-    def project_in(session: Session, name: str) -> Project | None:
-        """The project as a transaction sees it; None where there is none."""
+    def project_in(session: Session, name: str) -> Project:
+        """The project as a transaction sees it; NoProject where there is none."""
         row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
-        return None if row is None else _project(row)
+        if row is None:
+            raise NoProject(name)
+        return _project(row)
 
     def projects(self) -> list[Project]:
         """All projects, by name."""
@@ -384,21 +375,11 @@ class SqlStore:
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
         """Store some batches, all or none, durable when this returns; NoProject where a project does not exist."""
         now = time.time()
-        with self._owned(), self.writing(seconds=SECONDS) as session:
+        with self.writing(seconds=SECONDS) as session:
             session.many(
                 "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
                 [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
             )
-
-    @contextmanager
-    def _owned(self) -> Iterator[None]:
-        """NoProject where a row belongs to a project that does not exist (any more)."""
-        try:
-            yield
-        except Exception as error:
-            if self.database.is_orphan(error):
-                raise NoProject("of these votes") from error
-            raise
 
     def waiting(self) -> list[int]:
         """The projects with votes that are not aggregated yet."""
@@ -494,6 +475,11 @@ class SqlStore:
         except StoreFull:
             ((self._behind,),) = self.query("SELECT MIN(arrived) FROM inbox")
 
+    def latest_project(self, name: str) -> Project:
+        """The project with every vote that was acknowledged before this call; NoProject where there is none."""
+        self.aggregate_all(self.project(name).id)
+        return self.project(name)
+
     def age(self) -> float | None:
         """The age in seconds of the oldest vote that is not counted because the disk is full; None where it is not."""
         return None if self._behind is None else max(0.0, time.time() - self._behind)
@@ -522,7 +508,7 @@ class SqlStore:
     def put_gold(self, project: int, labels: Mapping[str, str]) -> None:
         """Store gold labels (item -> label as JSON), of which the later stands; the project's version grows."""
         now = time.time()
-        with self._owned(), self.writing() as session:
+        with self.writing() as session:
             session.many(
                 "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
@@ -592,6 +578,33 @@ class SqlStore:
     def active_alarms(self) -> dict[int, int]:
         """Project -> how many alarms are active."""
         return dict(self.query("SELECT project, active FROM drift"))
+
+    # -- API keys: their hashes, never the keys ------------------------------------------------------------------
+
+    def add_key(self, key: ApiKey) -> None:
+        """Store a key."""
+        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
+        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def key(self, id: str) -> ApiKey | None:
+        """The key of this name, revoked or not."""
+        with self.reading(seconds=SECONDS / 2) as session:
+            row = session.one(f"SELECT {_KEY} FROM api_keys WHERE id = ?", id)
+        return None if row is None else ApiKey(*row)
+
+    def all_keys(self) -> list[ApiKey]:
+        """All of them, the oldest first."""
+        return [ApiKey(*row) for row in self.query(f"SELECT {_KEY} FROM api_keys ORDER BY created, id")]
+
+    def revoke_key(self, id: str, when: float) -> bool:
+        """Revoke a key; returns whether there was such a key that was not revoked."""
+        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        return bool(self.execute(sql, when, id))
+
+    def any_key(self) -> bool:
+        """Whether a key was ever made."""
+        with self.reading(seconds=SECONDS / 2) as session:
+            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
 
 
 def _project(row: Sequence[Any]) -> Project:
@@ -671,57 +684,3 @@ def _database(place: str) -> Database:
             kind = f"this is not an SQLite file (SQLite {sqlite3.sqlite_version})"
             raise OptionError(f"--store {path}: {kind}; name another file, or a new one", name="store")
     return SQLite(str(path), place)
-
-
-_COLUMNS = "id, hash, scope, project, note, created, revoked"
-
-
-class StoredKeys:
-    """The API keys of a store: their hashes, never the keys.
-
-    Examples
-    --------
-    >>> from jurors._files import temp_directory
-    >>> from jurors.serve.auth import make_key
-    >>> from jurors.serve.store import open_store
-    >>> with temp_directory() as folder:
-    ...     store = open_store(str(folder / "votes.db"))
-    ...     keys, (token, key) = StoredKeys(store), make_key("read", "shop")
-    ...     keys.add_key(key)
-    ...     stored = keys.key(key.id)
-    ...     store.close()
-    >>> stored == key
-    True
-    """
-
-    def __init__(self, store: SqlStore | Callable[[], SqlStore]) -> None:
-        self._given = store  # a function where an application opens its store later, when it starts
-
-    @property
-    def _store(self) -> SqlStore:
-        return self._given if isinstance(self._given, SqlStore) else self._given()
-
-    def add_key(self, key: ApiKey) -> None:
-        """Store a key."""
-        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        self._store.execute(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
-
-    def key(self, id: str) -> ApiKey | None:
-        """The key of this name, revoked or not."""
-        with self._store.reading(seconds=SECONDS / 2) as session:
-            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return None if row is None else ApiKey(*row)
-
-    def all_keys(self) -> list[ApiKey]:
-        """All of them, the oldest first."""
-        return [ApiKey(*row) for row in self._store.query(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
-
-    def revoke_key(self, id: str, when: float) -> bool:
-        """Revoke a key; returns whether there was such a key that was not revoked."""
-        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
-        return bool(self._store.execute(sql, when, id))
-
-    def any_key(self) -> bool:
-        """Whether a key was ever made."""
-        with self._store.reading(seconds=SECONDS / 2) as session:
-            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
