@@ -12,7 +12,7 @@ import json
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeVar
 from urllib.parse import quote
@@ -202,40 +202,6 @@ def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
         yield Call("POST", project_path(project, "votes"), _accepted, {"votes": part})
 
 
-# -- server-sent events ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened: `votes`, `grade` or `alarm`, and what it is about."""
-
-    kind: str
-    data: Document
-
-
-class EventReader:
-    """Reads server-sent events line by line, so that either client can feed it.
-
-    Examples
-    --------
-    >>> reader = EventReader()
-    >>> [reader.take(line) for line in ("event: votes", 'data: {"votes": 2}', "", ": keep-alive", "")]
-    [None, None, Event(kind='votes', data={'votes': 2}), None, None]
-    """
-
-    def __init__(self) -> None:
-        self._fields: dict[str, str] = {}
-
-    def take(self, line: str) -> Event | None:
-        """The event that this line completes, if it does."""
-        if line:
-            name, _, value = line.partition(":")
-            self._fields[name] = value.removeprefix(" ")
-            return None
-        fields, self._fields = self._fields, {}
-        return Event(fields.get("event", "message"), document(fields["data"])) if "data" in fields else None
-
-
 # -- the clients ----------------------------------------------------------------------------------------------
 
 # What a call gives: a value, or an awaitable of one.
@@ -377,16 +343,6 @@ class Client(_BaseClient[list[Document], Document, int, str, None]):
         """
         return sum(self._send(call) for call in _posts(project, votes, batch))
 
-    def events(self, project: str) -> Iterator[Event]:
-        """Iterate over events as they happen: votes counted, grades changed, alarms raised or cleared."""
-        reader = EventReader()
-        with self._http.stream("GET", project_path(project, "events"), timeout=None) as answer:
-            if answer.status_code != 200:
-                raise error_from_response(answer.status_code, answer.read().decode("utf-8", "replace"))
-            for line in answer.iter_lines():
-                if (event := reader.take(line)) is not None:
-                    yield event
-
     def _send(self, call: Call) -> Any:
         for tries in itertools.count():
             answer: Any = None
@@ -423,16 +379,6 @@ class AsyncClient(
         for call in _posts(project, votes, batch):
             accepted += await self._send(call)
         return accepted
-
-    async def events(self, project: str) -> AsyncIterator[Event]:
-        """Iterate over events as they happen: votes counted, grades changed, alarms raised or cleared."""
-        reader = EventReader()
-        async with self._http.stream("GET", project_path(project, "events"), timeout=None) as answer:
-            if answer.status_code != 200:
-                raise error_from_response(answer.status_code, (await answer.aread()).decode("utf-8", "replace"))
-            async for line in answer.aiter_lines():
-                if (event := reader.take(line)) is not None:
-                    yield event
 
     async def _send(self, call: Call) -> Any:
         from asyncio import sleep  # heavy, and `import jurors` stays quick
