@@ -26,7 +26,7 @@ from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.middleware import WRITE
-from jurors.serve.responses import VOTES, documented_responses
+from jurors.serve.responses import VOTES, documented_errors
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
 _MOST_VOTES = 20_000  #: in one commit
@@ -197,7 +197,7 @@ _BODY = {"requestBody": {"required": True, "content": _CONTENT}}
 
 
 @votes_router.post(
-    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses("votes", 400, 404, 422)
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_errors(400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
