@@ -157,6 +157,10 @@ class WatchedSeries:
         """The numbers of a subject's series."""
         return range(self.parts_of[subject][0].shape[0])
 
+    def detected_with(self, subject: str, series: int) -> list[tuple[str, int]]:
+        """The series that are detected together with one: all of the panel, else itself alone."""
+        return [(subject, each) for each in (self.series(subject) if subject == "panel" else [series])]
+
     def who(self, subject: str, series: int) -> tuple[int, ...]:
         """The jurors of a series."""
         if subject == "pair":
@@ -272,11 +276,6 @@ class BlockHistory:
     def room(self) -> int:
         """Items until the open block is full."""
         return max(1, self.size - self.open.total())
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the open block has its items."""
-        return self.open.total() >= self.size
 
     def move(self, tuples: Counter[bytes]) -> None:
         """Correct items of the open block; those of older ones stay as they were."""
@@ -466,7 +465,7 @@ class Segments:
 
     def add(self, tuples: Counter[bytes], pane: int = 0, time: float | None = None) -> None:
         """Count these at the end of the stream."""
-        if self.history.is_full:
+        if self.history.open.total() >= self.history.size:
             self.history.close(self._count(self.history.open), self.items)
         self.history.open.update(tuples)
         first = self.open.panes[0] if self.open.tuples else pane
@@ -605,11 +604,14 @@ def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn:
     paid = gammaln(start) - gammaln(start + n) + gammaln(urn) - gammaln(urn + m)
     # From both sides' shares, weighted by how much of their information the urns use.
     p = _normalized(before * (n / (n + start)) + after * (m / (m + urn)), 1 / before.shape[-1])
-    slope = _slope(p, before, after, start, urn)
+    # g(p) is the part of ln M that a category adds; its first draw from an urn never depends on p.
+    again = np.maximum(before - 1, 0) + np.maximum(after - 1, 0)
+    slope = _urn_slope(p, before, start) + _urn_slope(p, after, urn) - again / p
     for _ in range(_STEPS):
         p = _normalized(-p * slope, p)
-        slope = _slope(p, before, after, start, urn)
-    tangents = (_height(p, before, after, start, urn) - p * slope).sum(axis=-1) + slope.min(axis=-1)
+        slope = _urn_slope(p, before, start) + _urn_slope(p, after, urn) - again / p
+    height = _urn_height(p, before, start) + _urn_height(p, after, urn) - again * np.log(p)
+    tangents = (height - p * slope).sum(axis=-1) + slope.min(axis=-1)
     return np.asarray(paid[..., 0] + tangents - _ROUNDING)
 
 
@@ -688,19 +690,8 @@ def _normalized(weights: Floats, otherwise: Floats | float) -> Floats:
     return np.maximum(np.where(whole > 0, weights / np.where(whole > 0, whole, 1), otherwise), _TINY)
 
 
-def _height(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
-    """g(p), the part of ln M that a category adds; its first draw from an urn never depends on p."""
-    again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    return np.asarray(_urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p))
-
-
 def _urn_height(p: Floats, n: Integers, start: Floats | float) -> Floats:
     return np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
-
-
-def _slope(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
-    again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    return _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
 
 
 def _urn_slope(p: Floats, n: Integers, start: Floats | float) -> Floats:
