@@ -428,12 +428,16 @@ class Drift:
 
     # -- what people do ---------------------------------------------------------------------------------------------
 
-    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
-        """Note in an alarm's history what somebody did about it; OptionError where there is no such alarm."""
-        alarm = next((alarm for alarm in self.alarms if alarm.id == number), None)
-        if alarm is None:
+    def alarm(self, number: int) -> StreamAlarm:
+        """The alarm of this number; OptionError where there is none."""
+        if number not in range(1, len(self.alarms) + 1):
             message = f"there is no alarm {number!r}; there are {len(self.alarms)}, numbered from 1"
             raise OptionError(message, code="unknown_name", name="id", value=number)
+        return self.alarms[number - 1]
+
+    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
+        """Note in an alarm's history what somebody did about it."""
+        alarm = self.alarm(number)
         alarm.history.append({"event": event, "item": self.items, "time": self._segments.open.time, **details})
         return alarm
 

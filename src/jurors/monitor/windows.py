@@ -366,6 +366,10 @@ class Panes:
         sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
         return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
 
+    def window_sketch(self, window: Window, number: int) -> Sketch:
+        """The sketch of the window with this last pane."""
+        return self.to_sketch(window.panes(number), window.weights(number, self.panes))
+
     def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
         """Keys in an order that does not depend on the order in which jurors and labels came."""
         listed = list(keys)
@@ -591,6 +595,21 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
             # Items are numbered from 0: the last of a window is the one before its end.
             listed.append(Span(number, start, end, items, votes, now + (not window.by_time) >= end))
     return listed
+
+
+def select_span(every: Sequence[Span], name: int | str) -> Span | None:
+    """A window by name: "now" (still filling), "last" (complete, if one is), or its number; None where there is none.
+
+    Returns
+    -------
+    Span or None
+        One of them, which are the oldest first.
+    """
+    if name in ("now", "last"):
+        selected = [span for span in every if span.complete or name == "now"] or every
+    else:
+        selected = [span for span in every if str(span.number) == str(name)]
+    return selected[-1] if selected else None
 
 
 # -- closed items -----------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label
 from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
-from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
+from jurors.monitor.windows import Pane, Panes, Span, Window, select_span, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
@@ -69,14 +69,11 @@ class ProjectCounts:
         return spans(self.panes, self.window, now)
 
     def select_window(self, name: str) -> Span:
-        """A window by name: "now" (still filling), "last" (complete, if one is), or its number."""
-        every = self.windows()
-        complete = [span for span in every if span.complete]
-        by_name = {"now": every[-1:], "last": (complete or every)[-1:]}
-        selected = by_name.get(name, [span for span in every if str(span.number) == name])
-        if not selected:
+        """A window by name (see `monitor.windows.select_span`)."""
+        span = select_span(self.windows(), name)
+        if span is None:
             raise OptionError(f"window {name!r:.40} does not exist; use 'last', 'now' or a number from /history")
-        return selected[0]
+        return span
 
     def panes_of(self, span: Span) -> list[Pane]:
         """The panes of a window that hold something."""
@@ -84,8 +81,7 @@ class ProjectCounts:
 
     def sketch_of(self, span: Span) -> Sketch:
         """The counts of a window."""
-        weights = self.window.weights(span.number, self.panes.panes)
-        return self.panes.to_sketch(self.window.panes(span.number), weights)
+        return self.panes.window_sketch(self.window, span.number)
 
 
 class ProjectReader:
