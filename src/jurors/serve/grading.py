@@ -26,7 +26,7 @@ from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label
 from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
-from jurors.monitor.windows import Pane, Panes, Span, Window, select_span, spans, votes_in
+from jurors.monitor.windows import Pane, Panes, Span, select_span, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
@@ -46,11 +46,6 @@ class ProjectCounts:
     panes: Panes
     gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
 
-    @property
-    def window(self) -> Window:
-        """How the stream is cut into windows."""
-        return self.project.window
-
     def votes_of(self, key: bytes) -> dict[str, Label]:
         """The votes of a decision tuple, by juror."""
         panes = self.panes
@@ -65,8 +60,8 @@ class ProjectCounts:
     def windows(self) -> list[Span]:
         """The windows of the stream, the oldest first."""
         times = [pane.last_time for pane in self.panes.panes.values() if pane.last_time is not None]
-        now = max(times, default=0.0) if self.window.by_time else self.project.numbered - 1
-        return spans(self.panes, self.window, now)
+        now = max(times, default=0.0) if self.project.window.by_time else self.project.numbered - 1
+        return spans(self.panes, self.project.window, now)
 
     def select_window(self, name: str) -> Span:
         """A window by name (see `monitor.windows.select_span`)."""
@@ -77,11 +72,13 @@ class ProjectCounts:
 
     def panes_of(self, span: Span) -> list[Pane]:
         """The panes of a window that hold something."""
-        return [self.panes.panes[number] for number in self.window.panes(span.number) if number in self.panes.panes]
+        return [
+            self.panes.panes[number] for number in self.project.window.panes(span.number) if number in self.panes.panes
+        ]
 
     def sketch_of(self, span: Span) -> Sketch:
         """The counts of a window."""
-        return self.panes.window_sketch(self.window, span.number)
+        return self.panes.window_sketch(self.project.window, span.number)
 
 
 class ProjectReader:
@@ -362,7 +359,7 @@ class GradeHistory:
         """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
         newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
-        return History(str(counts.window), counts.window.by_time, newest[::-1])
+        return History(str(counts.project.window), counts.project.window.by_time, newest[::-1])
 
     def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))

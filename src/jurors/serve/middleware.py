@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import math
 import re
 import secrets
@@ -34,8 +33,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jurors.errors import Code, JurorsError, OptionError
 from jurors.serve.auth import ApiKey, KeyScope, Rate, ServerLimits, check_key
-from jurors.serve.errors import ApiError, error_document, status_of
+from jurors.serve.errors import ApiError
 from jurors.serve.observability import ServerMetrics, log_event
+from jurors.serve.responses import error_response
 from jurors.serve.store import SqlStore
 
 # Without keys the address is the credential: whoever reaches loopback may do everything. A page in a browser reaches
@@ -259,14 +259,14 @@ class ServerMiddleware:
                 await self.app(scope, _replay(body, receive), sending)
         except JurorsError as error:
             if not status:
-                await _refuse(error, sending)
+                await error_response(error)(scope, receive, sending)
         except Exception as error:  # the details go to the log, not to the caller
             trace = "".join(traceback.format_exception(error))
             fault = f"{type(error).__name__}: {error}"
             log_event("fault", "error", id=name, path=scope["path"], error=fault, trace=trace)
             if not status:
                 message = f"an internal error occurred; the server's log has the details of request {name}"
-                await _refuse(ApiError(500, "fault", message), sending)
+                await error_response(ApiError(500, "fault", message))(scope, receive, sending)
         finally:
             self._bytes -= held[0]
             seconds = time.perf_counter() - begun
@@ -411,16 +411,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replayed
-
-
-async def _refuse(error: JurorsError, send: Send) -> None:
-    document = error_document(error.code, str(error))
-    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    more = error.headers if isinstance(error, ApiError) else {}
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
-    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status_of(error), "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
 
 
 # -- the protocol ------------------------------------------------------------------------------------------------------

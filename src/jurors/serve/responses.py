@@ -13,13 +13,24 @@ from jurors.errors import Code, JurorsError
 from jurors.serve.errors import ApiError, error_document, status_of
 
 
+def error_response(error: JurorsError) -> JSONResponse:
+    """The answer to a request that is refused.
+
+    Returns
+    -------
+    JSONResponse
+        With the error's status, code, message and headers.
+    """
+    headers = dict(error.headers) if isinstance(error, ApiError) else None
+    return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+
+
 def handle_errors(app: FastAPI) -> None:
     """Answer every known error of a route with one document of one form; `ServerMiddleware` answers the others."""
 
     @app.exception_handler(JurorsError)
     async def known(request: Request, error: JurorsError) -> JSONResponse:
-        headers = dict(error.headers) if isinstance(error, ApiError) else None
-        return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+        return error_response(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from queue import Empty, Full, Queue
+from queue import Full, Queue
 from threading import Thread
 from typing import Any, Literal, NoReturn
 
@@ -58,26 +58,18 @@ class Journal:
         self._thread.join()
 
     def _write(self) -> None:
+        """Write the batches that wait, some thousand votes at a time."""
         is_open = True
         while is_open:
-            group, is_open = self._group()
-            if group:
-                self._store_group(group)
-
-    def _group(self) -> tuple[list[_Waiting], bool]:
-        """The batches that wait, up to a size; and whether more may come."""
-        group: list[_Waiting] = []
-        votes, waiting = 0, self._queue.get()
-        while waiting is not None:
-            group.append(waiting)
-            votes += len(waiting[1])
-            if votes >= _MOST_VOTES:
-                return group, True
-            try:
-                waiting = self._queue.get_nowait()
-            except Empty:
-                return group, True
-        return group, False
+            group: list[_Waiting] = []
+            votes = 0
+            while is_open and votes < _MOST_VOTES and not (group and self._queue.empty()):
+                if (waiting := self._queue.get()) is None:
+                    is_open = False
+                else:
+                    group.append(waiting)
+                    votes += len(waiting[1])
+            self._store_group(group)
 
     def _store_group(self, group: Sequence[_Waiting]) -> None:
         """Write a group, without the batches that were cancelled: whoever sent them sends them again."""
@@ -147,11 +139,7 @@ class VoteValidator:
 
     def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
         """The project now, and its names with those that the batch would add."""
-        try:
-            project, before = self._store.project(name), self._known.get(name)
-        except NoProject:
-            self.forget(name)
-            raise
+        project, before = self._store.project(name), self._known.get(name)
         allowed = None if project.labels is None else dict.fromkeys(map(label_text, project.labels))
         for place, label in enumerate(batch.labels if allowed is not None else ()):
             if label not in (allowed or ()):
