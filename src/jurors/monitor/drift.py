@@ -1,6 +1,6 @@
 """`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent blocks of items.
 
-Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
+Panes of decision tuples come in; `StreamAlarm`s come out. What is watched, the e-processes and how
 alpha is divided, with proofs, are in `monitor.evidence`.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from math import log
 from typing import Any
 
@@ -30,7 +29,7 @@ from jurors.monitor.evidence import (
     log_ceiling,
     log_urn_chance,
 )
-from jurors.monitor.windows import Panes, check_block, keys_of
+from jurors.monitor.windows import Panes, check_block
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
@@ -196,7 +195,6 @@ class StreamAlarm:
 
 # -- the detector -----------------------------------------------------------------------------------------------------
 
-_AT_ONCE = 4_000_000  # cells examined in one go
 _LARGER = 1.05  # a block that is larger by less is the same
 
 
@@ -227,14 +225,17 @@ class Drift:
 
     Examples
     --------
+    >>> from jurors.monitor.windows import keys_of
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(1, 3, 4000)
     >>> wrong = rng.random((4000, 5)) < 0.1
     >>> wrong[2000:, 3] = rng.random(2000) < 0.4  # juror d gets worse
-    >>> drift = Drift(jurors=list("abcde"), labels=["yes", "no"])
-    >>> for alarm in drift.follow(np.where(wrong, 3 - truth[:, None], truth[:, None])):
-    ...     print(alarm.alarm.message)
-    d agrees with the majority on 61% of items since item 1,983, 89% before
+    >>> panes, drift = Panes(list("abcde"), ["yes", "no"]), Drift()
+    >>> for number, key in enumerate(keys_of(np.where(wrong, 3 - truth[:, None], truth[:, None]))):
+    ...     panes.add(number // 100, key)
+    ...     for alarm in drift.update(panes) if number % 10 == 9 else ():
+    ...         print(alarm.alarm.message)
+    d agrees with the majority on 56% of items since item 2,011, 89% before
     """
 
     def __init__(
@@ -279,15 +280,6 @@ class Drift:
     def active(self) -> list[StreamAlarm]:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
-
-    @property
-    def blocks(self) -> dict[str, float]:
-        """Series (`juror:ann`) -> how many items count as one, where it is more than one."""
-        named = {}
-        for (subject, series), size in self.sizes.items():
-            who = self._segments.watched.who(subject, series)
-            named[":".join([subject, *(self.jurors[juror] for juror in who)])] = max(size, self._most)
-        return named
 
     def _watched(self) -> WatchedSeries:
         aside = frozenset(self._culprits() | self._new)
@@ -349,47 +341,6 @@ class Drift:
         self._first = len(self.jurors)
         self._segments.begin(reference)
         self._rebuild()
-
-    def follow(self, codes: Integers) -> list[StreamAlarm]:
-        """Take up items one by one, testing after each.
-
-        Parameters
-        ----------
-        codes
-            Items x jurors: labels from 1, 0 for no vote.
-
-        Returns
-        -------
-        list of StreamAlarm
-            The alarms that this raised.
-        """
-        known, start = len(self.alarms), 0
-        keys = keys_of(codes)
-        while start < len(keys):
-            segments = self._segments
-            cells = segments.watched.size * (len(segments.closed) + 1)
-            if self._most > 1:  # look at the end of each block
-                rows = keys[start : start + min(max(1, self._most - self.items + self._looked), segments.history.room)]
-                segments.add(Counter(rows))
-                start += len(rows)
-                if self.items - self._looked >= self._most:
-                    self._look()
-                continue
-            most = min(segments.room, segments.history.room, _AT_ONCE // max(cells, 1))
-            rows = keys[start : start + max(1, most)]
-            now = segments.now + segments.cells_of(rows).cumsum(axis=0)
-            # The first row at which a change is detected or an alarm may be cleared.
-            back = [np.flatnonzero(alarm.back.is_back(segments, now)) for alarm in self.active if alarm.back]
-            events = [int(places[0]) for places in back if len(places)]
-            events += [row for row, _ in islice(self._current_test().detections(now), 1)]
-            event = min(events, default=None)
-            taken = len(rows) if event is None else event + 1
-            segments.add(Counter(rows[:taken]))
-            if event is not None:
-                self._update_alarms()
-            self._add_border_if_due()
-            start += taken
-        return self.alarms[known:]
 
     def _add_border_if_due(self) -> None:
         if self._segments.room <= 0:
