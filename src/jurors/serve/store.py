@@ -48,7 +48,8 @@ from jurors.votes.read import clean_cells
 _PARTS = itemgetter("item", "juror", "label")
 _NAMES = frozenset((str, int))
 _LABELS = frozenset((str, int, float, bool))
-_KNOWN = frozenset(("item", "juror", "label", "time"))
+_PARTS_NEEDED = frozenset(("item", "juror", "label"))
+_KNOWN = _PARTS_NEEDED | {"time"}
 _LONGEST = 500  #: characters of a name
 _EARLIEST, _END = -62_135_596_800, 253_402_300_800  #: seconds since 1970: the years 1 to 9999
 _UNITS = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
@@ -88,22 +89,18 @@ def batch_of(votes: Any) -> PostedBatch:
         _refuse("votes must be a list of objects with item, juror and label")
     if not votes:
         return PostedBatch((), (), (), None)
-    try:
-        items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
-        spare = max(map(len, votes)) > len(_KNOWN) - 1
-        times = [vote.get("time") for vote in votes] if spare else []
-    except (TypeError, KeyError, AttributeError):
-        _refuse_vote(votes)
-    if spare and not all(vote.keys() <= _KNOWN for vote in votes):
-        _refuse_vote(votes)
+    _check_parts(votes)
+    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
     columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
-    seconds = [_seconds(time, place) for place, time in enumerate(times)]
+    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
     return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
 
 
-def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
+def _check_parts(votes: Sequence[Any]) -> None:
     """Refuse the first vote that lacks a part or has one too many."""
     for place, vote in enumerate(votes):
+        if isinstance(vote, dict) and _PARTS_NEEDED <= vote.keys() <= _KNOWN:
+            continue
         if not isinstance(vote, dict):
             _refuse(f"vote {place} is not an object; each vote needs an item, a juror and a label")
         for part in ("item", "juror", "label"):
@@ -111,7 +108,6 @@ def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
                 _refuse(f"vote {place} has no {part!r}; each vote needs an item, a juror and a label")
         if strange := [name for name in vote if name not in _KNOWN]:
             _refuse(f"vote {place} has an unknown key {strange[0]!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
-    raise AssertionError("every vote has its parts")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -120,13 +116,12 @@ def _refuse(message: str) -> NoReturn:
 
 def _names(values: Sequence[Any], what: str) -> Sequence[str]:
     """The column as text; refused where a name is empty, too long, or cannot be stored."""
-    kinds = set(map(type, values))
-    if not kinds <= _NAMES:
+    if not set(map(type, values)) <= _NAMES:
         _refuse_first(values, lambda value: type(value) not in _NAMES, f"the {what} must be text")
     cells = clean_cells(values, column=what)
     if None in cells:
         _refuse_first(cells, lambda cell: cell is None, f"the {what} is empty")
-    texts = cells if kinds == {str} else list(map(str, cells))
+    texts = list(map(str, cells))
     _check_texts(texts, what)
     return texts
 
@@ -157,19 +152,16 @@ def is_storable(text: str) -> bool:
 def _label_texts(labels: Sequence[Any]) -> list[str]:
     """Each label as JSON; few are distinct, so each is checked once."""
     if not set(map(type, labels)) <= _LABELS:
-        _refuse_first(
-            labels, lambda label: type(label) not in _LABELS, "the label must be text, a number, true or false"
-        )
-    distinct = {(type(label), label) for label in labels}
-    cells = {typed: clean_cells([typed[1]], column="label")[0] for typed in distinct}
-    wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
+        rule = "the label must be text, a number, true or false"
+        _refuse_first(labels, lambda label: type(label) not in _LABELS, rule)
+    typed = list(zip(map(type, labels), labels, strict=True))
+    cells = {pair: clean_cells([pair[1]], column="label")[0] for pair in set(typed)}
+    wrong = {pair for pair, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "the label is empty or not a finite number")
-    written = {typed: str(cell) for typed, cell in cells.items()}
-    if len(max(written.values(), key=len)) > _LONGEST or not is_storable("".join(written.values())):
-        _check_texts([written[type(label), label] for label in labels], "label")
-    texts = {typed: label_text(cell) for typed, cell in cells.items()}
-    return [texts[type(label), label] for label in labels]
+    _check_texts([str(cells[pair]) for pair in typed], "label")
+    texts = {pair: label_text(cell) for pair, cell in cells.items()}
+    return [texts[pair] for pair in typed]
 
 
 def label_text(label: Any) -> str:
@@ -208,9 +200,10 @@ def _seconds(value: Any, place: int) -> float | None:
     _refuse(f"vote {place}: the time {value!r:.60} is neither {form}")
 
 
-def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
-    place, value = next(compress(enumerate(values), map(is_wrong, values)))
-    _refuse(f"vote {place}: {rule}, got {value!r:.60}")
+def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> None:
+    """Refuse the first vote whose value is wrong, if any is."""
+    for place, value in compress(enumerate(values), map(is_wrong, values)):
+        _refuse(f"vote {place}: {rule}, got {value!r:.60}")
 
 
 _LOG = logging.getLogger("jurors.serve")
