@@ -305,8 +305,11 @@ class Drift:
             self._seen[number] = pane.revision, Counter(pane.tuples)
             # New items are counted at the end of the stream, changed ones where they were counted before.
             new, changed = separate_changes(more)
-            if self._is_block_over(pane.last_time):
-                self._look()
+            if self._span and pane.last_time is not None:  # blocks of time: one may end before this time
+                before, self._began = self._began, pane.last_time // self._span
+                if before is not None and self._began > before:
+                    self._most = max(self._most, self.items - self._looked)
+                    self._look()
             if changed:
                 self._test = None
                 self.late += not segments.move(changed, number)
@@ -319,16 +322,6 @@ class Drift:
         for old in sorted(self._seen)[:-_CORRECTABLE]:
             del self._seen[old]
         return self.alarms[known:]
-
-    def _is_block_over(self, time: float | None) -> bool:
-        """Whether blocks are of time, and one of them ends before this time."""
-        if not self._span or time is None:
-            return False
-        before, self._began = self._began, time // self._span
-        if before is None or self._began <= before:
-            return False
-        self._most = max(self._most, self.items - self._looked)
-        return True
 
     def _look(self) -> None:
         """Test, at the end of a block."""
@@ -458,8 +451,8 @@ class Drift:
     def _raise_or_measure(self, detection: Detection) -> None:
         """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
         if self.block == "auto":
-            border = self._segments.closed[detection.border].end
-            size = self._segments.history.dispersion(detection.part, detection.series, border)
+            end = self._segments.closed[detection.border].end
+            size = self._segments.history.dispersion(detection.part, detection.series, end)
             if size is None:
                 size = BASE
                 self._provisional.add((detection.subject, detection.series))
@@ -467,9 +460,6 @@ class Drift:
                 self.sizes[detection.subject, detection.series] = size
                 self._test = None
                 return
-        self._raise(detection)
-
-    def _raise(self, detection: Detection) -> None:
         segments, subject, series = self._segments, detection.subject, detection.series
         border, upto, tuples = segments.closed[detection.border], segments.upto[detection.border], Counter[bytes]()
         for segment in [*segments.closed[detection.border + 1 :], segments.open]:

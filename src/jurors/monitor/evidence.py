@@ -317,7 +317,7 @@ class BlockHistory:
         before = int(np.searchsorted(self.ends, border, side="right"))
         halves, largest, factor, is_known = (counts[:before], counts[before:]), 1.0, 1, False
         while True:
-            each = np.sum([_chi_square(_merged(half, factor)) for half in halves], axis=0)  # 2 x series
+            each = np.sum([_chi_square(half, factor) for half in halves], axis=0)  # 2 x series
             every = each.sum(axis=1)
             if every[1] < _FEW:
                 return largest if is_known or not every[1] else None
@@ -341,14 +341,12 @@ class BlockHistory:
         self.counts = list(counts.reshape(len(self.ends), cells))
 
 
-def _merged(counts: Integers, factor: int) -> Integers:
-    """Neighbours merged, from the newest on."""
-    whole = len(counts) // factor * factor
-    return np.asarray(counts[len(counts) - whole :].reshape(-1, factor, *counts.shape[1:]).sum(axis=1))
+def _chi_square(counts: Integers, factor: int) -> tuple[Floats, Floats]:
+    """By series, Pearson's statistic of blocks with equal shares, and its degrees of freedom.
 
-
-def _chi_square(counts: Integers) -> tuple[Floats, Floats]:
-    """By series, Pearson's statistic of blocks with equal shares, and its degrees of freedom."""
+    `factor` neighbours are one block, from the newest on.
+    """
+    counts = counts[len(counts) % factor :].reshape(-1, factor, *counts.shape[1:]).sum(axis=1)
     if len(counts) < 2:
         return np.zeros(counts.shape[1]), np.zeros(counts.shape[1])
     total = counts.sum(axis=-1, keepdims=True)

@@ -23,7 +23,6 @@ from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
 from jurors.monitor.windows import (
     ClosedItems,
-    CodedVotes,
     Panes,
     Window,
     from_text,
@@ -365,7 +364,10 @@ class Ledger:
             table[batch.item, batch.juror] = batch.label  # without times every vote supersedes: the last one stands
             begin[np.isinf(begin)] = UNTIMED
             return keys_of(table), [b""] * len(old), begin
-        stamps = _stamps(old_times, table)
+        # Items x jurors: when each vote was cast, from the packed times of each item.
+        stamps = np.full(table.shape, UNTIMED)
+        is_timed = np.array([bool(each) for each in old_times], dtype=bool)
+        stamps[(table > 0) & is_timed[:, None]] = np.frombuffer(b"".join(old_times), dtype=np.float64)
         time = np.full(len(batch.item), UNTIMED) if batch.time is None else batch.time
         np.minimum.at(begin, batch.item, time)
         order = np.argsort(time, kind="stable")
@@ -373,7 +375,12 @@ class Ledger:
         stands = supersedes(time, table[item, juror], stamps[item, juror])
         table[item[stands], juror[stands]] = code[stands]  # in order of time: of several the last one stands
         stamps[item[stands], juror[stands]] = time[stands]
-        return keys_of(table), _packed(stamps, table), begin
+        # The times of each item's votes, in the order of jurors; empty where none has a time.
+        voted = table > 0
+        raw, ends = stamps[voted].tobytes(), np.cumsum(8 * voted.sum(axis=1)).tolist()
+        has_time = np.asarray((voted & (stamps > UNTIMED)).any(axis=1)).tolist()
+        packed = [raw[a:b] if has else b"" for a, b, has in zip([0, *ends], ends, has_time, strict=False)]
+        return keys_of(table), packed, begin
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
@@ -399,20 +406,3 @@ class Ledger:
         self.closed = ClosedItems.from_dict(document["closed"], 10 * self.remember)
         self.begun, self.late = int(document["begun"]), int(document["late"])
         self.latest = UNTIMED if document["latest"] is None else float(document["latest"])
-
-
-def _stamps(times: Sequence[bytes], table: CodedVotes) -> Floats:
-    """Items x jurors: when each vote was cast, from the packed times of each item."""
-    stamps = np.full(table.shape, UNTIMED)
-    is_timed = np.array([bool(packed) for packed in times], dtype=bool)
-    stamps[(table > 0) & is_timed[:, None]] = np.frombuffer(b"".join(times), dtype=np.float64)
-    return stamps
-
-
-def _packed(stamps: Floats, table: CodedVotes) -> list[bytes]:
-    """The times of each item's votes, in the order of jurors; empty where none has a time."""
-    voted = table > 0
-    raw = stamps[voted].tobytes()
-    ends = np.cumsum(8 * voted.sum(axis=1)).tolist()
-    timed = np.asarray((voted & (stamps > UNTIMED)).any(axis=1))
-    return [raw[a:b] if has else b"" for a, b, has in zip([0, *ends], ends, timed.tolist(), strict=False)]

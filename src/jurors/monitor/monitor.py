@@ -99,22 +99,27 @@ class History(Result):
         jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
         windows = list(self.windows if options.full else self.windows[-(options.top or MOST_ROWS) :])
         has_intervals = options.full or len(jurors) <= _MOST_INTERVALS
-        columns = [
-            CardColumn("until", [self._until(window.span.end) for window in windows]),
-            CardColumn("items", [f"{window.span.items:,}" for window in windows]),
-            *(
-                CardColumn(
-                    shorten(juror, _MOST_NAME),
-                    [_cell(window, juror, has_intervals=has_intervals) for window in windows],
-                    k > 0,
-                )
-                for k, juror in enumerate(jurors)
-            ),
-            CardColumn("alarms", [window.refused or ", ".join(window.alarms) for window in windows]),
-        ]
+
+        def cell(window: WindowGrades, juror: str) -> str:
+            """A score in percent, perhaps with its interval."""
+            score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
+            if score is None:
+                return "–"
+            interval = f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else ""
+            return f"{score * 100:.0f}%{interval}"
+
+        until = [window.span.end for window in windows]
+        if self.by_time:
+            places = [f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" for end in until]
+        else:
+            places = [f"{end:,.0f}" for end in until]
+        columns = [CardColumn("until", places), CardColumn("items", [f"{window.span.items:,}" for window in windows])]
+        for k, juror in enumerate(jurors):
+            columns.append(CardColumn(shorten(juror, _MOST_NAME), [cell(window, juror) for window in windows], k > 0))
+        reasons = [window.refused or ", ".join(window.alarms) for window in windows]
         if not options.full:
-            reasons = [text if len(text) <= 30 else f"{text[:29]}…" for text in columns[-1].cells]
-            columns[-1] = replace(columns[-1], cells=reasons)
+            reasons = [text if len(text) <= 30 else f"{text[:29]}…" for text in reasons]
+        columns.append(CardColumn("alarms", reasons))
         table = fitted_table(columns, sys.maxsize if options.full else WIDTH)
         left_out = len(self.windows) - len(windows), len(columns) - len(table.columns)
         more = [
@@ -122,17 +127,6 @@ class History(Result):
         ]
         title = f"Accuracy by window of {self.window}"
         return [title, table, *([f"{' and '.join(more)}: --full shows all."] if more else [])]
-
-    def _until(self, end: float) -> str:
-        return f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
-
-
-def _cell(window: WindowGrades, juror: str, *, has_intervals: bool) -> str:
-    """A score in percent, perhaps with its interval."""
-    score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-    if score is None:
-        return "–"
-    return f"{score * 100:.0f}%" + (f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else "")
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:

@@ -358,7 +358,13 @@ class Panes:
             counted = self.counts(which)
         else:
             known = {number: weight for number, weight in weights.items() if number in self.panes}
-            order = self._in_order({key for number in known for key in self.panes[number].tuples})
+            # Keys in an order that does not depend on the order in which jurors and labels came.
+            keys = list({key for number in known for key in self.panes[number].tuples})
+            rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
+            rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
+            by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
+            ranks = map(bytes, rank[self.codes(keys)][:, by_name])
+            order = [key for _, key in sorted(zip(ranks, keys, strict=True))]
             table = np.array([[self.panes[number].tuples.get(key, 0) for key in order] for number in known])
             whole = weighted_counts(table.reshape(len(known), len(order)), np.array(list(known.values())))
             counted = {key: count for key, count in zip(order, whole.tolist(), strict=True) if count}
@@ -369,15 +375,6 @@ class Panes:
     def window_sketch(self, window: Window, number: int) -> Sketch:
         """The sketch of the window with this last pane."""
         return self.to_sketch(window.panes(number), window.weights(number, self.panes))
-
-    def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Keys in an order that does not depend on the order in which jurors and labels came."""
-        listed = list(keys)
-        rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
-        rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
-        by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
-        table = rank[self.codes(listed)][:, by_name]
-        return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
 
     def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
         """Votes with a row for each key, which stands for so many items; jurors and labels in order, as in one read."""

@@ -235,7 +235,11 @@ def run(settings: Settings) -> None:
         check_bind_address(settings.host, sum(key.revoked is None for key in store.all_keys()))
     finally:
         store.close()
-    _raise_file_limit()
+    with suppress(ImportError, OSError, ValueError):  # as many open files as we may have; Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = json.dumps(asdict(settings))
@@ -260,15 +264,6 @@ def run(settings: Settings) -> None:
         else:
             server.run(sockets=[listener])
     log_event("end")
-
-
-def _raise_file_limit() -> None:
-    """Allow as many open files, and so connections, as the system lets us have."""
-    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
 
 
 def _listener(settings: Settings) -> socket.socket:

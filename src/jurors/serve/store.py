@@ -310,7 +310,12 @@ class SqlStore:
             project = self.project_in(session, name)
             session.rows(self.database.lock_project, project.id)
             if made is None:
-                settings = _merged(project.settings, settings)
+                old = project.settings.get("labels") or ()
+                if gone := [label for label in old if label not in (settings.get("labels") or old)]:  # still counted
+                    problem = f"label {gone[0]!r} cannot be removed from this project"
+                    message = f"{problem}; include it, or create another project"
+                    raise ApiError(409, "option", message, name="labels", value=gone[0])
+                settings = {**project.settings, **settings}
                 if project.numbered and window_of(settings) != project.window:
                     message = f"the window of {name!r} is {project.window} and cannot change; create another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
@@ -398,11 +403,13 @@ class SqlStore:
                 with self.locked(project) as session:
                     oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
                     taken = aggregate_once(session, project, most)
-                    is_due = bool(self.database.analyze) and self._has_grown(session, project)
+                    numbered = session.one("SELECT numbered FROM projects WHERE id = ?", project)
                 self._behind = None
                 time.sleep(self.database.pause)  # for other writers
-                if is_due:
+                digits = max(4, 0 if numbered is None else len(str(numbered[0])))
+                if self.database.analyze and digits > self._sizes.get(project, 4):  # ten times as many, from 10,000 on
                     self.execute(self.database.analyze)
+                self._sizes[project] = digits
                 return taken
             except ApiError:  # of the store, not of the batch
                 raise
@@ -414,14 +421,6 @@ class SqlStore:
                     self._quarantine(oldest[0], oldest[1], error)
                     return int(oldest[1])
                 most = max(1, most // 8)
-
-    def _has_grown(self, session: Session, project: int) -> bool:
-        """Whether a project has ten times as many items as when this process last looked, and 10,000 or more."""
-        row = session.one("SELECT numbered FROM projects WHERE id = ?", project)
-        size = 0 if row is None else len(str(row[0]))
-        has_grown = size > self._sizes.get(project, 4)
-        self._sizes[project] = max(size, 4)
-        return has_grown
 
     def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
         """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
@@ -603,15 +602,6 @@ class SqlStore:
 def _project(row: Sequence[Any]) -> Project:
     number, name, settings, *rest = row
     return Project(number, name, json.loads(settings), *rest)
-
-
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """A project's settings, old and new; what is counted already must stay valid."""
-    gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
-    if gone:
-        message = f"label {gone[0]!r} cannot be removed from this project; include it, or create another project"
-        raise ApiError(409, "option", message, name="labels", value=gone[0])
-    return {**old, **new}
 
 
 def open_store(place: str) -> SqlStore:

@@ -709,7 +709,17 @@ class Folder(VoteSource):
         self._read[name] = stamp
         self.record.lines += 1
         try:
-            records, prefix = self._records(name, path)
+            reader = find_reader([path], self.path, self.options.tool)
+            if reader is None:
+                raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
+            if reader[0] == "openinference":
+                _, _, question = (self.options.tool or "").partition(":")
+                records, prefix = openinference.read_stream(Files((path,), self.path), question or None), ""
+            else:
+                whole = read_records((path,), self.path, reader[1])
+                if not isinstance(whole, Records):
+                    raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
+                records, prefix = whole, f"{Path(name).with_suffix('').as_posix()}/"
             votes = select_votes(votes_of(records, prefix), self.options)
         except VotesError as error:
             if error.code in _FATAL:
@@ -719,19 +729,6 @@ class Folder(VoteSource):
         findings = [finding for finding in records.findings if finding.level != "note"]
         self.record.notices += [f"{path}: {finding.level}: {finding.message}" for finding in findings]
         return votes
-
-    def _records(self, name: str, path: Path) -> tuple[Records, str]:
-        """The records of a log, and the prefix of its items."""
-        reader = find_reader([path], self.path, self.options.tool)
-        if reader is None:
-            raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
-        if reader[0] == "openinference":
-            _, _, question = (self.options.tool or "").partition(":")
-            return openinference.read_stream(Files((path,), self.path), question or None), ""
-        records = read_records((path,), self.path, reader[1])
-        if not isinstance(records, Records):
-            raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
-        return records, f"{Path(name).with_suffix('').as_posix()}/"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""
