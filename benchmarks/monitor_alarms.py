@@ -22,8 +22,10 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +33,9 @@ from reference_sets import data_folder
 
 import jurors
 from jurors._numeric import Floats, Integers
-from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.evidence import WatchedSeries
+from jurors.monitor.drift import Drift, StreamAlarm
+from jurors.monitor.evidence import WatchedSeries
+from jurors.monitor.windows import keys_of
 
 ITEMS, CHANGE, MOST_AFTER = 20_000, 5_000, 5_000
 REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",
@@ -247,9 +250,44 @@ def _first_alarm(codes: Integers, block: int | str) -> float:
     labels = [f"label {k}" for k in range(1, int(codes.max()) + 1)]
     drift = Drift(jurors=[f"juror {k}" for k in range(codes.shape[1])], labels=labels, block=block)
     for start in range(0, len(codes), 200):
-        if alarms := drift.follow(codes[start : start + 200]):
+        if alarms := follow(drift, codes[start : start + 200]):
             return float(alarms[0].raised)
     return np.inf
+
+
+def follow(drift: Drift, codes: Integers) -> list[StreamAlarm]:
+    """The alarms of items (x jurors: labels from 1, 0 for no vote) that come one by one.
+
+    The same as `Drift.update` after each of them, in a tenth of the time: where nothing can have changed, many items
+    are tested at once.
+    """
+    known, start = len(drift.alarms), 0
+    keys = keys_of(codes)
+    while start < len(keys):
+        segments = drift._segments
+        cells = segments.watched.size * (len(segments.closed) + 1)
+        if drift._most > 1:  # look at the end of each block
+            rows = keys[start : start + min(max(1, drift._most - drift.items + drift._looked), segments.history.room)]
+            segments.add(Counter(rows))
+            start += len(rows)
+            if drift.items - drift._looked >= drift._most:
+                drift._look()
+            continue
+        most = min(segments.room, segments.history.room, 4_000_000 // max(cells, 1))
+        rows = keys[start : start + max(1, most)]
+        now = segments.now + segments.cells_of(rows).cumsum(axis=0)
+        # The first row at which a change is detected or an alarm may be cleared.
+        back = [np.flatnonzero(alarm.back.is_back(segments, now)) for alarm in drift.active if alarm.back]
+        events = [int(places[0]) for places in back if len(places)]
+        events += [row for row, _ in islice(drift._current_test().detections(now), 1)]
+        event = min(events, default=None)
+        taken = len(rows) if event is None else event + 1
+        segments.add(Counter(rows[:taken]))
+        if event is not None:
+            drift._update_alarms()
+        drift._add_border_if_due()
+        start += taken
+    return drift.alarms[known:]
 
 
 # -- the others -------------------------------------------------------------------------------------------------------
@@ -283,7 +321,7 @@ def stable(begin: int, end: int) -> None:
     peeked, seconds, begun = [], [], time.perf_counter()
     for k, (name, codes) in enumerate(stable_streams(begin, end), begin):
         start = time.process_time()
-        alarms = drift_of(codes).follow(codes)
+        alarms = follow(drift_of(codes), codes)
         seconds.append((time.process_time() - start) / len(codes))
         rang.setdefault(name, []).append(bool(alarms))
         peeked.append(peeking_rings(agrees(codes)))
@@ -360,11 +398,11 @@ def _row(what: str, width: int, size: float, runs: int, threshold: float | None)
 def _alarms(codes: Integers) -> list[StreamAlarm]:
     """Those of the change, and of the 1,000 items after the first of them; none if the stream rang before."""
     drift = drift_of(codes)
-    if drift.follow(codes[:CHANGE]):
+    if follow(drift, codes[:CHANGE]):
         return []
     alarms: list[StreamAlarm] = []
     for start in range(CHANGE, len(codes), 500):
-        alarms += drift.follow(codes[start : start + 500])
+        alarms += follow(drift, codes[start : start + 500])
         if alarms and start >= alarms[0].raised + 500:
             break
     return alarms

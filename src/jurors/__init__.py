@@ -16,7 +16,7 @@ The packages, in the order in which data pass through them; each imports only fr
     lab/           examples, simulation, planning, making jurors independent
     watch/         `jurors watch`: a growing file, a folder of logs, standard input
     serve/         `jurors serve`: votes over HTTP, stores, API keys, the dashboard
-    client/        Client and AsyncClient
+    client.py      Client and AsyncClient
     integrations/  Inspect AI, promptfoo, MLflow, pytest, GitHub, MCP
     cli/           one thin function per command
 

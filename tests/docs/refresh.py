@@ -262,11 +262,12 @@ def _first_line(value: Any) -> str:
 
 
 def _fields_and_methods(cls: type) -> dict[str, str]:
-    """Public members that the class itself defines, with a line each."""
+    """Public members that the class itself or a private base defines, with a line each."""
     source = inspect.getsource(cls)
     said = dict(re.findall(r"^    (\w+): .*?#: (.*)$", source, flags=re.MULTILINE))
     found = {f.name: said.get(f.name, "") for f in fields(cls) if f.name[0] != "_"} if is_dataclass(cls) else {}
-    for name, member in vars(cls).items():
+    defining = [base for base in cls.__mro__ if base is cls or base.__name__[0] == "_"]
+    for name, member in (pair for base in defining for pair in vars(base).items()):
         if name[0] != "_" and name not in found and (callable(member) or hasattr(member, "__doc__")):
             text = _first_line(member.__func__ if isinstance(member, (classmethod, staticmethod)) else member)
             found[name] = text

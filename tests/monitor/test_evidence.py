@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import betaln
 
-from jurors.monitor.drift.blocks import log_block_evidence
-from jurors.monitor.drift.evidence import CHANGES, LEARNED, least_log_bet, log_ceiling, log_evidence
+from jurors.monitor.evidence import CHANGES, LEARNED, least_log_bet, log_block_evidence, log_ceiling, log_evidence
 
 Shares = tuple[Fraction, ...]
 Sequence = tuple[int, ...]

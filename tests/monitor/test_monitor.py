@@ -17,7 +17,7 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
-from jurors.monitor.drift.detector import Drift
+from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import History, WindowGrades, text_of
 from jurors.monitor.windows import Span
 
@@ -107,14 +107,6 @@ def test_votes_for_closed_items_are_late_and_not_counted() -> None:
     assert "3 votes for closed items are not counted (remember=20)" in again.grade(method="majority").notes[-1]
 
 
-def test_an_item_closed_in_one_monitor_is_not_counted_again_from_another() -> None:
-    one, two = Monitor(10, remember=20), Monitor(10, remember=20)
-    one.learn_many(rows(range(30)))
-    two.learn_many(rows(range(3, 4)))
-    for merged in (one + two, two + one):
-        assert (merged.items, merged.late) == (30, 3)
-
-
 def test_of_votes_in_the_wrong_order_the_latest_stands_and_the_first_says_where_the_item_is() -> None:
     monitor = Monitor("1m")
     monitor.learn_one("q1", "ann", "no", 65)
@@ -192,8 +184,6 @@ def test_a_half_life_weighs_the_past_less_and_claims_no_more_items_than_that_is_
 def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
     with pytest.raises(OptionError, match="window must be items"):
         Monitor(window)
-    with pytest.raises(SketchError, match="different windows: 10 and 1h"):
-        Monitor(10) + Monitor("1h")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from served import error_of, running
 import jurors
 from jurors.serve import middleware
 from jurors.serve.auth import KeyScope, ServerLimits, make_key
-from jurors.serve.store import StoredKeys, open_store
+from jurors.serve.store import open_store
 
 EVIL = [
     "'; DROP TABLE items; --", '<script>alert("1")</script>', '=HYPERLINK("http://evil")', "a\r\nX-Evil: 1", "\x1b[2J",
@@ -70,7 +70,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 def _key(place: Path, scope: KeyScope, project: str | None) -> str:
     store = open_store(str(place))
     token, key = make_key(scope, project)
-    StoredKeys(store).add_key(key)
+    store.add_key(key)
     store.close()
     return token
 
@@ -96,7 +96,7 @@ def test_a_revoked_key(target: Target) -> None:
     token = _key(target.store, "read", None)
     assert target.ask("GET", "/v1/projects", token).status_code == 200
     store = open_store(str(target.store))
-    StoredKeys(store).revoke_key(token[3:15], time.time())
+    store.revoke_key(token[3:15], time.time())
     store.close()
     assert target.ask("GET", "/v1/projects", token).status_code == 401
 

@@ -21,7 +21,7 @@ from jurors.serve.errors import ApiError
 from jurors.serve.middleware import HEADERS, ServerMiddleware, declared_scopes, required_access
 from jurors.serve.observability import LogLines
 from jurors.serve.routes import ROUTERS
-from jurors.serve.store import StoredKeys, open_store
+from jurors.serve.store import SqlStore, open_store
 
 JSON = {"Content-Type": "application/json"}
 ROUTES: list[Any] = [route for router in ROUTERS for route in router.routes]
@@ -29,13 +29,13 @@ VOTES = "/v1/projects/shop/votes"
 
 
 @pytest.fixture
-def keys(tmp_path: Path) -> Iterator[StoredKeys]:
+def keys(tmp_path: Path) -> Iterator[SqlStore]:
     store = open_store(str(tmp_path / "votes.db"))
-    yield StoredKeys(store)
+    yield store
     store.close()
 
 
-def _token(keys: StoredKeys, *about: Any) -> str:
+def _token(keys: SqlStore, *about: Any) -> str:
     token, key = make_key(*about)
     keys.add_key(key)
     return token
@@ -44,7 +44,7 @@ def _token(keys: StoredKeys, *about: Any) -> str:
 # -- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_key_allows_what_it_is_for_and_nothing_else(keys: StoredKeys) -> None:
+def test_a_key_allows_what_it_is_for_and_nothing_else(keys: SqlStore) -> None:
     token = _token(keys, "write", "shop")
     assert check_key(keys.key, f"Bearer {token}", "read", "shop").project == "shop"
     assert check_key(keys.key, f"bearer  {token}", "write", "shop").scope == "write"
@@ -52,7 +52,7 @@ def test_a_key_allows_what_it_is_for_and_nothing_else(keys: StoredKeys) -> None:
         check_key(keys.key, f"Bearer {token}", "read", None)
 
 
-def test_a_key_that_is_nearly_right_is_refused(keys: StoredKeys) -> None:
+def test_a_key_that_is_nearly_right_is_refused(keys: SqlStore) -> None:
     token = _token(keys, "admin")
     other = "A" if token[-1] != "A" else "B"
     wrong = [token[:-1] + other, token[:-1], token + "A", token.upper(), f"jk_{'0' * 12}_{token[16:]}", "", "jk_", "é"]
@@ -63,7 +63,7 @@ def test_a_key_that_is_nearly_right_is_refused(keys: StoredKeys) -> None:
         assert token not in str(refused.value)
 
 
-def test_a_revoked_key_is_refused_as_one_that_never_was(keys: StoredKeys) -> None:
+def test_a_revoked_key_is_refused_as_one_that_never_was(keys: SqlStore) -> None:
     token, unknown = _token(keys, "admin"), make_key("admin")[0]
     assert token[16:] not in repr(keys.all_keys())  # what is stored does not hold the secret
     assert keys.revoke_key(token[3:15], time.time())
@@ -99,8 +99,8 @@ def request(
 
 
 @pytest.fixture
-def app(keys: StoredKeys) -> ServerMiddleware:
-    return ServerMiddleware(echo, keys, ROUTES, ServerLimits(body=1000))
+def app(keys: SqlStore) -> ServerMiddleware:
+    return ServerMiddleware(echo, lambda: keys, ROUTES, ServerLimits(body=1000))
 
 
 def test_every_answer_carries_the_headers(app: ServerMiddleware) -> None:
@@ -142,21 +142,21 @@ def test_a_body_of_the_allowed_size_arrives_and_one_byte_more_does_not(app: Serv
     assert len(sent) < 15
 
 
-def test_too_many_requests_and_guesses_of_keys_must_wait(keys: StoredKeys) -> None:
-    app = ServerMiddleware(echo, keys, ROUTES, ServerLimits(rate=0.1, burst=2))
+def test_too_many_requests_and_guesses_of_keys_must_wait(keys: SqlStore) -> None:
+    app = ServerMiddleware(echo, lambda: keys, ROUTES, ServerLimits(rate=0.1, burst=2))
     assert [request(app).status_code for _ in range(3)] == [200, 200, 429]
     assert int(request(app).headers["retry-after"]) >= 1
-    guessed = ServerMiddleware(echo, keys, ROUTES, ServerLimits(rate=0.1, burst=2), needs_key=True)
+    guessed = ServerMiddleware(echo, lambda: keys, ROUTES, ServerLimits(rate=0.1, burst=2), needs_key=True)
     assert [request(guessed, url="/v1/projects").status_code for _ in range(3)] == [401, 401, 429]
 
 
 def test_an_internal_error_is_found_in_the_log_by_the_id_of_its_answer(
-    keys: StoredKeys, capsys: pytest.CaptureFixture[str]
+    keys: SqlStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         raise ZeroDivisionError("secret of ours")
 
-    answer = request(ServerMiddleware(broken, keys, ROUTES))
+    answer = request(ServerMiddleware(broken, lambda: keys, ROUTES))
     assert (*error_of(answer), answer.headers["cache-control"]) == (500, "fault", "no-store")
     name = answer.headers["x-request-id"]
     assert name in answer.text
@@ -173,8 +173,8 @@ def test_head_is_get_without_a_body(app: ServerMiddleware) -> None:
         assert (head.status_code, head.content, get.status_code) == (200, b"", 200)
 
 
-def test_the_bytes_of_bodies_that_arrive_are_bounded_and_small_ones_pass(keys: StoredKeys) -> None:
-    app = ServerMiddleware(echo, keys, ROUTES, ServerLimits(bytes=200_000))
+def test_the_bytes_of_bodies_that_arrive_are_bounded_and_small_ones_pass(keys: SqlStore) -> None:
+    app = ServerMiddleware(echo, lambda: keys, ROUTES, ServerLimits(bytes=200_000))
     received: list[int] = []
 
     async def attempt() -> list[Any]:
@@ -206,14 +206,14 @@ def test_the_bytes_of_bodies_that_arrive_are_bounded_and_small_ones_pass(keys: S
     assert app._bytes == 0
 
 
-def test_posts_and_probes_do_not_wait_for_requests_for_results(keys: StoredKeys) -> None:
+def test_posts_and_probes_do_not_wait_for_requests_for_results(keys: SqlStore) -> None:
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
         while scope["path"].endswith("/grade") and not ended:
             await asyncio.sleep(0.01)
         await echo(scope, receive, send)
 
     ended: list[bool] = []
-    app = ServerMiddleware(slow, keys, ROUTES, ServerLimits(turns=2, turn_seconds=0.1))
+    app = ServerMiddleware(slow, lambda: keys, ROUTES, ServerLimits(turns=2, turn_seconds=0.1))
 
     async def attempt() -> tuple[list[int], list[int]]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=ADDRESS) as client:
@@ -239,9 +239,9 @@ def test_a_message_that_repeats_is_one_line_a_minute(capsys: pytest.CaptureFixtu
 # -- access -----------------------------------------------------------------------------------------------------------
 
 
-def test_with_keys_the_key_decides_not_the_address(keys: StoredKeys) -> None:
+def test_with_keys_the_key_decides_not_the_address(keys: SqlStore) -> None:
     bearer = {**JSON, "Authorization": f"Bearer {_token(keys, 'write', 'shop')}"}
-    app, base = ServerMiddleware(echo, keys, ROUTES, needs_key=True), "https://votes.example"
+    app, base = ServerMiddleware(echo, lambda: keys, ROUTES, needs_key=True), "https://votes.example"
     assert request(app, base=base).status_code == 200
     assert error_of(request(app, "POST", VOTES, headers=JSON, base=base)) == (401, "no_key")
     for method, path in (("POST", VOTES), ("GET", "/v1/projects")):

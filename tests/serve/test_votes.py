@@ -206,14 +206,3 @@ def test_a_backlog_is_refused_until_it_is_counted(client: TestClient) -> None:
     assert (*error_of(answer), answer.headers["retry-after"]) == (503, "too_many_requests", "5")
     state.validator._waiting = lambda project: 0
     assert post(client, [VOTE]).status_code == 200
-
-
-def test_logs_of_other_tools_are_votes_too(project: TestClient) -> None:
-    annotation = {"name": "tone", "annotator_kind": "LLM", "span_id": "s1", "result": {"label": "polite", "score": 1}}
-    other = {**annotation, "name": "safety", "result": {"label": "rude"}}
-    assert post_text(project, json.dumps([annotation, other])).json() == {"accepted": 2}
-    damaged = post_text(project, '{"resourceSpans": 7}')
-    assert (damaged.status_code, post_text(project, '{"spans": []}').status_code) == (422, 422)
-    assert "jurors-" not in damaged.text  # the name of no temporary file
-    found = project.get(P).json()
-    assert (found["items"], found["jurors"]) == (1, 2)

@@ -389,7 +389,7 @@ def test_rows_that_all_come_twice_are_reported_of_a_frame_but_not_of_counts() ->
     assert ["repeated_rows" in found for found in kinds] == [True, False]
 
 
-# -- examples/spark_stream.py: monitors counted by Spark's executors, batch after batch; here, as Spark starts only once
+# -- examples/spark_stream.py: one monitor, batch after batch; here, as Spark starts only once
 
 
 def timed_votes(items: range) -> list[dict[str, Any]]:
@@ -416,7 +416,7 @@ def test_batches_merged_by_spark_and_frames_of_it_are_the_monitor_of_one_read(
     # The second run starts anew from the file, gets votes again, and corrections of what the first has counted.
     for name, rows in (("one", every[:200]), ("two", every[150:] + corrected)):
         (folder / f"{name}.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        query = example["start"](spark, folder, example["Merging"](tmp_path / "monitor.json.gz"), availableNow=True)
+        query = example["start"](spark, folder, example["Counting"](tmp_path / "monitor.json.gz"), availableNow=True)
         query.awaitTermination()
     merged = Monitor.load(tmp_path / "monitor.json.gz")
     whole = Monitor("1h")

@@ -238,7 +238,7 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(folder: Pa
     current.poll(ended=True)
     assert (current.monitor.votes, current.monitor.items) == (12, 4)  # the same spans, written another way
     (problem,) = problems
-    assert "broken.json" in problem.where
+    assert "broken.json" in problem
 
 
 def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path, watch: Watch) -> None:

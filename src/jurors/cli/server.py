@@ -26,7 +26,7 @@ from jurors.cli.output import (
 from jurors.errors import JurorsError, OptionError, speaking_flags
 
 if TYPE_CHECKING:
-    from jurors.serve.store import SqlStore, StoredKeys
+    from jurors.serve.store import SqlStore
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -75,14 +75,6 @@ def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> N
         run(Settings(store=store, host=host, port=port, workers=workers, keep=retention))
 
 
-@contextmanager
-def _stored_keys(store: str) -> Iterator[StoredKeys]:
-    with with_store(store) as opened:
-        from jurors.serve.store import StoredKeys
-
-        yield StoredKeys(opened)
-
-
 @click.group()
 def store() -> None:
     """Manage a server's store: API keys, backups, and votes in quarantine."""
@@ -105,7 +97,7 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
 
     if project is not None:
         check_project(project, ServerLimits())
-    with _stored_keys(store) as stored:
+    with with_store(store) as stored:
         token, key = make_key(scope, project, note)
         stored.add_key(key)
     print_output(f"{token}\n")
@@ -119,7 +111,7 @@ def list_(store: str, output: Output) -> None:
     """List the API keys, without their secrets."""
     from jurors.serve.auth import KeyList
 
-    with _stored_keys(store) as stored:
+    with with_store(store) as stored:
         output.show(KeyList(tuple(stored.all_keys())))
 
 
@@ -130,7 +122,7 @@ def revoke(name: str, store: str) -> None:
     """Revoke an API key."""
     from jurors.serve.auth import key_name
 
-    with _stored_keys(store) as stored:
+    with with_store(store) as stored:
         if not stored.revoke_key(key_name(name), clock.time()):
             raise OptionError(f"no active key is named {key_name(name)!r}; see `jurors store keys list`", name="key")
     print_error(f"revoked {key_name(name)} at {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")

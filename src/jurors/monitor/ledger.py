@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import compress, islice
 from typing import Any, TypeAlias
@@ -23,13 +23,11 @@ from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
 from jurors.monitor.windows import (
     ClosedItems,
-    CodedVotes,
     Panes,
     Window,
     from_text,
     keys_of,
     to_text,
-    votes_in,
 )
 from jurors.options import Label
 from jurors.votes.codes import factorize, is_missing, python_value
@@ -60,6 +58,15 @@ class VoteBatch:
 
     def __len__(self) -> int:
         return len(self.item)
+
+    def select(self, items: Flags) -> VoteBatch:
+        """The votes on some of the items."""
+        votes = items[self.item]
+        return VoteBatch(
+            list(compress(self.items, items.tolist())), self.jurors, self.labels,
+            (np.cumsum(items) - 1)[self.item[votes]], self.juror[votes], self.label[votes],
+            None if self.time is None else self.time[votes],
+        )  # fmt: skip
 
 
 def as_batch(source: Any, **names: str | None) -> VoteBatch:
@@ -280,30 +287,6 @@ def _columns(entries: Collection[Entry]) -> tuple[list[int], list[float], list[b
     return panes, first, [entry[2] for entry in entries], [entry[3] for entry in entries]
 
 
-@dataclass(frozen=True)
-class _CodedBatch:
-    """Votes on some items, with jurors and labels coded as in the panes."""
-
-    items: list[str]
-    item: Integers  #: of each vote its position among them
-    juror: Integers
-    code: CodedVotes
-    time: Floats | None
-    first: Floats | None  #: of each item, the time of its first vote in another ledger
-    pane: Integers | None  #: and its pane there
-
-    def select(self, items: Flags) -> _CodedBatch:
-        """The votes on some of the items."""
-        votes = items[self.item]
-        return _CodedBatch(
-            list(compress(self.items, items.tolist())),
-            (np.cumsum(items) - 1)[self.item[votes]], self.juror[votes], self.code[votes],
-            None if self.time is None else self.time[votes],
-            None if self.first is None else self.first[items],
-            None if self.pane is None else self.pane[items],
-        )  # fmt: skip
-
-
 class Ledger:
     """The votes on open items, counted into panes."""
 
@@ -315,26 +298,25 @@ class Ledger:
         self.late = 0  #: how many votes came for closed items
         self.latest = UNTIMED  #: the latest time of any vote
 
-    def add(self, batch: VoteBatch, first: Floats | None = None, pane: Integers | None = None) -> None:
-        """Count a batch of votes; nothing is changed where a label is refused.
-
-        `first` and `pane` are what another ledger knows of the items: the time of their first vote, and their pane.
-        """
+    def add(self, batch: VoteBatch) -> None:
+        """Count a batch of votes; nothing is changed where a label is refused."""
         self.panes.check_labels([label for label in batch.labels if label is not None])
+        # Jurors and labels as the panes code them.
         juror = np.array([self.panes.juror(name) for name in batch.jurors], dtype=np.int64)[batch.juror]
         codes = [0 if label is None else self.panes.label(label) for label in batch.labels]
-        code = np.array(codes, dtype=np.uint8)[batch.label]
-        coded = _CodedBatch(batch.items, batch.item, juror, code, batch.time, first, pane)
+        coded = replace(batch, juror=juror, label=np.array(codes, dtype=np.int64)[batch.label])
         step = max(1, _CELLS // max(len(self.panes.jurors), 1))  # items for a table of items x jurors
-        if 0 < len(coded.items) <= step:
-            self._add(coded)
-        else:
-            places = np.arange(len(coded.items))
-            for start in range(0, len(coded.items), step):
-                self._add(coded.select((places >= start) & (places < start + step)))
-        self.close_oldest()
+        place = np.arange(len(coded.items)) // step
+        for part in range(place[-1] + 1 if len(place) else 0):
+            self._add(coded.select(place == part) if place[-1] else coded)
+        over = len(self.entries) - self.remember
+        if over > 0:  # close the oldest items
+            names = list(islice(self.entries, over))
+            self.closed.add(names)
+            for name in names:
+                del self.entries[name]
 
-    def _add(self, batch: _CodedBatch) -> None:
+    def _add(self, batch: VoteBatch) -> None:
         old = [self.entries.get(name, _NEW) for name in batch.items]
         is_new = np.array([entry is _NEW for entry in old])
         if self.closed and is_new.any():
@@ -347,8 +329,6 @@ class Ledger:
                     self._add(timely)
                 return
         keys, times, begin = self._updated(old, batch)
-        if batch.first is not None:
-            begin = np.minimum(begin, batch.first)
         # The pane of each item: of its first vote by its own time, or of its place in the order of items.
         if self.window.by_time:
             numbers = np.floor(begin / self.window.step).astype(np.int64)
@@ -357,7 +337,6 @@ class Ledger:
             places = self.begun + np.arange(int(is_new.sum()))
             numbers[is_new] = np.floor(places / self.window.step)
             self.begun += len(places)
-            numbers = numbers if batch.pane is None else np.minimum(numbers, batch.pane)
         panes: list[int] = numbers.tolist()
 
         # Every item whose tuple or pane has changed is taken back where it was counted, and counted anew.
@@ -377,76 +356,31 @@ class Ledger:
                 self.panes.pane(number).note_times(start, float(last[here].max()))
         self.entries.update(zip(batch.items, zip(panes, begin.tolist(), keys, times, strict=True), strict=True))
 
-    def _updated(self, old: Sequence[Entry], batch: _CodedBatch) -> tuple[list[bytes], list[bytes], Floats]:
+    def _updated(self, old: Sequence[Entry], batch: VoteBatch) -> tuple[list[bytes], list[bytes], Floats]:
         """The items' keys and votes' times with these votes, and when each item began."""
         _, first, old_keys, old_times = _columns(old)
         table, begin = self.panes.codes(old_keys).copy(), np.array(first)
         if batch.time is None and not any(old_times):
-            table[batch.item, batch.juror] = batch.code  # without times every vote supersedes: the last one stands
+            table[batch.item, batch.juror] = batch.label  # without times every vote supersedes: the last one stands
             begin[np.isinf(begin)] = UNTIMED
             return keys_of(table), [b""] * len(old), begin
-        stamps = _stamps(old_times, table)
+        # Items x jurors: when each vote was cast, from the packed times of each item.
+        stamps = np.full(table.shape, UNTIMED)
+        is_timed = np.array([bool(each) for each in old_times], dtype=bool)
+        stamps[(table > 0) & is_timed[:, None]] = np.frombuffer(b"".join(old_times), dtype=np.float64)
         time = np.full(len(batch.item), UNTIMED) if batch.time is None else batch.time
         np.minimum.at(begin, batch.item, time)
         order = np.argsort(time, kind="stable")
-        item, juror, code, time = batch.item[order], batch.juror[order], batch.code[order], time[order]
+        item, juror, code, time = batch.item[order], batch.juror[order], batch.label[order], time[order]
         stands = supersedes(time, table[item, juror], stamps[item, juror])
         table[item[stands], juror[stands]] = code[stands]  # in order of time: of several the last one stands
         stamps[item[stands], juror[stands]] = time[stands]
-        return keys_of(table), _packed(stamps, table), begin
-
-    def close_oldest(self) -> None:
-        """Close the oldest items where more than `remember` are open."""
-        over = len(self.entries) - self.remember
-        if over > 0:
-            names = list(islice(self.entries, over))
-            self.closed.add(names)
-            for name in names:
-                del self.entries[name]
-
-    def take_back(self, items: Iterable[str]) -> dict[str, Entry]:
-        """Remove items and their counts; returns their entries."""
-        taken = {name: self.entries.pop(name) for name in items}
-        for number, _, key, _ in taken.values():
-            self.panes.add(number, key, -1)
-        return taken
-
-    def merge(self, other: Ledger) -> None:
-        """Count what another counted, which is used up; an item that is open in both is one item.
-
-        An item closed in one and open in the other was counted already: its open votes are late. Of items counted by
-        their order, the k-th pane of one joins the k-th of the other.
-        """
-        for closing, opened in ((self, other), (other, self)):
-            if closing.closed and (names := [name for name in opened.entries if name not in closing.entries]):
-                late = opened.take_back(compress(names, closing.closed.holds(names).tolist()))
-                self.late += sum(votes_in(entry[2]) for entry in late.values())
-        shared = other.take_back([name for name in other.entries if name in self.entries])
-        recoding = self.panes.merge(other.panes)
-
-        # The other's entries as these panes code them: keys and times in another order of jurors.
-        panes, first, keys, times = _columns(other.entries.values())
-        table = recoding.source.codes(keys)
-        stamps = np.full((len(keys), recoding.width), UNTIMED)
-        stamps[:, recoding.place] = _stamps(times, table)
-        again = recoding.table(table)
-        recoded = zip(panes, first, keys_of(again), _packed(stamps, again), strict=True)
-        self.entries.update(zip(other.entries, recoded, strict=True))
-        if shared:
-            self.add(*entries_batch(shared, other.panes))
-        self.entries = dict(sorted(self.entries.items(), key=lambda pair: pair[1][0]))
-        self.closed.merge(other.closed)
-        self.begun, self.late = max(self.begun, other.begun), self.late + other.late
-        self.latest = max(self.latest, other.latest)
-        self.close_oldest()
-
-    def copy(self) -> Ledger:
-        """A ledger of its own, with panes of its own."""
-        again = Ledger(self.panes.copy(), self.window, self.remember)
-        again.entries = dict(self.entries)
-        again.closed.merge(self.closed)
-        again.begun, again.late, again.latest = self.begun, self.late, self.latest
-        return again
+        # The times of each item's votes, in the order of jurors; empty where none has a time.
+        voted = table > 0
+        raw, ends = stamps[voted].tobytes(), np.cumsum(8 * voted.sum(axis=1)).tolist()
+        has_time = np.asarray((voted & (stamps > UNTIMED)).any(axis=1)).tolist()
+        packed = [raw[a:b] if has else b"" for a, b, has in zip([0, *ends], ends, has_time, strict=False)]
+        return keys_of(table), packed, begin
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
@@ -472,31 +406,3 @@ class Ledger:
         self.closed = ClosedItems.from_dict(document["closed"], 10 * self.remember)
         self.begun, self.late = int(document["begun"]), int(document["late"])
         self.latest = UNTIMED if document["latest"] is None else float(document["latest"])
-
-
-def entries_batch(entries: dict[str, Entry], panes: Panes) -> tuple[VoteBatch, Floats, Integers]:
-    """The votes of some entries as a batch, when each item began, and its pane."""
-    numbers, first, keys, times = _columns(entries.values())
-    table = panes.codes(keys)
-    item, juror = np.nonzero(table)
-    time = _stamps(times, table)[item, juror]
-    label = table[item, juror].astype(np.int64) - 1
-    batch = VoteBatch(list(entries), panes.jurors, panes.labels, item, juror, label, time)
-    return batch, np.array(first), np.array(numbers)
-
-
-def _stamps(times: Sequence[bytes], table: CodedVotes) -> Floats:
-    """Items x jurors: when each vote was cast, from the packed times of each item."""
-    stamps = np.full(table.shape, UNTIMED)
-    is_timed = np.array([bool(packed) for packed in times], dtype=bool)
-    stamps[(table > 0) & is_timed[:, None]] = np.frombuffer(b"".join(times), dtype=np.float64)
-    return stamps
-
-
-def _packed(stamps: Floats, table: CodedVotes) -> list[bytes]:
-    """The times of each item's votes, in the order of jurors; empty where none has a time."""
-    voted = table > 0
-    raw = stamps[voted].tobytes()
-    ends = np.cumsum(8 * voted.sum(axis=1)).tolist()
-    timed = np.asarray((voted & (stamps > UNTIMED)).any(axis=1))
-    return [raw[a:b] if has else b"" for a, b, has in zip([0, *ends], ends, timed.tolist(), strict=False)]

@@ -15,6 +15,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -28,20 +29,20 @@ from jurors.jury.check import Verdict, check
 from jurors.jury.grade import grade
 from jurors.jury.inputs import as_sketch
 from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
-from jurors.monitor.windows import Panes, Span, Window, check_block, spans
+from jurors.monitor.windows import Panes, Span, Window, check_block, select_span, spans
 from jurors.options import GradingOptions, Label, LimitOptions
 from jurors.results import Block, Columns, Result, columns_of
 from jurors.sketch.sketch import Sketch
 from jurors.versions import SNAPSHOT
 
 if TYPE_CHECKING:
-    from jurors.monitor.drift.detector import Drift, StreamAlarm
+    from jurors.monitor.drift import Drift, StreamAlarm
 
 
 REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
 KEPT_WINDOWS = 400  #: panes that stay separate
 MOST_TUPLES = 100_000  #: distinct tuples of older panes, joined
-_MOST_NAME, _MOST_REASON = 16, 30  #: characters of a juror's name and of a reason, in a short history
+_MOST_NAME = 16  #: characters of a juror's name, in a short history
 _MOST_INTERVALS = 3  #: jurors of a short history that has intervals
 _WAITING = 4096  #: single votes that are buffered and counted together
 
@@ -97,21 +98,27 @@ class History(Result):
         jurors = list(dict.fromkeys(juror for window in self.windows for juror in window.score))
         windows = list(self.windows if options.full else self.windows[-(options.top or MOST_ROWS) :])
         has_intervals = options.full or len(jurors) <= _MOST_INTERVALS
-        columns = [
-            CardColumn("until", [self._until(window.span.end) for window in windows]),
-            CardColumn("items", [f"{window.span.items:,}" for window in windows]),
-            *(
-                CardColumn(
-                    shorten(juror, _MOST_NAME),
-                    [_cell(window, juror, has_intervals=has_intervals) for window in windows],
-                    k > 0,
-                )
-                for k, juror in enumerate(jurors)
-            ),
-            CardColumn("alarms", [window.refused or ", ".join(window.alarms) for window in windows]),
-        ]
+
+        def cell(window: WindowGrades, juror: str) -> str:
+            """A score in percent, perhaps with its interval."""
+            score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
+            if score is None:
+                return "–"
+            interval = f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else ""
+            return f"{score * 100:.0f}%{interval}"
+
+        until = [window.span.end for window in windows]
+        if self.by_time:
+            places = [f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" for end in until]
+        else:
+            places = [f"{end:,.0f}" for end in until]
+        columns = [CardColumn("until", places), CardColumn("items", [f"{window.span.items:,}" for window in windows])]
+        for k, juror in enumerate(jurors):
+            columns.append(CardColumn(shorten(juror, _MOST_NAME), [cell(window, juror) for window in windows], k > 0))
+        reasons = [window.refused or ", ".join(window.alarms) for window in windows]
         if not options.full:
-            columns[-1] = replace(columns[-1], cells=[fitted(text, _MOST_REASON) for text in columns[-1].cells])
+            reasons = [text if len(text) <= 30 else f"{text[:29]}…" for text in reasons]
+        columns.append(CardColumn("alarms", reasons))
         table = fitted_table(columns, sys.maxsize if options.full else WIDTH)
         left_out = len(self.windows) - len(windows), len(columns) - len(table.columns)
         more = [
@@ -119,26 +126,6 @@ class History(Result):
         ]
         title = f"Accuracy by window of {self.window}"
         return [title, table, *([f"{' and '.join(more)}: --full shows all."] if more else [])]
-
-    def _until(self, end: float) -> str:
-        return f"{datetime.fromtimestamp(end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{end:,.0f}"
-
-
-def _cell(window: WindowGrades, juror: str, *, has_intervals: bool) -> str:
-    """A score in percent, perhaps with its interval."""
-    score, ends = window.score.get(juror), window.interval.get("score", {}).get(juror)
-    if score is None:
-        return "–"
-    return f"{score * 100:.0f}%" + (f" ({ends[0] * 100:.0f} – {ends[1] * 100:.0f})" if ends and has_intervals else "")
-
-
-def fitted(text: str, most: int) -> str:
-    """Text of at most so many characters.
-
-    >>> fitted("fewer than three jurors", 12)
-    'fewer than …'
-    """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
@@ -334,23 +321,14 @@ class Monitor:
         """The counts of a window: None for everything, "last" (complete), "now" (still filling), or its number."""
         if window is None:
             return self.panes.to_sketch()
-        span = self._span(window)
-        weights = self.window.weights(span.number, self.panes.panes)
-        return self.panes.to_sketch(self.window.panes(span.number), weights)
-
-    def _span(self, window: int | str) -> Span:
         every = self.windows()
         if not every:
             raise SketchError("there is no item to grade", code="no_items")
-        if window == "now":
-            return every[-1]
-        if window == "last":
-            return next((span for span in reversed(every) if span.complete), every[-1])
-        for span in every:
-            if span.number == window:
-                return span
-        known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
-        raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
+        span = select_span(every, window)
+        if span is None:
+            known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
+            raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
+        return self.panes.window_sketch(self.window, span.number)
 
     def grade(self, window: int | str | None = None, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades of a window (see `sketch`), as `jurors.grade` gives them for the same votes."""
@@ -388,31 +366,27 @@ class Monitor:
         Call it as often as you like: on a stream that does not change, of independent items or blocks (see `block`),
         the chance that any alarm is ever raised is at most `alpha`.
         """
-        from jurors.monitor.drift.detector import Drift
+        return list(self._detector().alarms)
+
+    def _detector(self) -> Drift:
+        """The detector, up to date."""
+        from jurors.monitor.drift import Drift
 
         panes = self.panes
         if self._drift is None:
-            options: dict[str, Any] = {"block": self.block, "expect": self.expect}
-            self._drift = Drift(self.alpha, **options)
+            names: dict[str, Any] = {} if self.reference is None else {"jurors": panes.jurors, "labels": panes.labels}
+            self._drift = Drift(self.alpha, block=self.block, expect=self.expect, **names)
             if self.reference is not None:
-                self._drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels, **options)
                 self._drift.set_reference(panes.counts_of(self.reference))
         if self.settle:
             newest = islice(reversed(self._ledger.entries.values()), self.settle)
             panes = panes.without(Counter((number, key) for number, _, key, _ in newest))
         self._drift.update(panes)
-        return list(self._drift.alarms)
-
-    def _watching(self) -> Drift:
-        """The detector, up to date."""
-        self.alarms()
-        if self._drift is None:
-            raise SketchError("there is no item yet", code="no_items")
         return self._drift
 
     def pending_alarms(self) -> list[StreamAlarm]:
         """The active alarms that are neither acknowledged nor snoozed."""
-        drift = self._watching()
+        drift = self._detector()
         return [alarm for alarm in drift.alarms if alarm.is_pending(drift.items, self._now())]
 
     def _now(self) -> float | None:
@@ -420,11 +394,11 @@ class Monitor:
 
     def acknowledge(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
         """Note that somebody takes care of an alarm, by its `id`."""
-        return self._watching().handle(alarm, "acknowledged", by=by, note=note)
+        return self._detector().handle(alarm, "acknowledged", by=by, note=note)
 
     def snooze(self, alarm: int, until: int | str, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
         """Put an alarm aside for so many items (500), or so much time of the votes ("2h")."""
-        drift, span = self._watching(), check_block(until)
+        drift, span = self._detector(), check_block(until)
         if span.by_time and self._now() is None:
             raise VotesError("votes without times cannot be snoozed by time; give a number of items")
         ends: dict[str, Any] = {"until": None if span.by_time else drift.items + int(span.size)}
@@ -433,54 +407,24 @@ class Monitor:
 
     def accept(self, alarm: int, *, by: str | None = None, note: str | None = None) -> StreamAlarm:
         """Take a change for the new normal: clear its alarm, and start again from here."""
-        return self._watching().accept(alarm, by=by, note=note)
+        return self._detector().accept(alarm, by=by, note=note)
 
     def retire(self, juror: str, *, replaced_by: str | None = None) -> None:
         """Watch a juror no longer, and form majorities without it.
 
         `replaced_by` names the juror that comes in its place, whose first vote then raises no note.
         """
-        self._watching().retire(juror, replaced_by)
+        self._detector().retire(juror, replaced_by)
 
     def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades since the change that an alarm is about."""
-        drift = self._watching()
-        found = next((each for each in drift.alarms if each.id == alarm), None)
-        if found is None:
-            raise OptionError(f"there is no alarm {alarm!r}", code="unknown_name", name="alarm", value=alarm)
-        return grade(drift.sketches(found)[1], **grading)
-
-    # -- merging --------------------------------------------------------------------------------------------------
-
-    def __add__(self, other: Monitor) -> Monitor:
-        if not isinstance(other, Monitor):
-            return NotImplemented
-        again = self.copy()
-        again += other
-        return again
-
-    def __iadd__(self, other: Monitor) -> Monitor:
-        if not isinstance(other, Monitor):
-            return NotImplemented
-        if self.window != other.window:
-            raise SketchError(f"cannot merge monitors of different windows: {self.window} and {other.window}")
-        self._flush()
-        theirs = other.copy()._ledger
-        self._ledger.panes.check_labels(theirs.panes.labels)
-        self._ledger.merge(theirs)
-        self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
-        return self
+        drift = self._detector()
+        return grade(drift.sketches(drift.alarm(alarm))[1], **grading)
 
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""
         self._flush()
-        again = Monitor(
-            self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep, alpha=self.alpha,
-            block=self.block, expect=self.expect, settle=self.settle,
-        )  # fmt: skip
-        again._ledger = self._ledger.copy()
-        again._drift = None if self._drift is None else type(self._drift).from_dict(self._drift.to_dict())
-        return again
+        return deepcopy(self)
 
     # -- files ----------------------------------------------------------------------------------------------------
 
@@ -515,7 +459,7 @@ class Monitor:
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Monitor:
         """The inverse of `to_dict`."""
-        from jurors.monitor.drift.detector import Drift
+        from jurors.monitor.drift import Drift
 
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
         names = ("window", "remember", "keep", "alpha", "block", "expect", "settle")

@@ -358,7 +358,13 @@ class Panes:
             counted = self.counts(which)
         else:
             known = {number: weight for number, weight in weights.items() if number in self.panes}
-            order = self._in_order({key for number in known for key in self.panes[number].tuples})
+            # Keys in an order that does not depend on the order in which jurors and labels came.
+            keys = list({key for number in known for key in self.panes[number].tuples})
+            rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
+            rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
+            by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
+            ranks = map(bytes, rank[self.codes(keys)][:, by_name])
+            order = [key for _, key in sorted(zip(ranks, keys, strict=True))]
             table = np.array([[self.panes[number].tuples.get(key, 0) for key in order] for number in known])
             whole = weighted_counts(table.reshape(len(known), len(order)), np.array(list(known.values())))
             counted = {key: count for key, count in zip(order, whole.tolist(), strict=True) if count}
@@ -366,14 +372,9 @@ class Panes:
         sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
         return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
 
-    def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Keys in an order that does not depend on the order in which jurors and labels came."""
-        listed = list(keys)
-        rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
-        rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
-        by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
-        table = rank[self.codes(listed)][:, by_name]
-        return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
+    def window_sketch(self, window: Window, number: int) -> Sketch:
+        """The sketch of the window with this last pane."""
+        return self.to_sketch(window.panes(number), window.weights(number, self.panes))
 
     def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
         """Votes with a row for each key, which stands for so many items; jurors and labels in order, as in one read."""
@@ -392,24 +393,6 @@ class Panes:
         )  # fmt: skip
         is_vote = code >= 0
         return as_labels(bare._with_triples(row[is_vote], place[col[is_vote]], code[is_vote]))
-
-    # -- merging ------------------------------------------------------------------------------------------------------
-
-    def merge(self, other: Panes) -> PaneRecoding:
-        """Count everything that `other` counted; returns how its keys are recoded here."""
-        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
-        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
-        recoding = PaneRecoding(other, len(self.jurors), place, code)
-        if other.gone is not None and (self.gone is None or self.gone < other.gone):
-            self.gone = other.gone
-        if other.since is not None:
-            self.join_up_to(other.since)
-        self.forgotten += other.forgotten
-        for number, pane in other.panes.items():
-            for again, count in zip(recoding(list(pane.tuples)), pane.tuples.values(), strict=True):
-                self.add(number, again, count)
-            self.pane(number).note_times(pane.first_time, pane.last_time)
-        return recoding
 
     def copy(self) -> Panes:
         """Panes of their own, with the same counts."""
@@ -447,26 +430,6 @@ class Panes:
         panes = cls(document["jurors"], document["labels"], parts, labels_given=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
-
-
-@dataclass(frozen=True)
-class PaneRecoding:
-    """Recodes keys of some panes as other panes write them."""
-
-    source: Panes
-    width: int
-    place: Integers
-    code: CodedVotes
-
-    def __call__(self, keys: Sequence[bytes]) -> list[bytes]:
-        """The same decision tuples."""
-        return keys_of(self.table(self.source.codes(keys)))
-
-    def table(self, codes: CodedVotes) -> CodedVotes:
-        """The same as rows x jurors codes."""
-        table = np.zeros((len(codes), self.width), dtype=np.uint8)
-        table[:, self.place] = self.code[codes]
-        return table
 
 
 def _identity(label: Any) -> tuple[bool, Any]:
@@ -631,6 +594,21 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
     return listed
 
 
+def select_span(every: Sequence[Span], name: int | str) -> Span | None:
+    """A window by name: "now" (still filling), "last" (complete, if one is), or its number; None where there is none.
+
+    Returns
+    -------
+    Span or None
+        One of them, which are the oldest first.
+    """
+    if name in ("now", "last"):
+        selected = [span for span in every if span.complete or name == "now"] or every
+    else:
+        selected = [span for span in every if str(span.number) == str(name)]
+    return selected[-1] if selected else None
+
+
 # -- closed items -----------------------------------------------------------------------------------------------------
 
 Marks: TypeAlias = NDArray[np.uint64]
@@ -673,12 +651,6 @@ class ClosedItems:
         marks = fingerprints(names)
         waiting = np.array(sorted(self._waiting), dtype=np.uint64)
         return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
-
-    def merge(self, other: ClosedItems) -> None:
-        """Close what another has closed."""
-        for marks in (other._old, other._new, np.array(other._waiting, dtype=np.uint64)):
-            self._waiting.extend(marks.tolist())
-        self._sort_in()
 
     def _sort_in(self) -> None:
         self._new = np.union1d(self._new, np.array(self._waiting, dtype=np.uint64))

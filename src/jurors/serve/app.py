@@ -33,7 +33,7 @@ from jurors.serve.middleware import HeaderTimeoutProtocol, ServerMiddleware, che
 from jurors.serve.observability import ServerMetrics, configure_logging, log_event
 from jurors.serve.responses import handle_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
+from jurors.serve.store import SqlStore, open_store, store_name
 from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
 
@@ -170,12 +170,11 @@ def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAP
     handle_errors(app)
     app.add_middleware(
         ServerMiddleware,
-        keys=StoredKeys(lambda: app.state.store),
+        store=lambda: app.state.store,
         routes=[route for router in ROUTERS for route in router.routes if isinstance(route, Route)],
         limits=app.state.limits,
         metrics=app.state.metrics,
         needs_key=not is_loopback(settings.host),
-        age=lambda: app.state.store.age(),
     )
     return app
 
@@ -233,10 +232,14 @@ def run(settings: Settings) -> None:
     store = open_store(settings.store)  # what is wrong with it, or with the address, is reported before it listens
     try:
         store.check()
-        check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
+        check_bind_address(settings.host, sum(key.revoked is None for key in store.all_keys()))
     finally:
         store.close()
-    _raise_file_limit()
+    with suppress(ImportError, OSError, ValueError):  # as many open files as we may have; Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = json.dumps(asdict(settings))
@@ -261,15 +264,6 @@ def run(settings: Settings) -> None:
         else:
             server.run(sockets=[listener])
     log_event("end")
-
-
-def _raise_file_limit() -> None:
-    """Allow as many open files, and so connections, as the system lets us have."""
-    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65_536) if most > 0 else 65_536, most))
 
 
 def _listener(settings: Settings) -> socket.socket:

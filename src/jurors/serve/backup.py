@@ -12,7 +12,6 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -28,23 +27,17 @@ _ROWS = 500  #: in a line
 _AGAIN = "create a new backup"
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table of the store, as its migration made it."""
+def _tables() -> dict[str, tuple[str | None, str | None]]:
+    """The tables as migrations made them, those that others refer to first.
 
-    name: str
-    serial: str | None  #: a column that the database numbers
-    owner: str | None  #: the column of the project to which a row belongs, and with which it goes
-
-
-def _tables() -> list[_Table]:
-    """Every table, those that others refer to first."""
-    tables = []
+    Of each the column that the database numbers, and that of the project to which a row belongs and with which it goes.
+    """
+    tables = {}
     for statement in chain.from_iterable(MIGRATIONS):
         if made := re.match(r"CREATE TABLE (\w+)", statement):
             serial = re.search(r"(\w+) \{serial\}", statement)
             owner = "id" if made[1] == "projects" else "project" if "REFERENCES projects" in statement else None
-            tables.append(_Table(made[1], serial and serial[1], owner))
+            tables[made[1]] = serial and serial[1], owner
     return tables
 
 
@@ -72,17 +65,17 @@ def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
 
 def _documents(session: Session, selected: dict[str, int], *, is_complete: bool) -> Iterator[dict[str, Any]]:
     yield {"format": _FORMAT, "version": len(MIGRATIONS), "projects": list(selected)}
-    for table in _tables():
-        order = f" ORDER BY {table.serial}" if table.serial else ""
-        owners = [f" WHERE {table.owner} = {int(number)}{order}" for number in selected.values()]
-        for condition in owners if table.owner else [""] * is_complete:
-            columns, parts = session.parts(f"SELECT * FROM {table.name}{condition}", _ROWS)
+    for table, (serial, owner) in _tables().items():
+        order = f" ORDER BY {serial}" if serial else ""
+        owners = [f" WHERE {owner} = {int(number)}{order}" for number in selected.values()]
+        for condition in owners if owner else [""] * is_complete:
+            columns, parts = session.parts(f"SELECT * FROM {table}{condition}", _ROWS)
             for part in parts:
                 rows = [
                     [{"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value for value in row]
                     for row in part
                 ]
-                yield {"table": table.name, "columns": columns, "rows": rows}
+                yield {"table": table, "columns": columns, "rows": rows}
 
 
 # -- restoring --------------------------------------------------------------------------------------------------------
@@ -113,15 +106,15 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None, unpac
         if project is not None and not selected:
             message = f"the backup has no project {project!r}; it has {', '.join(names) or 'none'}"
             raise VotesError(message, code="unknown_name")
-        tables = {table.name: table for table in _tables()}
+        tables = _tables()
         numbers: dict[int, int] = {}  # of projects: in the backup -> in this store
         with store.writing(seconds=math.inf) as session:
             for document in documents:
-                table = tables[document["table"]]
-                if table.name == "projects":
+                serial, owner = tables[document["table"]]
+                if document["table"] == "projects":
                     _restore_projects(session, document, selected, numbers)
-                elif table.owner or project is None:
-                    _restore_rows(session, table, document, numbers)
+                elif owner or project is None:
+                    _restore_rows(session, document, serial, owner, numbers)
         return selected
     except VotesError as error:
         raise error.in_file(str(path)) from None
@@ -146,10 +139,12 @@ def _restore_projects(session: Session, document: dict[str, Any], selected: list
         numbers[number] = (made or (0,))[0]
 
 
-def _restore_rows(session: Session, table: _Table, document: dict[str, Any], numbers: dict[int, int]) -> None:
+def _restore_rows(
+    session: Session, document: dict[str, Any], serial: str | None, project: str | None, numbers: dict[int, int]
+) -> None:
     columns = document["columns"]
-    stored = [k for k, column in enumerate(columns) if column != table.serial]
-    owner = columns.index(table.owner) if table.owner else -1
+    stored = [k for k, column in enumerate(columns) if column != serial]
+    owner = columns.index(project) if project else -1
     rows = [
         [
             numbers[row[k]] if k == owner else bytes.fromhex(row[k]["hex"]) if isinstance(row[k], dict) else row[k]
@@ -158,8 +153,8 @@ def _restore_rows(session: Session, table: _Table, document: dict[str, Any], num
         for row in document["rows"]
         if owner < 0 or row[owner] in numbers
     ]
-    clash = "" if table.owner else " ON CONFLICT DO NOTHING"
-    session.many(_insertion(table.name, [columns[k] for k in stored]) + clash, rows)
+    clash = "" if project else " ON CONFLICT DO NOTHING"
+    session.many(_insertion(document["table"], [columns[k] for k in stored]) + clash, rows)
 
 
 def _insertion(table: str, columns: list[str]) -> str:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 from jurors.errors import OptionError
 from jurors.monitor.windows import Window
 from jurors.options import Label
-from jurors.serve.errors import ApiError, StoreDamaged, StoreFull, StoreUnavailable
+from jurors.serve.errors import ApiError, NoProject, StoreDamaged, StoreFull, StoreUnavailable
 
 Row = tuple[Any, ...]
 _AT_ONCE = 500  #: names in one query
@@ -109,7 +109,8 @@ class Database(ABC):
                 if begin == self.begin_write:
                     self.is_full = False
             except BaseException as error:
-                if not isinstance(error, Exception) or self.fault(error) is None:
+                fault = self.fault(error) if isinstance(error, Exception) else None
+                if fault is None or isinstance(fault, NoProject):  # else the connection may be broken
                     with suppress(Exception):
                         connection.execute("ROLLBACK")
                         is_sound = True
@@ -170,18 +171,9 @@ class Database(ABC):
     def fault(self, error: Exception) -> ApiError | None:
         """What a driver's error means for the caller; None for an error of ours."""
 
-    @abstractmethod
-    def is_orphan(self, error: Exception) -> bool:
-        """Whether a row belongs to a project that does not exist (any more)."""
 
-
-_DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-_LIMITS = "SELECT set_config('lock_timeout', '20s', false), set_config('statement_timeout', '120s', false)"
-
-
-def _configure(connection: Any) -> None:
-    for statement in (_DURABLE, _LIMITS):
-        connection.execute(statement)
+_SETTINGS = """SELECT set_config('lock_timeout', '20s', false), set_config('statement_timeout', '120s', false),
+    CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END"""
 
 
 class PostgreSQL(Database):
@@ -217,8 +209,8 @@ class PostgreSQL(Database):
         }  # fmt: skip
         # It gives up at once where it cannot connect: who needs a connection next makes it try again.
         self._pool: ConnectionPool[Any] = ConnectionPool(
-            url, kwargs=self._options, configure=_configure, min_size=0, max_size=_CONNECTIONS, reconnect_timeout=0,
-            open=False,
+            url, kwargs=self._options, configure=lambda connection: connection.execute(_SETTINGS), min_size=0,
+            max_size=_CONNECTIONS, reconnect_timeout=0, open=False,
         )  # fmt: skip
         self._until: dict[Any, float] = {}  # connection in use -> when it is cut off
         self._lock, self._ended = Lock(), Event()
@@ -270,21 +262,17 @@ class PostgreSQL(Database):
         self._pool.close()
 
     def fault(self, error: Exception) -> ApiError | None:
-        """Full or out of reach."""
+        """Full, out of reach, or a row of a project that does not exist (any more)."""
         import psycopg
 
+        if isinstance(error, psycopg.errors.ForeignKeyViolation):
+            return NoProject("of these votes")
         line = (str(error).strip().splitlines() or ["no reason given"])[0]
         reason = line.rpartition(" failed: ")[2]  # without where it listens: this goes to the caller
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreFull(reason)
         is_down = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)
         return StoreUnavailable(reason) if is_down else None
-
-    def is_orphan(self, error: Exception) -> bool:
-        """A violated foreign key."""
-        import psycopg
-
-        return isinstance(error, psycopg.errors.ForeignKeyViolation)
 
 
 # What the pool would log comes out as `StoreUnavailable`; without a handler Python prints it on standard error.
@@ -293,6 +281,18 @@ logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _BUSY_SECONDS = 20.0  #: for another process to finish writing
 _POLL_SECONDS = 0.005  #: between two tries to write
+
+
+def _retry_while_busy(connection: sqlite3.Connection, statement: str, until: float) -> None:
+    """Run a statement; try again while another connection holds the lock, but not for ever."""
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_POLL_SECONDS)
 
 
 class SQLite(Database):
@@ -304,8 +304,7 @@ class SQLite(Database):
     placeholder = "?"
     begin_read = "BEGIN"
     begin_write = "BEGIN IMMEDIATE"  # one writer at a time: what was read inside stays true
-    lock_project = ""
-    lock_schema = ""
+    lock_project, lock_schema = "SELECT ?", "SELECT 1"  # whoever writes is alone
     words: ClassVar = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}
     compacting = ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
     analyze, pause, check = "", 3 * _POLL_SECONDS, "PRAGMA quick_check(1)"
@@ -335,16 +334,8 @@ class SQLite(Database):
         if begin != self.begin_write:
             connection.execute(begin)
             return
-        until = min(until, time.monotonic() + _BUSY_SECONDS)
         connection.execute("PRAGMA busy_timeout = 0")
-        while True:
-            try:
-                connection.execute(begin)
-                break
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-                time.sleep(_POLL_SECONDS)
+        _retry_while_busy(connection, begin, min(until, time.monotonic() + _BUSY_SECONDS))
         connection.execute(f"PRAGMA busy_timeout = {1_000 * _BUSY_SECONDS:.0f}")
 
     def _connect(self) -> sqlite3.Connection:
@@ -352,15 +343,8 @@ class SQLite(Database):
         with suppress(FileExistsError):  # for its owner alone; SQLite gives its other files the same permissions
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        deadline = time.monotonic() + _BUSY_SECONDS
-        while True:  # `timeout` does not cover this switch: try again while another connection holds the lock
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-                time.sleep(_POLL_SECONDS)
+        # `timeout` does not cover this switch.
+        _retry_while_busy(connection, "PRAGMA journal_mode = WAL", time.monotonic() + _BUSY_SECONDS)
         for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
             connection.execute(f"PRAGMA {setting}")
         return connection
@@ -373,28 +357,22 @@ class SQLite(Database):
 
     def close(self) -> None:
         """Close the connections that are not in use."""
-        idle = []
-        with suppress(Empty):
-            while True:
-                idle.append(self._idle.get_nowait())
-        for connection in idle:
-            if connection is not None:
-                connection.close()
-            self._idle.put(None)
+        for _ in range(self._idle.qsize()):
+            with suppress(Empty):
+                if (connection := self._idle.get_nowait()) is not None:
+                    connection.close()
+                self._idle.put(None)
 
     def fault(self, error: Exception) -> ApiError | None:
-        """Full, busy or out of reach."""
+        """Full, busy, out of reach, or a row of a project that does not exist (any more)."""
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+            return NoProject("of these votes")
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
             return None
-        code = getattr(error, "sqlite_errorcode", 0)
         if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return StoreDamaged(str(error))
         return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
-
-    def is_orphan(self, error: Exception) -> bool:
-        """A violated foreign key."""
-        code = getattr(error, "sqlite_errorcode", None)
-        return isinstance(error, sqlite3.IntegrityError) and code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 
 
 # The tables, as migrations that are each applied once: a store of an older version is brought up to date when it is

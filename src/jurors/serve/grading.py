@@ -24,13 +24,13 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.jury.check import check
 from jurors.jury.grade import grade
 from jurors.jury.label import Labelling, label
-from jurors.monitor.drift.detector import Drift
+from jurors.monitor.drift import Drift
 from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
-from jurors.monitor.windows import Pane, Panes, Span, Window, spans, votes_in
+from jurors.monitor.windows import Pane, Panes, Span, select_span, spans, votes_in
 from jurors.options import Label
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
-from jurors.serve.errors import NoProject, StoreFull
+from jurors.serve.errors import StoreFull
 from jurors.serve.store import SqlStore
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -46,11 +46,6 @@ class ProjectCounts:
     panes: Panes
     gold: Counter[tuple[bytes, str]] = field(default_factory=Counter)  #: (key, label as JSON) -> items
 
-    @property
-    def window(self) -> Window:
-        """How the stream is cut into windows."""
-        return self.project.window
-
     def votes_of(self, key: bytes) -> dict[str, Label]:
         """The votes of a decision tuple, by juror."""
         panes = self.panes
@@ -65,27 +60,25 @@ class ProjectCounts:
     def windows(self) -> list[Span]:
         """The windows of the stream, the oldest first."""
         times = [pane.last_time for pane in self.panes.panes.values() if pane.last_time is not None]
-        now = max(times, default=0.0) if self.window.by_time else self.project.numbered - 1
-        return spans(self.panes, self.window, now)
+        now = max(times, default=0.0) if self.project.window.by_time else self.project.numbered - 1
+        return spans(self.panes, self.project.window, now)
 
     def select_window(self, name: str) -> Span:
-        """A window by name: "now" (still filling), "last" (complete, if one is), or its number."""
-        every = self.windows()
-        complete = [span for span in every if span.complete]
-        by_name = {"now": every[-1:], "last": (complete or every)[-1:]}
-        selected = by_name.get(name, [span for span in every if str(span.number) == name])
-        if not selected:
+        """A window by name (see `monitor.windows.select_span`)."""
+        span = select_span(self.windows(), name)
+        if span is None:
             raise OptionError(f"window {name!r:.40} does not exist; use 'last', 'now' or a number from /history")
-        return selected[0]
+        return span
 
     def panes_of(self, span: Span) -> list[Pane]:
         """The panes of a window that hold something."""
-        return [self.panes.panes[number] for number in self.window.panes(span.number) if number in self.panes.panes]
+        return [
+            self.panes.panes[number] for number in self.project.window.panes(span.number) if number in self.panes.panes
+        ]
 
     def sketch_of(self, span: Span) -> Sketch:
         """The counts of a window."""
-        weights = self.window.weights(span.number, self.panes.panes)
-        return self.panes.to_sketch(self.window.panes(span.number), weights)
+        return self.panes.window_sketch(self.project.window, span.number)
 
 
 class ProjectReader:
@@ -114,15 +107,13 @@ class ProjectReader:
 
     def latest(self, name: str) -> ProjectCounts:
         """The project with every vote that was acknowledged before this call; NoProject where there is none."""
-        self.store.aggregate_all(self.store.project(name).id)
+        self.store.latest_project(name)
         return self.counted(name)
 
     def counted(self, name: str) -> ProjectCounts:
         """The project with the votes that are counted by now."""
         with self.store.reading() as session:
             project = self.store.project_in(session, name)
-            if project is None:
-                raise NoProject(name)
             version, panes = self._latest.get(project.id, (-1, None))
             if panes is None or version != project.version:
                 panes = _read_panes(session, project, version, panes)
@@ -314,8 +305,7 @@ class ProjectGrades:
         """The results of a project. Errors are cached too: a project that cannot be graded is tried once."""
         if max_age > 0 and isinstance(recent := self._graded.recent((name, window), max_age), Graded):
             return recent
-        self._store.aggregate_all(self._store.project(name).id)
-        project = self._store.project(name)
+        project = self._store.latest_project(name)
 
         def compute() -> Graded | JurorsError:
             graded = Graded(self._reader.latest(name), window)
@@ -369,7 +359,7 @@ class GradeHistory:
         """The newest `limit` windows, the oldest of them first."""
         until = time.monotonic() + self.SECONDS
         newest = [self._graded(counts, span, until) for span in reversed(counts.windows()[-limit:])]
-        return History(str(counts.window), counts.window.by_time, newest[::-1])
+        return History(str(counts.project.window), counts.project.window.by_time, newest[::-1])
 
     def _graded(self, counts: ProjectCounts, span: Span, until: float) -> WindowGrades:
         state = hash((span, tuple(frozenset(pane.tuples.items()) for pane in counts.panes_of(span))))
@@ -411,7 +401,7 @@ class AlarmWatch:
 
     def latest(self, name: str) -> Drift:
         """The detector after every vote that was acknowledged before this call."""
-        self._store.aggregate_all(self._store.project(name).id)
+        self._store.latest_project(name)
         return self.update(name)
 
     def update(self, name: str) -> Drift:

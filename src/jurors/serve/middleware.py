@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import json
 import math
 import re
 import secrets
@@ -34,9 +33,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jurors.errors import Code, JurorsError, OptionError
 from jurors.serve.auth import ApiKey, KeyScope, Rate, ServerLimits, check_key
-from jurors.serve.errors import ApiError, error_document, status_of
+from jurors.serve.errors import ApiError
 from jurors.serve.observability import ServerMetrics, log_event
-from jurors.serve.store import StoredKeys
+from jurors.serve.responses import error_response
+from jurors.serve.store import SqlStore
 
 # Without keys the address is the credential: whoever reaches loopback may do everything. A page in a browser reaches
 # it, too, so a request must name a loopback host (against DNS rebinding) and come from no other origin.
@@ -207,12 +207,11 @@ class ServerMiddleware:
     """
 
     app: ASGIApp
-    keys: StoredKeys
+    store: Callable[[], SqlStore]  #: a function, because the application opens it when it starts
     routes: Sequence[Route]
     limits: ServerLimits = field(default_factory=ServerLimits)
     metrics: ServerMetrics = field(default_factory=ServerMetrics)
     needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
-    age: Callable[[], float | None] = lambda: None  #: of results in seconds, where the store cannot be written
     rate: Rate = field(init=False)
     _checked: float = -math.inf  # when it was last checked whether there is a key
 
@@ -238,7 +237,7 @@ class ServerMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = [*message.get("headers", ()), (b"x-request-id", name.encode())]
-                if scope["path"].startswith("/v1/") and status == 200 and (age := self.age()) is not None:
+                if scope["path"].startswith("/v1/") and status == 200 and (age := self.store().age()) is not None:
                     warning = b'110 - "The disk of the store is full: later votes are not counted yet"'
                     given += [(b"age", b"%d" % age), (b"warning", warning)]
                 names = {name.lower() for name, _ in given}
@@ -260,14 +259,14 @@ class ServerMiddleware:
                 await self.app(scope, _replay(body, receive), sending)
         except JurorsError as error:
             if not status:
-                await _refuse(error, sending)
+                await error_response(error)(scope, receive, sending)
         except Exception as error:  # the details go to the log, not to the caller
             trace = "".join(traceback.format_exception(error))
             fault = f"{type(error).__name__}: {error}"
             log_event("fault", "error", id=name, path=scope["path"], error=fault, trace=trace)
             if not status:
                 message = f"an internal error occurred; the server's log has the details of request {name}"
-                await _refuse(ApiError(500, "fault", message), sending)
+                await error_response(ApiError(500, "fault", message))(scope, receive, sending)
         finally:
             self._bytes -= held[0]
             seconds = time.perf_counter() - begun
@@ -299,7 +298,7 @@ class ServerMiddleware:
         access = required_access(self.routes, scope)
         if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > 1.0:
             # A key that is made while the server runs closes it within a second.
-            self.needs_key = await asyncio.to_thread(self.keys.any_key)
+            self.needs_key = await asyncio.to_thread(self.store().any_key)
             self._checked = time.monotonic()
         if not self.needs_key:
             host = host_of(headers.get(b"host", ""))
@@ -317,7 +316,7 @@ class ServerMiddleware:
             return None
         header, project, any_project = headers.get(b"authorization"), access.project, access.any_project
         try:
-            key = await asyncio.to_thread(check_key, self.keys.key, header, access.scope, project, any=any_project)
+            key = await asyncio.to_thread(check_key, self.store().key, header, access.scope, project, any=any_project)
         except ApiError:
             self._limit_rate(address)
             raise
@@ -412,16 +411,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replayed
-
-
-async def _refuse(error: JurorsError, send: Send) -> None:
-    document = error_document(error.code, str(error))
-    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    more = error.headers if isinstance(error, ApiError) else {}
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
-    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status_of(error), "headers": pairs})
-    await send({"type": "http.response.body", "body": body})
 
 
 # -- the protocol ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Error answers, and the examples of the OpenAPI document (a test sends and receives them)."""
+"""Error answers, and the examples of the OpenAPI document: bodies, which a test sends, and refusals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,24 @@ from jurors.errors import Code, JurorsError
 from jurors.serve.errors import ApiError, error_document, status_of
 
 
+def error_response(error: JurorsError) -> JSONResponse:
+    """The answer to a request that is refused.
+
+    Returns
+    -------
+    JSONResponse
+        With the error's status, code, message and headers.
+    """
+    headers = dict(error.headers) if isinstance(error, ApiError) else None
+    return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+
+
 def handle_errors(app: FastAPI) -> None:
     """Answer every known error of a route with one document of one form; `ServerMiddleware` answers the others."""
 
     @app.exception_handler(JurorsError)
     async def known(request: Request, error: JurorsError) -> JSONResponse:
-        headers = dict(error.headers) if isinstance(error, ApiError) else None
-        return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+        return error_response(error)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -45,46 +56,6 @@ def handle_errors(app: FastAPI) -> None:
 VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
 GOLD: dict[str, Any] = {"gold": [{"item": "q1", "label": "yes"}]}
 PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
-_SUMMARY = {
-    "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,
-    "quarantined": 0, "updated": 1735689600.0,
-}  # fmt: skip
-#: what routes answer
-_EXAMPLES: dict[str, Any] = {
-    "projects": {"projects": [_SUMMARY]},
-    "project": {**_SUMMARY, "settings": PROJECT},
-    "votes": {"accepted": 2},
-    "gold": {"accepted": 1},
-    "grade": {
-        "schema": "jurors.grade/2", "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"],
-        "method": "algebraic",
-        "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
-    },
-    "labels": {
-        "schema": "jurors.label/2", "method": "algebraic", "labels": ["no", "yes"], "wrong_labels": 0.125, "next": None,
-        "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
-    },
-    "alarms": {"schema": "jurors.alarms/2", "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None},
-    "history": {
-        "schema": "jurors.history/2", "window": "1000", "by_time": False,
-        "windows": [{
-            "number": 0, "start": 0, "end": 1000, "items": 300, "votes": 900, "complete": False,
-            "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9}, "interval": {"score": {"ann": [0.85, 0.94]}},
-            "alarms": [], "refused": None, "first_time": None, "last_time": None,
-        }],
-    },
-    "review": {
-        "schema": "jurors.review/2", "labels": ["no", "yes"], "gold": 0,
-        "items": [{
-            "item": "q7", "label": "yes", "probability": 0.52,
-            "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
-        }],
-    },
-    "chart": {
-        "data": {"values": [{"juror": "ann", "score": 0.9}]},
-        "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
-    },
-}  # fmt: skip
 ERRORS = {
     400: ("option", "window 'x' does not exist; use 'last', 'now' or a number from /history"),
     404: ("no_project", "project 'shop' does not exist; create it with PUT /v1/projects/NAME"),
@@ -100,8 +71,8 @@ _ERROR_SCHEMA = {
 }  # fmt: skip
 
 
-def documented_responses(example: str | None, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route for OpenAPI: an example of its success, by name, and of each error status.
+def documented_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of a route for OpenAPI, each with an example; 422 is one of every route.
 
     Returns
     -------
@@ -113,8 +84,6 @@ def documented_responses(example: str | None, *statuses: int, status: int = 200)
         code, message = ERRORS[refused]
         content = {"example": {"error": {"code": code, "message": message}}, "schema": _ERROR_SCHEMA}
         answers[refused] = {"description": f"Error: {code}", "content": {"application/json": content}}
-    if example is not None:
-        answers[status] = {"description": "Success", "content": {"application/json": {"example": _EXAMPLES[example]}}}
     return answers
 
 

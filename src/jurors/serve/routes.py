@@ -20,13 +20,13 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, Stri
 from jurors.monitor.windows import MOST_LABELS
 from jurors.results import csv_text, json_ready, json_text
 from jurors.serve.auth import ApiKey, ServerLimits, check_project
-from jurors.serve.database import Project, check_window, window_of
+from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreFull
 from jurors.serve.grading import Graded
 from jurors.serve.middleware import ADMIN, ENDING, OPEN, READ, READ_ANY, WRITE
 from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
-from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_responses
+from jurors.serve.responses import GOLD, PROJECT, documented_body, documented_errors
 from jurors.serve.store import SqlStore, batch_of, is_storable, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
@@ -92,7 +92,7 @@ def summaries(store: SqlStore, projects: Iterable[Project]) -> list[dict[str, An
     ]  # fmt: skip
 
 
-@projects_router.get("", dependencies=[READ_ANY], responses=documented_responses("projects"))
+@projects_router.get("", dependencies=[READ_ANY], responses=documented_errors())
 def projects(request: Request) -> dict[str, Any]:
     """List all projects, or the one project that the API key is for."""
     store: SqlStore = request.app.state.store
@@ -106,7 +106,7 @@ def projects(request: Request) -> dict[str, Any]:
 @projects_router.put(
     "/{name}",
     dependencies=[ADMIN],
-    responses=documented_responses("project", 409, 422, status=201),
+    responses=documented_errors(409, 422),
     openapi_extra=documented_body(PROJECT),
 )
 def put_project(
@@ -120,37 +120,31 @@ def put_project(
     limits: ServerLimits = request.app.state.limits
     check_project(name, limits)
     settings = body.model_dump(exclude_none=True) if body is not None else {}
-    # What pydantic cannot know: labels that can be stored, one window for a stream, and how many projects there are.
+    # What pydantic cannot know: labels that can be stored, and how many projects there are.
     labels = settings.get("labels", [])
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
     if len(set(map(label_text, labels))) < len(labels):
         raise ApiError(422, "bad_body", "labels: a label occurs twice")
-    check_window(settings)
-    window = window_of(settings) if "window" in settings else None
-    projects = {project.name: project for project in store.projects()}
+    projects = {project.name for project in store.projects()}
     if name not in projects and len(projects) >= limits.projects:
         raise ApiError(
             409, "many_projects", f"this server has {limits.projects:,} projects, which is the limit; delete one first"
         )
-    if name in projects and projects[name].items and window not in (None, projects[name].window):
-        message = "the window of a project that has votes cannot change; create another project"
-        raise ApiError(409, "option", message, name="window")
     project, is_new = store.put_project(name, settings)
     response.status_code = 201 if is_new else 200
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
-@projects_router.get("/{name}", dependencies=[READ], responses=documented_responses("project", 404))
+@projects_router.get("/{name}", dependencies=[READ], responses=documented_errors(404))
 def project(name: str, request: Request) -> dict[str, Any]:
     """Get a project and its settings."""
     store: SqlStore = request.app.state.store
-    store.aggregate_all(store.project(name).id)
-    project = store.project(name)
+    project = store.latest_project(name)
     return {**summaries(store, [project])[0], "settings": project.settings}
 
 
 @projects_router.delete(
-    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_responses(None, 404)
+    "/{name}", dependencies=[ADMIN], status_code=204, response_model=None, responses=documented_errors(404)
 )
 def delete_project(name: str, request: Request) -> None:
     """Delete a project with all its votes and counts."""
@@ -167,7 +161,7 @@ MaxAge = Annotated[
 _JSON = "application/json"
 
 
-@results_router.get("/grade", dependencies=[READ], responses=documented_responses("grade", 400, 404, 409))
+@results_router.get("/grade", dependencies=[READ], responses=documented_errors(400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -189,7 +183,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", dependencies=[READ], responses=documented_responses("labels", 400, 404, 409))
+@results_router.get("/labels", dependencies=[READ], responses=documented_errors(400, 404, 409))
 def labels(
     name: str,
     request: Request,
@@ -214,14 +208,14 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", dependencies=[READ], responses=documented_responses("alarms", 404))
+@results_router.get("/alarms", dependencies=[READ], responses=documented_errors(404))
 def alarms(name: str, request: Request) -> Response:
     """List the active and past alarms of the stream, the newest first, and whether the thresholds are met."""
     state = request.app.state
     return _document({"schema": f"jurors.alarms/{DOCUMENT}", **state.alarms.document(name, state.grades)})
 
 
-@results_router.get("/history", dependencies=[READ], responses=documented_responses("history", 404))
+@results_router.get("/history", dependencies=[READ], responses=documented_errors(404))
 def history(
     name: str,
     request: Request,
@@ -231,9 +225,7 @@ def history(
     return _document({"schema": f"jurors.history/{DOCUMENT}", **request.app.state.history.document(name, limit)})
 
 
-@results_router.get(
-    "/report", dependencies=[READ], responses=documented_responses(None, 404, 409), response_class=Response
-)
+@results_router.get("/report", dependencies=[READ], responses=documented_errors(404, 409), response_class=Response)
 def report(name: str, request: Request) -> Response:
     """Get the HTML page that `jurors report` writes."""
     page: bytes = request.app.state.grades.page(name)
@@ -275,7 +267,7 @@ class Gold(BaseModel):
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
-@review_router.get("/review", dependencies=[READ], responses=documented_responses("review", 404, 409))
+@review_router.get("/review", dependencies=[READ], responses=documented_errors(404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="The number of items.")] = 20
 ) -> Response:
@@ -288,13 +280,12 @@ def review(
 
 
 @review_router.post(
-    "/gold", dependencies=[WRITE], responses=documented_responses("gold", 404, 422), openapi_extra=documented_body(GOLD)
+    "/gold", dependencies=[WRITE], responses=documented_errors(404, 422), openapi_extra=documented_body(GOLD)
 )
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Add gold labels, which take part in grading. A new label for the same item replaces the earlier one."""
     store: SqlStore = request.app.state.store
-    project = store.project(name)
-    store.aggregate_all(project.id)
+    project = store.latest_project(name)
     voted = set(store.names(project.id, "labels"))
     known = voted | {text for _, text in store.gold_counts(project.id)}
     longest = request.app.state.limits.name
@@ -439,7 +430,7 @@ charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["results"])
 _KINDS = ("history", "accuracy", "prevalence")
 
 
-@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_responses("chart", 404, 409))
+@charts_router.get("/charts/{kind}", dependencies=[READ], responses=documented_errors(404, 409))
 def chart(
     name: str,
     kind: str,

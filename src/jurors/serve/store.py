@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, compress
 from operator import itemgetter
@@ -48,7 +48,8 @@ from jurors.votes.read import clean_cells
 _PARTS = itemgetter("item", "juror", "label")
 _NAMES = frozenset((str, int))
 _LABELS = frozenset((str, int, float, bool))
-_KNOWN = frozenset(("item", "juror", "label", "time"))
+_PARTS_NEEDED = frozenset(("item", "juror", "label"))
+_KNOWN = _PARTS_NEEDED | {"time"}
 _LONGEST = 500  #: characters of a name
 _EARLIEST, _END = -62_135_596_800, 253_402_300_800  #: seconds since 1970: the years 1 to 9999
 _UNITS = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
@@ -88,22 +89,18 @@ def batch_of(votes: Any) -> PostedBatch:
         _refuse("votes must be a list of objects with item, juror and label")
     if not votes:
         return PostedBatch((), (), (), None)
-    try:
-        items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
-        spare = max(map(len, votes)) > len(_KNOWN) - 1
-        times = [vote.get("time") for vote in votes] if spare else []
-    except (TypeError, KeyError, AttributeError):
-        _refuse_vote(votes)
-    if spare and not all(vote.keys() <= _KNOWN for vote in votes):
-        _refuse_vote(votes)
+    _check_parts(votes)
+    items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
     columns = _names(items, "item"), _names(jurors, "juror"), _label_texts(labels)
-    seconds = [_seconds(time, place) for place, time in enumerate(times)]
+    seconds = [_seconds(vote.get("time"), place) for place, vote in enumerate(votes)]
     return PostedBatch(*columns, seconds if any(time is not None for time in seconds) else None)
 
 
-def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
+def _check_parts(votes: Sequence[Any]) -> None:
     """Refuse the first vote that lacks a part or has one too many."""
     for place, vote in enumerate(votes):
+        if isinstance(vote, dict) and _PARTS_NEEDED <= vote.keys() <= _KNOWN:
+            continue
         if not isinstance(vote, dict):
             _refuse(f"vote {place} is not an object; each vote needs an item, a juror and a label")
         for part in ("item", "juror", "label"):
@@ -111,7 +108,6 @@ def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
                 _refuse(f"vote {place} has no {part!r}; each vote needs an item, a juror and a label")
         if strange := [name for name in vote if name not in _KNOWN]:
             _refuse(f"vote {place} has an unknown key {strange[0]!r:.80}; the keys are {', '.join(sorted(_KNOWN))}")
-    raise AssertionError("every vote has its parts")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -120,13 +116,12 @@ def _refuse(message: str) -> NoReturn:
 
 def _names(values: Sequence[Any], what: str) -> Sequence[str]:
     """The column as text; refused where a name is empty, too long, or cannot be stored."""
-    kinds = set(map(type, values))
-    if not kinds <= _NAMES:
+    if not set(map(type, values)) <= _NAMES:
         _refuse_first(values, lambda value: type(value) not in _NAMES, f"the {what} must be text")
     cells = clean_cells(values, column=what)
     if None in cells:
         _refuse_first(cells, lambda cell: cell is None, f"the {what} is empty")
-    texts = cells if kinds == {str} else list(map(str, cells))
+    texts = list(map(str, cells))
     _check_texts(texts, what)
     return texts
 
@@ -157,19 +152,16 @@ def is_storable(text: str) -> bool:
 def _label_texts(labels: Sequence[Any]) -> list[str]:
     """Each label as JSON; few are distinct, so each is checked once."""
     if not set(map(type, labels)) <= _LABELS:
-        _refuse_first(
-            labels, lambda label: type(label) not in _LABELS, "the label must be text, a number, true or false"
-        )
-    distinct = {(type(label), label) for label in labels}
-    cells = {typed: clean_cells([typed[1]], column="label")[0] for typed in distinct}
-    wrong = {typed for typed, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
+        rule = "the label must be text, a number, true or false"
+        _refuse_first(labels, lambda label: type(label) not in _LABELS, rule)
+    typed = list(zip(map(type, labels), labels, strict=True))
+    cells = {pair: clean_cells([pair[1]], column="label")[0] for pair in set(typed)}
+    wrong = {pair for pair, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "the label is empty or not a finite number")
-    written = {typed: str(cell) for typed, cell in cells.items()}
-    if len(max(written.values(), key=len)) > _LONGEST or not is_storable("".join(written.values())):
-        _check_texts([written[type(label), label] for label in labels], "label")
-    texts = {typed: label_text(cell) for typed, cell in cells.items()}
-    return [texts[type(label), label] for label in labels]
+    _check_texts([str(cells[pair]) for pair in typed], "label")
+    texts = {pair: label_text(cell) for pair, cell in cells.items()}
+    return [texts[pair] for pair in typed]
 
 
 def label_text(label: Any) -> str:
@@ -208,12 +200,14 @@ def _seconds(value: Any, place: int) -> float | None:
     _refuse(f"vote {place}: the time {value!r:.60} is neither {form}")
 
 
-def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
-    place, value = next(compress(enumerate(values), map(is_wrong, values)))
-    _refuse(f"vote {place}: {rule}, got {value!r:.60}")
+def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> None:
+    """Refuse the first vote whose value is wrong, if any is."""
+    for place, value in compress(enumerate(values), map(is_wrong, values)):
+        _refuse(f"vote {place}: {rule}, got {value!r:.60}")
 
 
 _LOG = logging.getLogger("jurors.serve")
+_KEY = "id, hash, scope, project, note, created, revoked"
 _MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
 
 
@@ -253,12 +247,8 @@ class SqlStore:
     def locked(self, project: int) -> Iterator[Session]:
         """A transaction that writes to a project, one at a time."""
         with self.writing() as session:
-            self._lock(session, project)
-            yield session
-
-    def _lock(self, session: Session, project: int) -> None:
-        if self.database.lock_project:
             session.rows(self.database.lock_project, project)
+            yield session
 
     def query(self, sql: str, *values: Any) -> list[Row]:
         """All rows of one query."""
@@ -279,8 +269,7 @@ class SqlStore:
     def migrate(self) -> None:
         """Bring the tables up to date, once, however many processes start at the same time."""
         with self.writing(seconds=math.inf) as session:
-            if self.database.lock_schema:
-                session.rows(self.database.lock_schema)
+            session.rows(self.database.lock_schema)
             session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
             version = session.rows("SELECT MAX(version) FROM schema_version")[0][0] or 0
             if not version and (foreign := session.one(self.database.foreign)):
@@ -317,35 +306,35 @@ class SqlStore:
         """
         check_window(settings)
         with self.writing() as session:
-            before = self.project_in(session, name)
-            made = None if before else session.one(_MAKE, name, json.dumps(settings), time.time())
-            if before is None and made is None:  # another process created it meanwhile
-                before = self.project_in(session, name)
-            project_id = before.id if before else (made or (0,))[0]
-            if before:
-                settings = _merged(before.settings, settings)
-                if before.numbered and window_of(settings) != before.window:
-                    message = f"the window of {name!r} is {before.window} and cannot change; create another project"
+            made = session.one(_MAKE, name, json.dumps(settings), time.time())
+            project = self.project_in(session, name)
+            session.rows(self.database.lock_project, project.id)
+            if made is None:
+                old = project.settings.get("labels") or ()
+                if gone := [label for label in old if label not in (settings.get("labels") or old)]:  # still counted
+                    problem = f"label {gone[0]!r} cannot be removed from this project"
+                    message = f"{problem}; include it, or create another project"
+                    raise ApiError(409, "option", message, name="labels", value=gone[0])
+                settings = {**project.settings, **settings}
+                if project.numbered and window_of(settings) != project.window:
+                    message = f"the window of {name!r} is {project.window} and cannot change; create another project"
                     raise ApiError(409, "option", message, name="window", value=settings["window"])
-                session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
-            self._lock(session, project_id)
-            add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
-            (row,) = session.rows(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
-        return _project(row), before is None
+                session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project.id)
+            add_names(session, project.id, "labels", map(label_text, settings.get("labels") or ()))
+        return replace(project, settings=settings), made is not None
 
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
         with self.reading(seconds=SECONDS) as session:
-            project = self.project_in(session, name)
-        if project is None:
-            raise NoProject(name)
-        return project
+            return self.project_in(session, name)
 
     @staticmethod
-    def project_in(session: Session, name: str) -> Project | None:
-        """The project as a transaction sees it; None where there is none."""
+    def project_in(session: Session, name: str) -> Project:
+        """The project as a transaction sees it; NoProject where there is none."""
         row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
-        return None if row is None else _project(row)
+        if row is None:
+            raise NoProject(name)
+        return _project(row)
 
     def projects(self) -> list[Project]:
         """All projects, by name."""
@@ -384,21 +373,11 @@ class SqlStore:
     def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
         """Store some batches, all or none, durable when this returns; NoProject where a project does not exist."""
         now = time.time()
-        with self._owned(), self.writing(seconds=SECONDS) as session:
+        with self.writing(seconds=SECONDS) as session:
             session.many(
                 "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
                 [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
             )
-
-    @contextmanager
-    def _owned(self) -> Iterator[None]:
-        """NoProject where a row belongs to a project that does not exist (any more)."""
-        try:
-            yield
-        except Exception as error:
-            if self.database.is_orphan(error):
-                raise NoProject("of these votes") from error
-            raise
 
     def waiting(self) -> list[int]:
         """The projects with votes that are not aggregated yet."""
@@ -424,11 +403,13 @@ class SqlStore:
                 with self.locked(project) as session:
                     oldest = session.one("SELECT seq, votes FROM inbox WHERE project = ? ORDER BY seq LIMIT 1", project)
                     taken = aggregate_once(session, project, most)
-                    is_due = bool(self.database.analyze) and self._has_grown(session, project)
+                    numbered = session.one("SELECT numbered FROM projects WHERE id = ?", project)
                 self._behind = None
                 time.sleep(self.database.pause)  # for other writers
-                if is_due:
+                digits = max(4, 0 if numbered is None else len(str(numbered[0])))
+                if self.database.analyze and digits > self._sizes.get(project, 4):  # ten times as many, from 10,000 on
                     self.execute(self.database.analyze)
+                self._sizes[project] = digits
                 return taken
             except ApiError:  # of the store, not of the batch
                 raise
@@ -440,14 +421,6 @@ class SqlStore:
                     self._quarantine(oldest[0], oldest[1], error)
                     return int(oldest[1])
                 most = max(1, most // 8)
-
-    def _has_grown(self, session: Session, project: int) -> bool:
-        """Whether a project has ten times as many items as when this process last looked, and 10,000 or more."""
-        row = session.one("SELECT numbered FROM projects WHERE id = ?", project)
-        size = 0 if row is None else len(str(row[0]))
-        has_grown = size > self._sizes.get(project, 4)
-        self._sizes[project] = max(size, 4)
-        return has_grown
 
     def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
         """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
@@ -494,6 +467,11 @@ class SqlStore:
         except StoreFull:
             ((self._behind,),) = self.query("SELECT MIN(arrived) FROM inbox")
 
+    def latest_project(self, name: str) -> Project:
+        """The project with every vote that was acknowledged before this call; NoProject where there is none."""
+        self.aggregate_all(self.project(name).id)
+        return self.project(name)
+
     def age(self) -> float | None:
         """The age in seconds of the oldest vote that is not counted because the disk is full; None where it is not."""
         return None if self._behind is None else max(0.0, time.time() - self._behind)
@@ -522,7 +500,7 @@ class SqlStore:
     def put_gold(self, project: int, labels: Mapping[str, str]) -> None:
         """Store gold labels (item -> label as JSON), of which the later stands; the project's version grows."""
         now = time.time()
-        with self._owned(), self.writing() as session:
+        with self.writing() as session:
             session.many(
                 "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
@@ -593,19 +571,37 @@ class SqlStore:
         """Project -> how many alarms are active."""
         return dict(self.query("SELECT project, active FROM drift"))
 
+    # -- API keys: their hashes, never the keys ------------------------------------------------------------------
+
+    def add_key(self, key: ApiKey) -> None:
+        """Store a key."""
+        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
+        self.execute(f"INSERT INTO api_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def key(self, id: str) -> ApiKey | None:
+        """The key of this name, revoked or not."""
+        with self.reading(seconds=SECONDS / 2) as session:
+            row = session.one(f"SELECT {_KEY} FROM api_keys WHERE id = ?", id)
+        return None if row is None else ApiKey(*row)
+
+    def all_keys(self) -> list[ApiKey]:
+        """All of them, the oldest first."""
+        return [ApiKey(*row) for row in self.query(f"SELECT {_KEY} FROM api_keys ORDER BY created, id")]
+
+    def revoke_key(self, id: str, when: float) -> bool:
+        """Revoke a key; returns whether there was such a key that was not revoked."""
+        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        return bool(self.execute(sql, when, id))
+
+    def any_key(self) -> bool:
+        """Whether a key was ever made."""
+        with self.reading(seconds=SECONDS / 2) as session:
+            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
+
 
 def _project(row: Sequence[Any]) -> Project:
     number, name, settings, *rest = row
     return Project(number, name, json.loads(settings), *rest)
-
-
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """A project's settings, old and new; what is counted already must stay valid."""
-    gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
-    if gone:
-        message = f"label {gone[0]!r} cannot be removed from this project; include it, or create another project"
-        raise ApiError(409, "option", message, name="labels", value=gone[0])
-    return {**old, **new}
 
 
 def open_store(place: str) -> SqlStore:
@@ -671,57 +667,3 @@ def _database(place: str) -> Database:
             kind = f"this is not an SQLite file (SQLite {sqlite3.sqlite_version})"
             raise OptionError(f"--store {path}: {kind}; name another file, or a new one", name="store")
     return SQLite(str(path), place)
-
-
-_COLUMNS = "id, hash, scope, project, note, created, revoked"
-
-
-class StoredKeys:
-    """The API keys of a store: their hashes, never the keys.
-
-    Examples
-    --------
-    >>> from jurors._files import temp_directory
-    >>> from jurors.serve.auth import make_key
-    >>> from jurors.serve.store import open_store
-    >>> with temp_directory() as folder:
-    ...     store = open_store(str(folder / "votes.db"))
-    ...     keys, (token, key) = StoredKeys(store), make_key("read", "shop")
-    ...     keys.add_key(key)
-    ...     stored = keys.key(key.id)
-    ...     store.close()
-    >>> stored == key
-    True
-    """
-
-    def __init__(self, store: SqlStore | Callable[[], SqlStore]) -> None:
-        self._given = store  # a function where an application opens its store later, when it starts
-
-    @property
-    def _store(self) -> SqlStore:
-        return self._given if isinstance(self._given, SqlStore) else self._given()
-
-    def add_key(self, key: ApiKey) -> None:
-        """Store a key."""
-        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
-        self._store.execute(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
-
-    def key(self, id: str) -> ApiKey | None:
-        """The key of this name, revoked or not."""
-        with self._store.reading(seconds=SECONDS / 2) as session:
-            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
-        return None if row is None else ApiKey(*row)
-
-    def all_keys(self) -> list[ApiKey]:
-        """All of them, the oldest first."""
-        return [ApiKey(*row) for row in self._store.query(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
-
-    def revoke_key(self, id: str, when: float) -> bool:
-        """Revoke a key; returns whether there was such a key that was not revoked."""
-        sql = "UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL"
-        return bool(self._store.execute(sql, when, id))
-
-    def any_key(self) -> bool:
-        """Whether a key was ever made."""
-        with self._store.reading(seconds=SECONDS / 2) as session:
-            return session.one("SELECT id FROM api_keys LIMIT 1") is not None

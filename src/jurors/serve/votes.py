@@ -1,7 +1,7 @@
 """Posting votes: `POST /v1/projects/{name}/votes`, from the body to the inbox.
 
-A body is read as votes or as another tool's log, validated against the project, and put in line at the journal, whose
-thread writes all batches that wait at the same moment in one commit. A request is answered when its votes are durable.
+Votes are validated against the project and put in line at the journal, whose thread writes all batches that wait at the
+same moment in one commit. A request is answered when its votes are durable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from queue import Empty, Full, Queue
+from queue import Full, Queue
 from threading import Thread
 from typing import Any, Literal, NoReturn
 
@@ -20,14 +20,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic_core import from_json
 
-from jurors._files import temp_directory
-from jurors.errors import Code, VotesError
+from jurors.errors import Code
 from jurors.monitor.windows import MOST_LABELS
 from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
 from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
 from jurors.serve.middleware import WRITE
-from jurors.serve.responses import VOTES, documented_responses
+from jurors.serve.responses import VOTES, documented_errors
 from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
 _MOST_VOTES = 20_000  #: in one commit
@@ -59,26 +58,18 @@ class Journal:
         self._thread.join()
 
     def _write(self) -> None:
+        """Write the batches that wait, some thousand votes at a time."""
         is_open = True
         while is_open:
-            group, is_open = self._group()
-            if group:
-                self._store_group(group)
-
-    def _group(self) -> tuple[list[_Waiting], bool]:
-        """The batches that wait, up to a size; and whether more may come."""
-        group: list[_Waiting] = []
-        votes, waiting = 0, self._queue.get()
-        while waiting is not None:
-            group.append(waiting)
-            votes += len(waiting[1])
-            if votes >= _MOST_VOTES:
-                return group, True
-            try:
-                waiting = self._queue.get_nowait()
-            except Empty:
-                return group, True
-        return group, False
+            group: list[_Waiting] = []
+            votes = 0
+            while is_open and votes < _MOST_VOTES and not (group and self._queue.empty()):
+                if (waiting := self._queue.get()) is None:
+                    is_open = False
+                else:
+                    group.append(waiting)
+                    votes += len(waiting[1])
+            self._store_group(group)
 
     def _store_group(self, group: Sequence[_Waiting]) -> None:
         """Write a group, without the batches that were cancelled: whoever sent them sends them again."""
@@ -148,11 +139,7 @@ class VoteValidator:
 
     def _read(self, name: str, batch: PostedBatch) -> _KnownNames:
         """The project now, and its names with those that the batch would add."""
-        try:
-            project, before = self._store.project(name), self._known.get(name)
-        except NoProject:
-            self.forget(name)
-            raise
+        project, before = self._store.project(name), self._known.get(name)
         allowed = None if project.labels is None else dict.fromkeys(map(label_text, project.labels))
         for place, label in enumerate(batch.labels if allowed is not None else ()):
             if label not in (allowed or ()):
@@ -181,55 +168,6 @@ def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> N
     raise ApiError(409, code, f"a project can have at most {most:,} {what}; {advice}", needed=most)
 
 
-#: a key of a document -> the tool that wrote it
-_SHAPES = {
-    "resourceSpans": "openinference", "resourceLogs": "openinference", "annotator_kind": "openinference",
-    "context": "openinference", "eval": "inspect",
-}  # fmt: skip
-
-
-def tool_of(document: Any) -> str | None:
-    """The tool that wrote a document (OpenInference or Inspect AI); None where it is another.
-
-    Returns
-    -------
-    str or None
-        `openinference`, `inspect` or None.
-
-    Examples
-    --------
-    >>> tool_of({"resourceSpans": []}), tool_of({"eval": {}, "samples": []}), tool_of({"votes": []})
-    ('openinference', 'inspect', None)
-    """
-    first = document[0] if isinstance(document, list) and document else document
-    if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
-        first = first["data"][0]  # annotations, as Phoenix returns them
-    return next((tool for key, tool in _SHAPES.items() if isinstance(first, dict) and key in first), None)
-
-
-def votes_of_log(body: bytes, tool: str) -> PostedBatch:
-    """The votes of a tool's document, read as a file of that tool is.
-
-    Returns
-    -------
-    PostedBatch
-        The votes as columns.
-    """
-    from jurors.votes.read import read_votes
-
-    with temp_directory() as folder:
-        path = folder / "body.json"
-        path.write_bytes(body)
-        try:
-            votes = read_votes(path, tool=tool)
-        except VotesError as error:  # without the name of our temporary file
-            raise ApiError(422, error.code, error.fault.replace(str(path), "the body")) from None
-    row, juror, label = votes.triples()
-    names = votes.item_names()[row].tolist()
-    triples = zip(names, juror.tolist(), label.tolist(), strict=True)
-    return batch_of([{"item": str(i), "juror": votes.jurors[j], "label": votes.labels[k]} for i, j, k in triples])
-
-
 votes_router = APIRouter(prefix="/v1/projects", tags=["votes"])
 
 _PATIENCE = 8.0  #: seconds until a batch is written or refused; with a key's check and the write, clients wait for 30
@@ -242,17 +180,12 @@ _VOTE = {
     "properties": {"item": _NAME, "juror": _NAME, "label": _LABEL, "time": _TIME},
 }  # fmt: skip
 _VOTES = {"type": "object", "required": ["votes"], "properties": {"votes": {"type": "array", "items": _VOTE}}}
-_LOG = {"type": "object", "description": "OTLP JSON with annotations (OpenInference), or an Inspect AI log."}
-_CONTENT = {"application/json": {"schema": {"anyOf": [_VOTES, _LOG]}, "example": VOTES}}
+_CONTENT = {"application/json": {"schema": _VOTES, "example": VOTES}}
 _BODY = {"requestBody": {"required": True, "content": _CONTENT}}
 
 
-_SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP JSON, OpenInference annotations, or an Inspect AI
-log as JSON"""
-
-
 @votes_router.post(
-    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_responses("votes", 400, 404, 422)
+    "/{name}/votes", dependencies=[WRITE], openapi_extra=_BODY, responses=documented_errors(400, 404, 422)
 )
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Add votes. A repeated vote changes nothing; a vote with another label replaces the earlier one."""
@@ -320,8 +253,6 @@ def votes_in(body: bytes) -> PostedBatch:
         document: Any = from_json(body)
     except ValueError as error:
         raise ApiError(400, "damaged", f"the body is not valid JSON: {error}") from None
-    if isinstance(document, dict) and "votes" in document:
-        return batch_of(document["votes"])
-    if (tool := tool_of(document)) is not None:
-        return votes_of_log(body, tool)
-    raise ApiError(422, "bad_vote", f"the body must be {_SHAPE}")
+    if not isinstance(document, dict) or "votes" not in document:
+        raise ApiError(422, "bad_vote", 'the body must be {"votes": [{"item": …, "juror": …, "label": …}, …]}')
+    return batch_of(document["votes"])

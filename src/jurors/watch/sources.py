@@ -99,13 +99,6 @@ def _is_packed(file: BinaryIO) -> bool:
     return not isinstance(file, io.BufferedReader)
 
 
-def _open(path: Path) -> BinaryIO:
-    """Open a file for reading, uncompressed."""
-    opener = _PACKED.get(path.suffix)
-    file: BinaryIO = path.open("rb") if opener is None else opener(path, "rb")
-    return file
-
-
 @dataclass
 class Tail:
     r"""The lines of a growing file, once each, whatever happens to the file; `positions` are stored in snapshots.
@@ -158,32 +151,27 @@ class Tail:
         if file is None:
             return
         status = os.fstat(file.fileno())
-        is_rotated = not self._is_current(status)
-        before, is_final = position.offset, is_rotated and (position.idle >= _PATIENCE or _is_packed(file))
+        is_rotated, is_packed, before = not self._is_current(status), _is_packed(file), position.offset
+        is_final = is_rotated and (position.idle >= _PATIENCE or is_packed)
         try:
-            for line in self._complete_lines(position, file, is_final=is_final):
+            file.seek(position.offset)
+            while line := file.readline(_LONGEST):
+                if not line.endswith(b"\n"):
+                    if len(line) >= _LONGEST:
+                        message = f"a line is longer than {_LONGEST:,} bytes; check that this is a file of votes"
+                        raise VotesError(f"{self.path}: {message}")
+                    if not is_final and not _is_record(line):
+                        self.has_rest = True
+                        break
+                position.advance(file, len(line))
                 yield position, line
         except _DAMAGED as error:
-            if not _is_packed(file):
+            if not is_packed:
                 raise
             if position.idle == _PATIENCE:
                 self.notices.append(f"{self.path}: a compressed file is damaged ({error}); the rest of it is not read")
         position.idle = position.idle + 1 if is_rotated and position.offset == before else 0
         position.inode, position.modified = status.st_ino, status.st_mtime_ns
-
-    def _complete_lines(self, position: Position, file: BinaryIO, *, is_final: bool) -> Iterator[bytes]:
-        file.seek(position.offset)
-        while line := file.readline(_LONGEST):
-            if not line.endswith(b"\n"):
-                if len(line) >= _LONGEST:
-                    raise VotesError(
-                        f"{self.path}: a line is longer than {_LONGEST:,} bytes; check that this is a file of votes"
-                    )
-                if not is_final and not _is_record(line):
-                    self.has_rest = True
-                    return
-            position.advance(file, len(line))
-            yield line
 
     # -- which files ------------------------------------------------------------------------------------------------
 
@@ -211,7 +199,8 @@ class Tail:
 
     def _opened(self, path: Path) -> BinaryIO:
         try:
-            return _open(path)
+            file: BinaryIO = _PACKED.get(path.suffix, open)(path, "rb")
+            return file
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -484,15 +473,7 @@ _LOGS = (".json", ".eval")
 _UNFINISHED = (".tmp", ".part", ".partial", ".swp", "~")
 _FATAL = ("several_questions",)  # errors that no later line can repair
 _BATCH = 20_000  # votes handed on at a time
-_MOST_PROBLEMS = 100  # described of a poll; all are counted
-
-
-@dataclass(frozen=True)
-class SourceProblem:
-    """A line or a file that could not be read: where, and why."""
-
-    where: str
-    why: str
+_MOST_PROBLEMS = 3  # described of a poll; all are counted
 
 
 @dataclass
@@ -501,14 +482,14 @@ class ReadingRecord:
 
     lines: int = 0  #: and files that are read whole
     refused: int = 0
-    problems: list[SourceProblem] = field(default_factory=list)  #: of this poll, the first few
+    problems: list[str] = field(default_factory=list)  #: where and why, the first few of this poll
     notices: list[str] = field(default_factory=list)  #: what happened to files, for people
 
     def refuse(self, where: str, why: str) -> None:
         """Count something that could not be read."""
         self.refused += 1
         if len(self.problems) < _MOST_PROBLEMS:
-            self.problems.append(SourceProblem(where, " ".join(why.split())))
+            self.problems.append(f"{where}: {' '.join(why.split())}")
 
 
 @dataclass(kw_only=True)
@@ -524,6 +505,16 @@ class VoteSource:
 
     def batches(self, *, ended: bool = False) -> Iterator[list[Vote]]:
         """The new votes, in batches; the state is that after the batch. `ended`: all that will ever come."""
+        batch: list[Vote] = []
+        for votes in self._new_votes(ended=ended):
+            batch += votes
+            if len(batch) >= _BATCH:
+                yield batch
+                batch = []
+        yield batch
+
+    def _new_votes(self, *, ended: bool) -> Iterator[list[Vote]]:
+        """The votes of each line or file that is new."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -572,9 +563,7 @@ class GrowingFile(VoteSource):
         self._tail = Tail(self.path, notices=self.record.notices)
         self._rows = Rows(self.options, self.time)  # of the newest file
 
-    def batches(self, *, ended: bool = False) -> Iterator[list[Vote]]:
-        """The votes of the new lines."""
-        batch: list[Vote] = []
+    def _new_votes(self, *, ended: bool) -> Iterator[list[Vote]]:
         if ended and not self.path.exists() and not self._tail.positions:
             raise VotesError("the file does not exist", code="no_file").in_file(str(self.path))
         for position, line in self._tail.lines():
@@ -583,13 +572,9 @@ class GrowingFile(VoteSource):
                 state = self._rows.to_dict()  # what the last file was; perhaps the header is not repeated
                 position.rows = self._rows = Rows(self.options, self.time).restore({**state, "pending": ""})
             place = f"before byte {position.offset:,}"
-            batch += self._votes(position.rows, line, str(self.path), place, is_first=is_first)
-            if len(batch) >= _BATCH:
-                yield batch
-                batch = []
+            yield self._votes(position.rows, line, str(self.path), place, is_first=is_first)
         if ended and self._tail.has_rest:
             self.record.notices.append(f"{self.path}: the last line is incomplete and not read yet")
-        yield batch
         if ended:
             self._check_end(self._rows)
 
@@ -625,12 +610,10 @@ class StandardInput(VoteSource):
         self._number = 0
         self._reader: threading.Thread | None = None
 
-    def batches(self, *, ended: bool = False) -> Iterator[list[Vote]]:
-        """The votes since the last poll; `ended`: all until the input ends."""
+    def _new_votes(self, *, ended: bool) -> Iterator[list[Vote]]:
         if self._reader is None:
             self._reader = threading.Thread(target=self._read, daemon=True)
             self._reader.start()
-        batch: list[Vote] = []
         while not self.is_done:
             try:
                 line = self._lines.get(block=ended)
@@ -640,33 +623,25 @@ class StandardInput(VoteSource):
             if line:
                 self._number += 1
                 is_first, place = self._number == 1, f"line {self._number:,}"
-                batch += self._votes(self._rows, line, "standard input", place, is_first=is_first)
-            if len(batch) >= _BATCH:
-                yield batch
-                batch = []
-        yield batch
+                yield self._votes(self._rows, line, "standard input", place, is_first=is_first)
         if self.is_done:
             self._check_end(self._rows)
 
     def _read(self) -> None:
-        for line in _raw_lines():
-            self._lines.put(line)
+        """Take lines without Python's buffer, whose lock a thread would hold while the process ends."""
+        try:
+            descriptor, rest = sys.stdin.buffer.fileno(), b""
+        except OSError:  # no file behind it
+            for line in sys.stdin.buffer:
+                self._lines.put(line)
+        else:
+            while piece := os.read(descriptor, 1 << 16):
+                *lines, rest = (rest + piece).split(b"\n")
+                for line in lines:
+                    self._lines.put(line + b"\n")
+            if rest:
+                self._lines.put(rest)
         self._lines.put(b"")
-
-
-def _raw_lines() -> Iterator[bytes]:
-    """Lines of standard input without Python's buffer, whose lock a thread would hold while the process ends."""
-    try:
-        descriptor = sys.stdin.buffer.fileno()
-    except OSError:  # no file behind it
-        yield from sys.stdin.buffer
-        return
-    rest = b""
-    while piece := os.read(descriptor, 1 << 16):
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from (line + b"\n" for line in lines)
-    if rest:
-        yield rest
 
 
 @dataclass
@@ -734,7 +709,18 @@ class Folder(VoteSource):
         self._read[name] = stamp
         self.record.lines += 1
         try:
-            records, prefix = self._records(name, path)
+            files = Files((path,), self.path)
+            reader = find_reader(files, self.options.tool)
+            if reader is None:
+                raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
+            if reader[0] == "openinference":
+                _, _, question = (self.options.tool or "").partition(":")
+                records, prefix = openinference.read_stream(files, question or None), ""
+            else:
+                whole = read_records(files, reader[1])
+                if not isinstance(whole, Records):
+                    raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
+                records, prefix = whole, f"{Path(name).with_suffix('').as_posix()}/"
             votes = select_votes(votes_of(records, prefix), self.options)
         except VotesError as error:
             if error.code in _FATAL:
@@ -744,20 +730,6 @@ class Folder(VoteSource):
         findings = [finding for finding in records.findings if finding.level != "note"]
         self.record.notices += [f"{path}: {finding.level}: {finding.message}" for finding in findings]
         return votes
-
-    def _records(self, name: str, path: Path) -> tuple[Records, str]:
-        """The records of a log, and the prefix of its items."""
-        files = Files((path,), self.path)
-        reader = find_reader(files, self.options.tool)
-        if reader is None:
-            raise VotesError("no reader recognizes this file; name its tool with --from, or remove the file")
-        if reader[0] == "openinference":
-            _, _, question = (self.options.tool or "").partition(":")
-            return openinference.read_stream(files, question or None), ""
-        records = read_records(files, reader[1])
-        if not isinstance(records, Records):
-            raise VotesError("the file has counts instead of items, which cannot be watched; remove the file")
-        return records, f"{Path(name).with_suffix('').as_posix()}/"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-serialisable state."""

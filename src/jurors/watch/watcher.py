@@ -26,7 +26,7 @@ from jurors.monitor import Monitor
 from jurors.monitor.monitor import read_snapshot, text_of
 from jurors.results import escape_text, json_ready
 from jurors.watch.notify import AlarmState, Event, NotificationQueue
-from jurors.watch.sources import SourceProblem, Vote, VoteSource
+from jurors.watch.sources import Vote, VoteSource
 
 _AT_ONCE = 500  # votes that are counted before drift is tested: what is counted together has no order
 
@@ -42,7 +42,7 @@ class PollResult:
     reason: str  #: why there are no grades
     events: Sequence[Event]  #: alarms raised and cleared by this poll
     active: Sequence[Event]  #: the active alarms, without notes
-    problems: Sequence[SourceProblem]  #: the first few of this poll
+    problems: Sequence[str]  #: the first few of this poll
     newly_refused: int  #: lines and files that could not be read
     refused: int  #: the same since the beginning
     notices: Sequence[str]
@@ -246,9 +246,9 @@ def _event_line(event: Event) -> str:
 
 def _message_lines(result: PollResult) -> list[str]:
     """What a person should know of a poll beside the grades: alarms, lines that could not be read, notices."""
-    problems = [escape_text(f"skipped: {problem.where}: {problem.why}") for problem in result.problems[:3]]
-    if result.newly_refused > 3:
-        problems.append(f"skipped: {result.newly_refused - 3:,} more")
+    problems = [escape_text(f"skipped: {problem}") for problem in result.problems]
+    if (more := result.newly_refused - len(problems)) > 0:
+        problems.append(f"skipped: {more:,} more")
     return [*map(escape_text, result.notices), *problems, *map(_event_line, result.events)]
 
 
@@ -281,7 +281,26 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
 
         yield show_json
     elif quiet or not sys.stdout.isatty():
-        yield _LineDisplay(quiet=quiet)
+        scale, is_started = "", False
+
+        def show_lines(result: PollResult) -> None:
+            """A status line where votes came (and at first), and every message."""
+            nonlocal scale, is_started
+            for line in _message_lines(result):
+                _put(line)
+            if quiet:
+                return
+            # what the votes are taken for, where they might be something else
+            alarms = () if result.evaluation is None else result.evaluation.alarms
+            now = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
+            if now not in ("", scale):
+                _put(now)
+                scale = now
+            if result.new or not is_started:
+                _put(_status_line(result))
+                is_started = True
+
+        yield show_lines
     else:
         with _card_display(name) as show:
             yield show
@@ -290,28 +309,6 @@ def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
 def _put(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-class _LineDisplay:
-    """A status line where votes came (and at first), and every message."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self.quiet, self.started, self.scale = quiet, False, ""
-
-    def __call__(self, result: PollResult) -> None:
-        for line in _message_lines(result):
-            _put(line)
-        if self.quiet:
-            return
-        # what the votes are taken for, where they might be something else
-        alarms = () if result.evaluation is None else result.evaluation.alarms
-        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.reason == "scale"), "")
-        if scale not in ("", self.scale):
-            _put(scale)
-            self.scale = scale
-        if result.new or not self.started:
-            _put(_status_line(result))
-            self.started = True
 
 
 @contextmanager

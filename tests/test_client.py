@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import jurors
-from jurors.client import protocol as calls
+from jurors import client as calls
 from jurors.errors import ServerError
 
 URL = "http://127.0.0.1:8000"
@@ -135,25 +135,6 @@ def test_a_redirect_does_not_take_the_key_elsewhere() -> None:
     assert seen == ["127.0.0.1"]
 
 
-class _Lines(httpx.SyncByteStream, httpx.AsyncByteStream):
-    parts = (b"event: votes\nda", b'ta: {"votes": 2}\n\n', b": here\n\n", b'id: 9\nevent: alarm\ndata: {"id": 1}\n\n')
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self.parts
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for part in self.parts:
-            yield part
-
-
-def test_events_are_read_as_they_come() -> None:
-    events = list(_client(lambda request: httpx.Response(200, stream=_Lines())).events("shop"))
-    assert [(event.kind, event.data, event.id) for event in events] == [
-        ("votes", {"votes": 2}, ""),
-        ("alarm", {"id": 1}, "9"),
-    ]
-
-
 def test_the_client_that_is_awaited_does_the_same() -> None:
     seen: list[Any] = []
     tried = []
@@ -162,21 +143,19 @@ def test_the_client_that_is_awaited_does_the_same() -> None:
         tried.append(request.method)
         if len(tried) == 1:
             return httpx.Response(503)
-        if request.url.path.endswith("/events"):
-            return httpx.Response(200, stream=_Lines())
         return _accepting(seen)(request)
 
-    async def use() -> tuple[int, list[str]]:
+    async def use() -> int:
         async with jurors.AsyncClient(URL, transport=httpx.MockTransport(answer)) as client:
-            return await client.post_votes("shop", VOTES, batch=2), [e.kind async for e in client.events("shop")]
+            return await client.post_votes("shop", VOTES, batch=2)
 
-    assert asyncio.run(use()) == (3, ["votes", "alarm"])
+    assert asyncio.run(use()) == 3
     assert [len(batch) for batch in seen] == [2, 1]
 
 
 def test_both_clients_have_the_same_calls() -> None:
     def public(kind: type) -> set[str]:
-        return {name for name in vars(kind) if not name.startswith("_")}
+        return {name for name in dir(kind) if not name.startswith("_")}
 
     assert public(jurors.Client) == public(jurors.AsyncClient)
 

@@ -1,26 +1,24 @@
 """`Drift`: change detection on a stream of votes, with a stated false-alarm rate for independent blocks of items.
 
-Panes of decision tuples come in, or rows of codes; `StreamAlarm`s come out. What is watched, the e-processes and how
-alpha is divided, with proofs, are in `monitor.drift.evidence` and `monitor.drift.blocks`.
+Panes of decision tuples come in; `StreamAlarm`s come out. What is watched, the e-processes and how
+alpha is divided, with proofs, are in `monitor.evidence`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from math import log
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
-from jurors._numeric import Flags, Floats, Integers
+from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, Alarm, Level
-from jurors.monitor.drift.blocks import BASE
-from jurors.monitor.drift.evidence import (
+from jurors.monitor.evidence import (
+    BASE,
     SUBJECTS,
     ChangeTest,
     Detection,
@@ -29,58 +27,14 @@ from jurors.monitor.drift.evidence import (
     binary_share,
     log_border_shares,
     log_ceiling,
+    log_urn_chance,
 )
-from jurors.monitor.windows import Panes, check_block, keys_of
+from jurors.monitor.windows import Panes, check_block
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
-# -- what panes hold more than at the last update ---------------------------------------------------------------------
-
 _CORRECTABLE = 16  # panes in which a change of the past is still taken up
-
-
-@dataclass(frozen=True)
-class PaneDelta:
-    """What one pane holds more than at the last update."""
-
-    pane: int
-    new: Counter[bytes]
-    changed: Counter[bytes]  #: tuples taken back (negative), and those in their place
-    is_newest: bool
-    time: float | None
-
-
-class PaneTracker:
-    """The newest panes as they were at the last update."""
-
-    def __init__(self) -> None:
-        self._seen: dict[int, tuple[int, Counter[bytes]]] = {}  # pane -> its revision and counts
-
-    def deltas(self, panes: Panes) -> Iterator[PaneDelta]:
-        """The difference of each pane that changed, the oldest first."""
-        for number in sorted(panes.panes):
-            pane = panes.panes[number]
-            revision, seen = self._seen.get(number, (-1, Counter()))
-            too_old = len(self._seen) >= _CORRECTABLE and number < min(self._seen)
-            joined = panes.since is not None and number <= panes.since and bool(self._seen)  # to older ones seen before
-            if too_old or joined or (pane.revision == revision and pane.items == seen.total()):
-                continue
-            is_newest = number >= max(self._seen, default=number)
-            more = Counter(pane.tuples)
-            more.subtract(seen)
-            self._seen[number] = pane.revision, Counter(pane.tuples)
-            yield PaneDelta(number, *separate_changes(more), is_newest, pane.last_time)
-        for old in sorted(self._seen)[:-_CORRECTABLE]:
-            del self._seen[old]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON's own types: pane -> key -> count."""
-        return {str(pane): {key.hex(): n for key, n in sorted(seen.items())} for pane, (_, seen) in self._seen.items()}
-
-    def restore(self, document: dict[str, Any]) -> None:
-        """The inverse of `to_dict`."""
-        for pane, seen in document.items():
-            self._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
+MIN_CONSTANT = 20  #: votes of one label that make a juror constant
 
 
 def separate_changes(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[bytes]]:
@@ -106,83 +60,7 @@ def separate_changes(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[byte
     return new, changed
 
 
-# -- the alarm of a detected change -----------------------------------------------------------------------------------
-
 MIN_CONSTANT = 20  #: votes of one label that make a juror constant
-
-
-@dataclass(frozen=True)
-class DriftChange:
-    """Counts by cell before and after a border, and what describes them."""
-
-    watched: WatchedSeries
-    names: Sequence[str]
-    labels: Sequence[Label]
-    before: Integers
-    after: Integers
-    tuples: Counter[bytes]  #: the decision tuples after the border
-    since: int
-    chance: float
-
-    def shares(self, part: str, series: int, category: int) -> tuple[float, float]:
-        """The share of a category before and after, over all strata."""
-        cells = self.watched.parts[part]
-        before, after = (cells.of(counts)[series].sum(axis=0) for counts in (self.before, self.after))
-        return binary_share(before, category), binary_share(after, category)
-
-    def culprit(self, subject: str, series: int) -> int | None:
-        """The juror to leave out of majorities: of a pair, the one whose agreement with the others changed more."""
-        who = self.watched.who(subject, series)
-        agrees = self.watched.parts["agrees"]
-        moved = [log_ceiling(agrees.of(self.before)[each], agrees.of(self.after)[each])[0] for each in who]
-        return who[int(np.argmax(moved))] if who else None
-
-
-def alarm_for(change: DriftChange, subject: str, series: int) -> tuple[Alarm, float, float]:
-    """The alarm of a series that changed.
-
-    Returns
-    -------
-    alarm : Alarm
-        Its kind, level, message and jurors or labels; its value is `after - before`.
-    before, after : float
-        The share that the message names, before and since the border.
-    """
-    if subject == "prevalence":
-        every = [change.shares("prevalence", 0, label) for label in range(change.watched.labels)]
-        most = int(np.argmax([abs(after - before) for before, after in every]))
-        shares = every[most]
-    else:
-        part = {"juror": "agrees", "pair": "together", "silence": "voted", "panel": "apart"}[subject]
-        shares = change.shares(part, series, 0 if subject == "panel" else 1)
-    moved = shares[1] - shares[0]
-    before, after = (f"{share:.0%}" if abs(moved) >= 0.02 else f"{share:.1%}" for share in shares)
-    both = f"{after} of items since item {change.since:,}, {before} before"
-    level: Level = "warning" if moved > 0 else "alarm"
-    jurors = tuple(change.names[juror] for juror in change.watched.who(subject, series))
-    labels: tuple[Label, ...] = ()
-    if subject == "prevalence":
-        labels = (change.labels[most],)
-        kind, level, message = "prevalence_drift", "warning", f"the majority label is {labels[0]} on {both}"
-    elif subject == "pair":
-        message = f"{jurors[0]} and {jurors[1]} share the label where one of them differs from the majority: {both}"
-        kind, level = "pair_drift", "alarm"
-    elif subject == "silence":
-        kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
-    elif subject == "panel":
-        kind = "score_drift"
-        message = f"all jurors agree on {both}; no single juror explains the change"
-    else:
-        votes = Counter(key[series] for key in change.tuples.elements() if len(key) > series and key[series])
-        if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
-            labels = (change.labels[next(iter(votes)) - 1],)
-            kind, level = "juror_constant", "alarm"
-            message = f"{jurors[0]} gives {labels[0]} only, in {votes.total():,} votes since item {change.since:,}"
-        else:
-            kind, message = "juror_drift", f"{jurors[0]} agrees with the majority on {both}"
-            if abs(moved) < 0.02:
-                message += "; its labels have changed on items of one majority label"
-    return Alarm(kind, level, message, moved, jurors, labels, chance=change.chance), *shares
 
 
 # -- alarms with their history ----------------------------------------------------------------------------------------
@@ -218,19 +96,11 @@ class RecoveryTest:
             urns.append(urn)
         came = part.of(now)[:, None, self.series] - upto
         after = urns[1] + upto - upto[0]
-        better = _log_urn_chance(came / self.size, urns[0] / self.size)
-        better -= _log_urn_chance(came / self.size, after / self.size)
+        better = log_urn_chance(came / self.size, urns[0] / self.size)
+        better -= log_urn_chance(came / self.size, after / self.size)
         needed = log(100) - log_border_shares(np.arange(1.0, len(upto) + 1))
         back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
         return back
-
-
-def _log_urn_chance(came: Floats, urn: Floats) -> Floats:
-    """ln of the chance of what came, drawn from an urn with half an item more of each category."""
-    start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
-    drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
-    chance: Floats = drawn + gammaln(total) - gammaln(total + came.sum(axis=-1))
-    return chance
 
 
 #: of an alarm, as its document has it
@@ -325,7 +195,6 @@ class StreamAlarm:
 
 # -- the detector -----------------------------------------------------------------------------------------------------
 
-_AT_ONCE = 4_000_000  # cells examined in one go
 _LARGER = 1.05  # a block that is larger by less is the same
 
 
@@ -333,7 +202,7 @@ class Drift:
     """Watch a stream for changes; for independent blocks of items, false alarms are controlled at `alpha`.
 
     If nothing changes, the chance that any alarm is ever raised is at most `alpha`, however often you check, for all
-    series together (see `monitor.drift.evidence`) and any number of jurors. This assumes that the items, or, where
+    series together (see `monitor.evidence`) and any number of jurors. This assumes that the items, or, where
     `block` is given, blocks of so many, are independent draws from one distribution; the jurors' errors may be
     correlated. Without `block`, the dependence of items is measured before an alarm is raised: if blocks of items vary
     D times as much as independent items, D items count as one. For independent items that only lowers the evidence.
@@ -356,14 +225,17 @@ class Drift:
 
     Examples
     --------
+    >>> from jurors.monitor.windows import keys_of
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(1, 3, 4000)
     >>> wrong = rng.random((4000, 5)) < 0.1
     >>> wrong[2000:, 3] = rng.random(2000) < 0.4  # juror d gets worse
-    >>> drift = Drift(jurors=list("abcde"), labels=["yes", "no"])
-    >>> for alarm in drift.follow(np.where(wrong, 3 - truth[:, None], truth[:, None])):
-    ...     print(alarm.alarm.message)
-    d agrees with the majority on 61% of items since item 1,983, 89% before
+    >>> panes, drift = Panes(list("abcde"), ["yes", "no"]), Drift()
+    >>> for number, key in enumerate(keys_of(np.where(wrong, 3 - truth[:, None], truth[:, None]))):
+    ...     panes.add(number // 100, key)
+    ...     for alarm in drift.update(panes) if number % 10 == 9 else ():
+    ...         print(alarm.alarm.message)
+    d agrees with the majority on 56% of items since item 2,011, 89% before
     """
 
     def __init__(
@@ -395,7 +267,7 @@ class Drift:
         self._first = 0  # jurors at the first border
         self._new: set[int] = set()  # jurors who came since all majorities were last recomputed
         self._origins: dict[tuple[str, int], int] = {}  # (subject, series) -> border at which its watch began
-        self._tracker = PaneTracker()
+        self._seen: dict[int, tuple[int, Counter[bytes]]] = {}  # the newest panes: revision, counts at the last update
         self._segments = Segments(self._watched())
         self._test: ChangeTest | None = None  # None where it must be prepared anew
 
@@ -409,15 +281,6 @@ class Drift:
         """The alarms that are not cleared."""
         return [alarm for alarm in self.alarms if alarm.active]
 
-    @property
-    def blocks(self) -> dict[str, float]:
-        """Series (`juror:ann`) -> how many items count as one, where it is more than one."""
-        named = {}
-        for (subject, series), size in self.sizes.items():
-            who = self._segments.watched.who(subject, series)
-            named[":".join([subject, *(self.jurors[juror] for juror in who)])] = max(size, self._most)
-        return named
-
     def _watched(self) -> WatchedSeries:
         aside = frozenset(self._culprits() | self._new)
         return WatchedSeries(len(self.jurors), len(self.labels), aside, "prevalence" in self.expect)
@@ -429,30 +292,36 @@ class Drift:
         known = len(self.alarms)
         self._add_names(panes.jurors, panes.labels)
         segments = self._segments
-        for delta in self._tracker.deltas(panes):
+        for number in sorted(panes.panes):
+            pane = panes.panes[number]
+            revision, seen = self._seen.get(number, (-1, Counter()))
+            too_old = len(self._seen) >= _CORRECTABLE and number < min(self._seen)
+            joined = panes.since is not None and number <= panes.since and bool(self._seen)  # to older ones seen before
+            if too_old or joined or (pane.revision == revision and pane.items == seen.total()):
+                continue
+            is_newest = number >= max(self._seen, default=number)
+            more = Counter(pane.tuples)
+            more.subtract(seen)
+            self._seen[number] = pane.revision, Counter(pane.tuples)
             # New items are counted at the end of the stream, changed ones where they were counted before.
-            if self._is_block_over(delta.time):
-                self._look()
-            if delta.changed:
+            new, changed = separate_changes(more)
+            if self._span and pane.last_time is not None:  # blocks of time: one may end before this time
+                before, self._began = self._began, pane.last_time // self._span
+                if before is not None and self._began > before:
+                    self._most = max(self._most, self.items - self._looked)
+                    self._look()
+            if changed:
                 self._test = None
-                self.late += not segments.move(delta.changed, delta.pane)
-            if delta.new and not delta.is_newest and segments.move(delta.new, delta.pane):
+                self.late += not segments.move(changed, number)
+            if new and not is_newest and segments.move(new, number):
                 self._test = None
-            elif delta.new:
-                segments.add(delta.new, delta.pane, delta.time)
+            elif new:
+                segments.add(new, number, pane.last_time)
             if not self._span and self.items - self._looked >= self._most:
                 self._look()
+        for old in sorted(self._seen)[:-_CORRECTABLE]:
+            del self._seen[old]
         return self.alarms[known:]
-
-    def _is_block_over(self, time: float | None) -> bool:
-        """Whether blocks are of time, and one of them ends before this time."""
-        if not self._span or time is None:
-            return False
-        before, self._began = self._began, time // self._span
-        if before is None or self._began <= before:
-            return False
-        self._most = max(self._most, self.items - self._looked)
-        return True
 
     def _look(self) -> None:
         """Test, at the end of a block."""
@@ -465,47 +334,6 @@ class Drift:
         self._first = len(self.jurors)
         self._segments.begin(reference)
         self._rebuild()
-
-    def follow(self, codes: Integers) -> list[StreamAlarm]:
-        """Take up items one by one, testing after each.
-
-        Parameters
-        ----------
-        codes
-            Items x jurors: labels from 1, 0 for no vote.
-
-        Returns
-        -------
-        list of StreamAlarm
-            The alarms that this raised.
-        """
-        known, start = len(self.alarms), 0
-        keys = keys_of(codes)
-        while start < len(keys):
-            segments = self._segments
-            cells = segments.watched.size * (len(segments.closed) + 1)
-            if self._most > 1:  # look at the end of each block
-                rows = keys[start : start + min(max(1, self._most - self.items + self._looked), segments.history.room)]
-                segments.add(Counter(rows))
-                start += len(rows)
-                if self.items - self._looked >= self._most:
-                    self._look()
-                continue
-            most = min(segments.room, segments.history.room, _AT_ONCE // max(cells, 1))
-            rows = keys[start : start + max(1, most)]
-            now = segments.now + segments.cells_of(rows).cumsum(axis=0)
-            # The first row at which a change is detected or an alarm may be cleared.
-            back = [np.flatnonzero(alarm.back.is_back(segments, now)) for alarm in self.active if alarm.back]
-            events = [int(places[0]) for places in back if len(places)]
-            events += [row for row, _ in islice(self._current_test().detections(now), 1)]
-            event = min(events, default=None)
-            taken = len(rows) if event is None else event + 1
-            segments.add(Counter(rows[:taken]))
-            if event is not None:
-                self._update_alarms()
-            self._add_border_if_due()
-            start += taken
-        return self.alarms[known:]
 
     def _add_border_if_due(self) -> None:
         if self._segments.room <= 0:
@@ -526,14 +354,13 @@ class Drift:
         if now == before and not new_labels:
             return
         if self._segments.closed:  # at first, every juror is new
-            self._segments.close()
             self._new |= set(range(before, now))
             starting = [("silence", juror) for juror in range(before, now)]
             if 2 * len(self._new) >= now:
                 self._new = set()
                 watched = WatchedSeries(now, len(self.labels), by_label="prevalence" in self.expect)
                 starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
-            self._origins |= dict.fromkeys(starting, self._segments.borders)
+            self._restart(starting)
             for name in (name for name in jurors[before:] if name not in self._announced):
                 self._add_note(Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,)))
             for label in new_labels:
@@ -545,12 +372,16 @@ class Drift:
 
     # -- what people do ---------------------------------------------------------------------------------------------
 
-    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
-        """Note in an alarm's history what somebody did about it; OptionError where there is no such alarm."""
-        alarm = next((alarm for alarm in self.alarms if alarm.id == number), None)
-        if alarm is None:
+    def alarm(self, number: int) -> StreamAlarm:
+        """The alarm of this number; OptionError where there is none."""
+        if number not in range(1, len(self.alarms) + 1):
             message = f"there is no alarm {number!r}; there are {len(self.alarms)}, numbered from 1"
             raise OptionError(message, code="unknown_name", name="id", value=number)
+        return self.alarms[number - 1]
+
+    def handle(self, number: int, event: str, **details: Any) -> StreamAlarm:
+        """Note in an alarm's history what somebody did about it."""
+        alarm = self.alarm(number)
         alarm.history.append({"event": event, "item": self.items, "time": self._segments.open.time, **details})
         return alarm
 
@@ -559,10 +390,8 @@ class Drift:
         alarm = self.handle(number, "accepted", **details)
         if alarm.active:
             alarm.clear(self.items, self._segments.open.time)
-            self._segments.close()
             watched = self._segments.watched
-            every = ((subject, series) for subject in SUBJECTS for series in watched.series(subject))
-            self._origins |= dict.fromkeys(every, self._segments.borders)
+            self._restart((subject, series) for subject in SUBJECTS for series in watched.series(subject))
             self._rebuild()
         return alarm
 
@@ -614,7 +443,7 @@ class Drift:
         for alarm in self.active:
             if alarm.back and alarm.back.is_back(segments, segments.now[None])[0]:
                 alarm.clear(self.items, segments.open.time)
-                self._restart(alarm.series.split(":", 1)[0], alarm.back.series)
+                self._restart(segments.watched.detected_with(alarm.series.split(":", 1)[0], alarm.back.series))
                 self._rebuild()
         while detected := next(self._current_test().detections(segments.now[None]), None):
             self._raise_or_measure(max(detected[1], key=lambda detection: detection.excess))
@@ -622,8 +451,8 @@ class Drift:
     def _raise_or_measure(self, detection: Detection) -> None:
         """Raise the alarm, or let more items count as one: if they depend on each other, or while that is not known."""
         if self.block == "auto":
-            border = self._segments.closed[detection.border].end
-            size = self._segments.history.dispersion(detection.part, detection.series, border)
+            end = self._segments.closed[detection.border].end
+            size = self._segments.history.dispersion(detection.part, detection.series, end)
             if size is None:
                 size = BASE
                 self._provisional.add((detection.subject, detection.series))
@@ -631,9 +460,6 @@ class Drift:
                 self.sizes[detection.subject, detection.series] = size
                 self._test = None
                 return
-        self._raise(detection)
-
-    def _raise(self, detection: Detection) -> None:
         segments, subject, series = self._segments, detection.subject, detection.series
         border, upto, tuples = segments.closed[detection.border], segments.upto[detection.border], Counter[bytes]()
         for segment in [*segments.closed[detection.border + 1 :], segments.open]:
@@ -642,8 +468,7 @@ class Drift:
         start = segments.upto[int(np.searchsorted(segments.numbers, begin))] if begin else 0
         chance = min(1.0, self.alpha * float(np.exp(-detection.excess)))
         before, after = upto - start, segments.now - upto
-        change = DriftChange(segments.watched, self.jurors, self.labels, before, after, tuples, border.end + 1, chance)
-        alarm, *shares = alarm_for(change, subject, series)
+        alarm, *shares = self._alarm_for(detection, before, after, tuples, chance)
         name = ":".join([subject, *alarm.jurors])
         for old in self.active:
             if old.series == name:
@@ -651,12 +476,65 @@ class Drift:
         raised = self._append(alarm, name, border.end + 1, border.time)
         raised.before, raised.after = shares
         raised.block = round(detection.size, 1)
-        self._restart(subject, series)
+        self._restart(segments.watched.detected_with(subject, series))
         counts = [detection.part.of(each)[series].tolist() for each in (before, after)]
-        culprit, number = change.culprit(subject, series), border.number
-        place = detection.part.name, series, number, segments.borders, culprit
+        # Of a pair, the one whose agreement with the others changed more is left out of majorities.
+        who, agrees = segments.watched.who(subject, series), segments.watched.parts["agrees"]
+        moved = [log_ceiling(agrees.of(before)[each], agrees.of(after)[each])[0] for each in who]
+        culprit = who[int(np.argmax(moved))] if who else None
+        place = detection.part.name, series, border.number, segments.borders, culprit
         raised.back = RecoveryTest(*place, counts[0], counts[1], detection.size)
         self._rebuild()
+
+    def _alarm_for(
+        self, detection: Detection, before: Integers, after: Integers, tuples: Counter[bytes], chance: float
+    ) -> tuple[Alarm, float, float]:
+        """The alarm of a series that changed, and the share that its message names, before and since the border.
+
+        `before` and `after` are counts by cell, `tuples` the decision tuples after the border.
+        """
+        subject, series, watched = detection.subject, detection.series, self._segments.watched
+
+        def shares_of(part: str, series: int, category: int) -> tuple[float, float]:
+            """The share of a category before and after, over all strata."""
+            sides = (watched.parts[part].of(counts)[series].sum(axis=0) for counts in (before, after))
+            first, last = (binary_share(side, category) for side in sides)
+            return first, last
+
+        if subject == "prevalence":
+            every = [shares_of("prevalence", 0, label) for label in range(watched.labels)]
+            most = int(np.argmax([abs(last - first) for first, last in every]))
+            shares = every[most]
+        else:
+            part = {"juror": "agrees", "pair": "together", "silence": "voted", "panel": "apart"}[subject]
+            shares = shares_of(part, series, 0 if subject == "panel" else 1)
+        moved, since = shares[1] - shares[0], self._segments.closed[detection.border].end + 1
+        first, last = (f"{share:.0%}" if abs(moved) >= 0.02 else f"{share:.1%}" for share in shares)
+        both = f"{last} of items since item {since:,}, {first} before"
+        level: Level = "warning" if moved > 0 else "alarm"
+        jurors = tuple(self.jurors[juror] for juror in watched.who(subject, series))
+        labels: tuple[Label, ...] = ()
+        if subject == "prevalence":
+            labels = (self.labels[most],)
+            kind, level, message = "prevalence_drift", "warning", f"the majority label is {labels[0]} on {both}"
+        elif subject == "pair":
+            message = f"{jurors[0]} and {jurors[1]} share the label where one of them differs from the majority: {both}"
+            kind, level = "pair_drift", "alarm"
+        elif subject == "silence":
+            kind, message = "juror_silent", f"{jurors[0]} votes on {both}"
+        elif subject == "panel":
+            kind, message = "score_drift", f"all jurors agree on {both}; no single juror explains the change"
+        else:
+            votes = Counter(key[series] for key in tuples.elements() if len(key) > series and key[series])
+            if len(votes) == 1 and votes.total() >= MIN_CONSTANT:
+                labels = (self.labels[next(iter(votes)) - 1],)
+                kind, level = "juror_constant", "alarm"
+                message = f"{jurors[0]} gives {labels[0]} only, in {votes.total():,} votes since item {since:,}"
+            else:
+                kind, message = "juror_drift", f"{jurors[0]} agrees with the majority on {both}"
+                if abs(moved) < 0.02:
+                    message += "; its labels have changed on items of one majority label"
+        return Alarm(kind, level, message, moved, jurors, labels, chance=chance), *shares
 
     def _add_note(self, alarm: Alarm) -> None:
         note = self._append(alarm, ":".join([alarm.kind, *alarm.jurors, *map(str, alarm.labels)]), self.items + 1)
@@ -668,11 +546,10 @@ class Drift:
         self.alarms.append(raised)
         return raised
 
-    def _restart(self, subject: str, series: int) -> None:
-        """Watch a series anew from here on."""
+    def _restart(self, series: Iterable[tuple[str, int]]) -> None:
+        """Watch some series (subject, number) anew from here on."""
         self._segments.close()
-        restarted = self._segments.watched.series("panel") if subject == "panel" else [series]
-        self._origins |= dict.fromkeys(((subject, each) for each in restarted), self._segments.borders)
+        self._origins |= dict.fromkeys(series, self._segments.borders)
 
     def _culprits(self) -> set[int]:
         """Jurors under an alarm of their own, and retired ones."""
@@ -718,7 +595,10 @@ class Drift:
             "blocks": {"most": self._most, "looked": self._looked, "began": self._began},
             "sizes": [[subject, series, size] for (subject, series), size in self.sizes.items()],
             "origins": [[subject, series, border] for (subject, series), border in self._origins.items()],
-            "seen": self._tracker.to_dict(),
+            "seen": {
+                str(pane): {key.hex(): count for key, count in sorted(seen.items())}
+                for pane, (_, seen) in self._seen.items()
+            },
             "alarms": [alarm.snapshot() for alarm in self.alarms],
             **self._segments.to_dict(),
         }
@@ -734,7 +614,8 @@ class Drift:
         drift.sizes = {(subject, series): size for subject, series, size in document.get("sizes", ())}
         drift._first, drift.late, drift._new = document["first"], document["late"], set(document["new"])
         drift._origins = {(subject, series): border for subject, series, border in document["origins"]}
-        drift._tracker.restore(document["seen"])
+        for pane, seen in document["seen"].items():
+            drift._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
         drift.alarms = [StreamAlarm.from_snapshot(each) for each in document["alarms"]]
         drift._segments.restore(document, drift._watched())
         return drift

@@ -38,7 +38,20 @@ In each p_c, ln M is convex and falls (each draw adds ln(a·p + i) - ln p), so f
 least value from below: ln E ≥ Σ (g_c - p_c g'_c) + min g'_c. That bound is what is returned: it needs no solver to be
 valid, and a few steps of p_c ∝ -p_c g'_c make it sharp.
 
-**Blocks.** Where items depend on each other, several count as one (`monitor.drift.blocks`).
+**Blocks.** Topics come in runs, batches go to some of the jurors, items are near-copies. Let blocks of B items (or
+fewer) be such that, whatever came before, the expected share of each category in a block is p; nothing is assumed about
+the items within a block. With y = its counts / B, any θ and Σ y ≤ 1,
+
+    E[∏ (θ_c/p_c)^(y_c)] ≤ E[Σ y_c θ_c/p_c + 1 - Σ y_c] = 1   (weighted means),
+
+so with real numbers n/B and m/B in place of counts, M(p) = DM(n/B; ½) DM(m/B; ½) / ∏ p_c^((n_c + m_c)/B) is a mean over
+θ of such products, and inf_p M(p), which is at p = (n + m)/|n + m|, is an e-process. For B = 1 this is Krichevsky and
+Trofimov's; strata multiply as before. It costs what it says: B items count as one.
+
+How large a block must be: `BlockHistory` stores the counts of consecutive blocks. `dispersion` compares their spread
+with that of blocks of independent items, on each side of a border by itself, so that a change there is no dependence:
+if the variance is D times as large, D items count as one. That holds to second order in the size of a change, and is
+measured, not proved.
 
 **Alpha** is divided over what is watched, over jurors who may still come, and over borders. All shares add up to 1 at
 most, whoever comes and however long the stream lasts, so the chance that an alarm is ever raised on a stream of
@@ -47,6 +60,8 @@ independent items that does not change is at most alpha (Ville's inequality for 
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -55,10 +70,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, gammaln, logsumexp, xlogy, zeta
+from scipy.special import chdtrc, chdtri, digamma, gammaln, logsumexp, xlogy, zeta
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.monitor.drift.blocks import BASE, BlockHistory, log_block_evidence
 from jurors.monitor.windows import codes_of
 
 # -- what is watched ---------------------------------------------------------------------------------------------------
@@ -142,6 +156,10 @@ class WatchedSeries:
     def series(self, subject: str) -> range:
         """The numbers of a subject's series."""
         return range(self.parts_of[subject][0].shape[0])
+
+    def detected_with(self, subject: str, series: int) -> list[tuple[str, int]]:
+        """The series that are detected together with one: all of the panel, else itself alone."""
+        return [(subject, each) for each in (self.series(subject) if subject == "panel" else [series])]
 
     def who(self, subject: str, series: int) -> tuple[int, ...]:
         """The jurors of a series."""
@@ -228,6 +246,115 @@ def binary_share(counts: Integers, category: int) -> float:
     """
     total = counts.sum()
     return float(counts[category] / total) if total else float("nan")
+
+
+# -- blocks of items that depend on each other -------------------------------------------------------------------------
+
+BASE = 50  #: items of the shortest block; so many items without a vote count as one at least
+_MOST_BLOCKS = 256  # blocks that are stored: then neighbours are merged
+_SURE = 0.01  # chance that independent items look dependent
+_CAREFUL = 0.9  # chance that the size of a block is not taken too small
+_FEW, _ENOUGH = 4, 20  # degrees of freedom: to see strong dependence, and to know that there is little
+_FEWEST_ITEMS = 500  # items, to measure dependence at all
+
+
+class BlockHistory:
+    """Counts by cell of consecutive blocks, the newest of them open; bounded, because neighbours are merged."""
+
+    def __init__(self) -> None:
+        self.size = BASE  #: items of a block, at least
+        self.open: Counter[bytes] = Counter()
+        self.counts: list[Integers] = []
+        self.ends: list[int] = []  #: items of the stream up to the end of each
+        self.closed = 0  #: blocks since the beginning
+
+    def clear(self) -> None:
+        """Forget the blocks, whose cells now mean something else."""
+        self.size, self.counts, self.ends = BASE, [], []
+
+    @property
+    def room(self) -> int:
+        """Items until the open block is full."""
+        return max(1, self.size - self.open.total())
+
+    def move(self, tuples: Counter[bytes]) -> None:
+        """Correct items of the open block; those of older ones stay as they were."""
+        if all(self.open[key] + times >= 0 for key, times in tuples.items()):
+            self.open.update(tuples)
+            self.open = +self.open
+
+    def close(self, cells: Integers, end: int) -> None:
+        """Close the open block, whose counts by cell are these."""
+        self.counts.append(cells)
+        self.ends.append(end)
+        self.closed += 1
+        self.open = Counter()
+        if len(self.counts) >= _MOST_BLOCKS:
+            self.counts = [one + two for one, two in zip(self.counts[::2], self.counts[1::2], strict=True)]
+            self.ends = self.ends[1::2]
+            self.size *= 2
+
+    def dispersion(self, part: SeriesPart, series: int, border: int) -> float | None:
+        """How many items count as one, in a series that may have changed at a border (after so many items).
+
+        Parameters
+        ----------
+        part, series
+            What may have changed.
+        border
+            After how many items.
+
+        Returns
+        -------
+        float or None
+            An upper confidence limit of the variance of blocks, as a multiple of that of independent items, for the
+            length of blocks that gives most: of this series, where it is certain that it exceeds 1, and of all series
+            of its part together. None where there are too few blocks.
+        """
+        counts = np.array([part.of(cells) for cells in self.counts])  # blocks x series x strata x categories
+        if not len(counts) or self.ends[-1] < _FEWEST_ITEMS:
+            return None
+        before = int(np.searchsorted(self.ends, border, side="right"))
+        halves, largest, factor, is_known = (counts[:before], counts[before:]), 1.0, 1, False
+        while True:
+            each = np.sum([_chi_square(half, factor) for half in halves], axis=0)  # 2 x series
+            every = each.sum(axis=1)
+            if every[1] < _FEW:
+                return largest if is_known or not every[1] else None
+            for (statistic, freedom), enough in ((every, _ENOUGH), (each[:, series], np.inf)):
+                is_known |= freedom >= enough
+                if freedom >= enough or (freedom >= _FEW and chdtrc(freedom, statistic) < _SURE):
+                    largest = max(largest, float(statistic / chdtri(freedom, _CAREFUL)))
+            factor *= 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        packed = zlib.compress(np.array(self.counts, dtype=np.int64).tobytes(), 1)
+        tuples = {key.hex(): times for key, times in sorted(self.open.items())}
+        return {"size": self.size, "open": tuples, "ends": self.ends, "counts": base64.b64encode(packed).decode()}
+
+    def restore(self, document: dict[str, Any], cells: int) -> None:
+        """The inverse of `to_dict`, for so many cells."""
+        self.size, self.ends = document["size"], list(document["ends"])
+        self.open = Counter({bytes.fromhex(key): times for key, times in document["open"].items()})
+        counts = np.frombuffer(zlib.decompress(base64.b64decode(document["counts"])), dtype=np.int64)
+        self.counts = list(counts.reshape(len(self.ends), cells))
+
+
+def _chi_square(counts: Integers, factor: int) -> tuple[Floats, Floats]:
+    """By series, Pearson's statistic of blocks with equal shares, and its degrees of freedom.
+
+    `factor` neighbours are one block, from the newest on.
+    """
+    counts = counts[len(counts) % factor :].reshape(-1, factor, *counts.shape[1:]).sum(axis=1)
+    if len(counts) < 2:
+        return np.zeros(counts.shape[1]), np.zeros(counts.shape[1])
+    total = counts.sum(axis=-1, keepdims=True)
+    share = counts.sum(axis=0) / np.maximum(total.sum(axis=0), 1)
+    expected = total * share
+    statistic = np.where(expected > 0, (counts - expected) ** 2 / np.maximum(expected, 1e-9), 0.0)
+    freedom = ((total[..., 0] > 0).sum(axis=0) - 1).clip(0) * ((share > 0).sum(axis=-1) - 1).clip(0)
+    return statistic.sum(axis=(0, 2, 3)), freedom.sum(axis=-1).astype(float)
 
 
 # -- segments of the stream --------------------------------------------------------------------------------------------
@@ -336,7 +463,7 @@ class Segments:
 
     def add(self, tuples: Counter[bytes], pane: int = 0, time: float | None = None) -> None:
         """Count these at the end of the stream."""
-        if self.history.is_full:
+        if self.history.open.total() >= self.history.size:
             self.history.close(self._count(self.history.open), self.items)
         self.history.open.update(tuples)
         first = self.open.panes[0] if self.open.tuples else pane
@@ -475,12 +602,56 @@ def least_log_bet(before: Integers, after: Integers, start: Floats | float, urn:
     paid = gammaln(start) - gammaln(start + n) + gammaln(urn) - gammaln(urn + m)
     # From both sides' shares, weighted by how much of their information the urns use.
     p = _normalized(before * (n / (n + start)) + after * (m / (m + urn)), 1 / before.shape[-1])
-    slope = _slope(p, before, after, start, urn)
+    # g(p) is the part of ln M that a category adds; its first draw from an urn never depends on p.
+    again = np.maximum(before - 1, 0) + np.maximum(after - 1, 0)
+    slope = _urn_slope(p, before, start) + _urn_slope(p, after, urn) - again / p
     for _ in range(_STEPS):
         p = _normalized(-p * slope, p)
-        slope = _slope(p, before, after, start, urn)
-    tangents = (_height(p, before, after, start, urn) - p * slope).sum(axis=-1) + slope.min(axis=-1)
+        slope = _urn_slope(p, before, start) + _urn_slope(p, after, urn) - again / p
+    height = _urn_height(p, before, start) + _urn_height(p, after, urn) - again * np.log(p)
+    tangents = (height - p * slope).sum(axis=-1) + slope.min(axis=-1)
     return np.asarray(paid[..., 0] + tangents - _ROUNDING)
+
+
+def log_block_evidence(before: Integers, after: Integers, size: float) -> Floats:
+    """ln E of a change at a border, of totals of blocks.
+
+    Parameters
+    ----------
+    before, after
+        Counts before and after the border, … x categories.
+    size
+        Items of a block.
+
+    Returns
+    -------
+    array of float, of the leading axes
+        The logarithm of the evidence.
+
+    Examples
+    --------
+    >>> before, after = np.array([400, 100]), np.array([50, 50])
+    >>> [round(float(log_block_evidence(before, after, size)), 1) for size in (1, 10)]
+    [12.0, -1.8]
+    """
+    n, m = before / size, after / size
+    both = n + m
+    best = xlogy(both, both).sum(axis=-1) - xlogy(both.sum(axis=-1), both.sum(axis=-1))
+    urn = np.zeros_like(n)
+    return np.asarray(log_urn_chance(n, urn) + log_urn_chance(m, urn) - best)
+
+
+def log_urn_chance(came: Floats, urn: Floats) -> Floats:
+    """ln of the chance of what came (… x categories), drawn from an urn with half an item more of each category.
+
+    Returns
+    -------
+    array of float, of the leading axes
+        ln DM(came; urn + ½).
+    """
+    start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
+    drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
+    return np.asarray(drawn + gammaln(total) - gammaln(total + came.sum(axis=-1)))
 
 
 def log_ceiling(before: Integers, after: Integers) -> Floats:
@@ -517,19 +688,8 @@ def _normalized(weights: Floats, otherwise: Floats | float) -> Floats:
     return np.maximum(np.where(whole > 0, weights / np.where(whole > 0, whole, 1), otherwise), _TINY)
 
 
-def _height(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
-    """g(p), the part of ln M that a category adds; its first draw from an urn never depends on p."""
-    again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    return np.asarray(_urn_height(p, n, start) + _urn_height(p, m, urn) - again * np.log(p))
-
-
 def _urn_height(p: Floats, n: Integers, start: Floats | float) -> Floats:
     return np.where(n > 0, np.log(start) + gammaln(n + start * p) - gammaln(1 + start * p), 0.0)
-
-
-def _slope(p: Floats, n: Integers, m: Integers, start: Floats | float, urn: float) -> Floats:
-    again = np.maximum(n - 1, 0) + np.maximum(m - 1, 0)
-    return _urn_slope(p, n, start) + _urn_slope(p, m, urn) - again / p
 
 
 def _urn_slope(p: Floats, n: Integers, start: Floats | float) -> Floats:

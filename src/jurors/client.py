@@ -1,0 +1,395 @@
+"""Clients of `jurors serve`: `Client`, and `AsyncClient` for programs that use asyncio.
+
+Votes, gold and projects may be sent again without harm (a repeat changes nothing), so every call is retried when the
+network fails or the server is busy. `_BaseClient` has the calls, each of which gives a value to one client and an
+awaitable of it to the other; what waits for the network is in the clients themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Self, TypeVar
+from urllib.parse import quote
+
+from jurors.errors import JurorsError, OptionError, ServerError
+
+__all__ = ["AsyncClient", "Client"]
+
+T = TypeVar("T")
+Document = dict[str, Any]  #: of JSON
+
+BATCH_SIZE = 1_000  #: votes per request: beyond, a request waits longer and gains nothing
+_RETRYABLE = (408, 425, 429, 502, 503, 504)
+_LONGEST_WAIT = 30.0  # seconds
+
+# -- requests and answers -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request, and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[str], Any]  #: of the answer's text
+    body: Any = None
+    params: Mapping[str, Any] = field(default_factory=dict)  #: of the query; None is left out
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of httpx's `request`."""
+        content = None if self.body is None else json.dumps(self.body, allow_nan=False).encode()
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        params = {name: value for name, value in self.params.items() if value is not None}
+        return {"method": self.method, "url": self.path, "content": content, "headers": headers, "params": params}
+
+
+def document(text: str) -> Document:
+    """Read an answer as a JSON object.
+
+    Returns
+    -------
+    dict
+        The object; ServerError where the answer is something else.
+    """
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        raise ServerError("the response is not JSON; check that the address is that of `jurors serve`") from None
+    if not isinstance(answer, dict):
+        raise ServerError("the response is not a JSON object; check that the address is that of `jurors serve`")
+    return answer
+
+
+def project_path(project: str, rest: str = "") -> str:
+    """Write the path of a project; whatever its name holds is one part of it.
+
+    Returns
+    -------
+    str
+        The path of the URL, escaped.
+
+    Examples
+    --------
+    >>> project_path("a/../b", "grade")
+    '/v1/projects/a%2F..%2Fb/grade'
+    """
+    return f"/v1/projects/{quote(project, safe='')}" + (f"/{rest}" if rest else "")
+
+
+def error_from_response(status: int, text: str) -> ServerError:
+    """Make the error of a refusal, in the server's own words.
+
+    Returns
+    -------
+    ServerError
+        With the status and the server's code.
+
+    Examples
+    --------
+    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "the project does not exist"}}'))
+    the project does not exist
+    """
+    try:
+        error = json.loads(text)["error"]
+        message, reason = str(error["message"]), str(error["code"])
+    except (ValueError, KeyError, TypeError):
+        message, reason = f"the server responded with status {status} and no message", ""
+    return ServerError(message, status=status, reason=reason)
+
+
+def retry_delay(answer: Any, tries: int, retries: int) -> float | None:
+    """Decide whether to try again: with exponential backoff and jitter, so that many clients spread.
+
+    Parameters
+    ----------
+    answer
+        What the last try gave: httpx's response, or its TransportError.
+    tries, retries
+        How many tries there were before it, and how many more than the first there may be.
+
+    Returns
+    -------
+    float or None
+        Seconds to wait before the next try, more where the server asks for more; None where this answer stands.
+    """
+    is_response = not isinstance(answer, Exception)
+    if tries >= retries or (is_response and answer.status_code not in _RETRYABLE):
+        return None
+    header = str(answer.headers.get("retry-after", "")) if is_response else ""
+    planned: float = 0.1 * 2**tries * random.uniform(0.5, 1)  # noqa: S311 - no secret
+    return min(_LONGEST_WAIT, max(planned, float(header) if header.isdigit() else 0.0))
+
+
+def read_answer(call: Call, answer: Any, url: str) -> Any:
+    """Read the answer that stands.
+
+    Returns
+    -------
+    object
+        What the call is for; ServerError where the server refused or could not be reached.
+    """
+    if isinstance(answer, Exception):
+        raise ServerError(f"cannot connect to {url}: {answer}") from None
+    if not answer.is_success:
+        raise error_from_response(answer.status_code, answer.text)
+    return call.read(answer.text)
+
+
+def _accepted(text: str) -> int:
+    return int(document(text)["accepted"])
+
+
+# -- votes ----------------------------------------------------------------------------------------------------
+
+
+def vote_documents(votes: Any) -> Iterator[Document]:
+    """Write votes as the server takes them.
+
+    Parameters
+    ----------
+    votes
+        `Votes`, a dataframe, mappings, or tuples (item, juror, label[, time]).
+
+    Returns
+    -------
+    iterator of dict
+        One vote each.
+    """
+    from jurors.votes.frame import collect_frame, is_frame
+    from jurors.votes.table import Votes
+
+    rows: Iterable[Any] = votes
+    if isinstance(votes, Votes):
+        if votes.counts is not None:
+            raise JurorsError("counts have no items; send the votes instead")
+        items = votes.item_names().tolist()
+        triples = zip(*(column.tolist() for column in votes.triples()), strict=True)
+        rows = ((items[i], votes.jurors[j], votes.labels[k]) for i, j, k in triples)
+    elif is_frame(votes):
+        rows = collect_frame(votes).iter_rows(named=True)
+    for row in rows:
+        is_mapping = isinstance(row, Mapping)
+        yield dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
+
+
+def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Split rows into batches.
+
+    Returns
+    -------
+    iterator of list
+        Of `size` rows each, but for the last.
+
+    Examples
+    --------
+    >>> list(batches("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    rest = iter(rows)
+    while batch := list(itertools.islice(rest, size)):
+        yield batch
+
+
+def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
+    """The calls that send votes in batches."""
+    for part in batches(vote_documents(votes), batch):
+        yield Call("POST", project_path(project, "votes"), _accepted, {"votes": part})
+
+
+# -- the clients ----------------------------------------------------------------------------------------------
+
+# What a call gives: a value, or an awaitable of one.
+_List = TypeVar("_List")
+_Document = TypeVar("_Document")
+_Number = TypeVar("_Number")
+_Text = TypeVar("_Text")
+_Nothing = TypeVar("_Nothing")
+
+
+class _BaseClient(ABC, Generic[_List, _Document, _Number, _Text, _Nothing]):
+    """What both clients are made of; `_kind` is httpx's class."""
+
+    _kind: ClassVar[str]
+
+    def __init__(
+        self, url: str, key: str | None = None, *, timeout: float = 30.0, retries: int = 5, transport: Any = None
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            message = f"{url!r} is not the address of a server; it must start with http:// or https://"
+            raise OptionError(message, name="url", value=url)
+        self.url = url.rstrip("/")
+        self.retries = retries
+        try:
+            import httpx
+        except ImportError:
+            raise JurorsError("Client needs httpx: pip install 'jurors[serve]'") from None
+        if key is not None and not (key.isascii() and key.isprintable()):
+            problem = "this is not an API key, which starts with jk_; create one with `jurors store keys create`"
+            raise OptionError(problem, name="key")
+        headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
+        self._httpx: Any = httpx
+        # no redirect is followed: the key goes to the address it was given for
+        options = {"headers": headers, "timeout": timeout, "transport": transport, "follow_redirects": False}
+        self._http = getattr(httpx, self._kind)(base_url=self.url, **options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    @abstractmethod
+    def _send(self, call: Call) -> Any:
+        """What the call is for, or an awaitable of it."""
+
+    # -- projects and gold ----------------------------------------------------------------------------------------
+
+    def projects(self) -> _List:
+        """List the projects: items, votes, jurors, labels and active alarms of each."""
+        listed: _List = self._send(Call("GET", "/v1/projects", lambda text: list(document(text)["projects"])))
+        return listed
+
+    def put_project(
+        self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
+        thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
+    ) -> _Document:  # fmt: skip
+        """Create a project, or change the settings of an existing one."""
+        settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
+        given = {name: value for name, value in settings.items() if value is not None}
+        made: _Document = self._send(Call("PUT", project_path(project), document, given))
+        return made
+
+    def delete_project(self, project: str) -> _Nothing:
+        """Delete a project and all its votes."""
+        nothing: _Nothing = self._send(Call("DELETE", project_path(project), lambda _: None))
+        return nothing
+
+    def post_gold(self, project: str, gold: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> _Number:
+        """Send gold labels, the labels that a person gave: item -> label."""
+        if isinstance(gold, Mapping):
+            gold = [{"item": item, "label": label} for item, label in gold.items()]
+        accepted: _Number = self._send(Call("POST", project_path(project, "gold"), _accepted, {"gold": list(gold)}))
+        return accepted
+
+    # -- results --------------------------------------------------------------------------------------------------
+
+    def grade(self, project: str, *, window: str | None = None, max_age: float | None = None) -> _Document:
+        """Get the grades, as `jurors grade --format json` prints them."""
+        return self._get(project, "grade", window=window, max_age=max_age)
+
+    def labels(self, project: str, *, after: str | None = None, limit: int | None = None) -> _Document:
+        """Get the best label of each item and its probability, one page."""
+        return self._get(project, "labels", after=after, limit=limit)
+
+    def alarms(self, project: str) -> _Document:
+        """Get the active and past alarms of the stream."""
+        return self._get(project, "alarms")
+
+    def history(self, project: str) -> _Document:
+        """Get the grades of each window."""
+        return self._get(project, "history")
+
+    def review(self, project: str, *, limit: int | None = None) -> _Document:
+        """Get the items whose labels are least likely to be right."""
+        return self._get(project, "review", limit=limit)
+
+    def report(self, project: str) -> _Text:
+        """Get the report as HTML."""
+        page: _Text = self._send(Call("GET", project_path(project, "report"), str))
+        return page
+
+    def _get(self, project: str, what: str, **params: Any) -> _Document:
+        found: _Document = self._send(Call("GET", project_path(project, what), document, params=params))
+        return found
+
+
+class Client(_BaseClient[list[Document], Document, int, str, None]):
+    """A client of `jurors serve`.
+
+    When the network fails or the server is busy, a call is retried up to `retries` times with exponential backoff;
+    sending the same data again is safe. If the server refuses a request, `ServerError` has its message.
+
+    Parameters
+    ----------
+    url
+        The address that the server prints: "http://127.0.0.1:8000".
+    key
+        The API key, if the server requires one.
+    timeout, retries
+        Seconds to wait for a response, and how often to retry.
+    transport
+        The httpx transport, for tests.
+    """
+
+    _kind = "Client"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
+        """Send votes in batches; returns the number of votes that the server has stored.
+
+        `votes` are `Votes`, a dataframe, mappings with `item`, `juror`, `label` (and `time`), or tuples in that order.
+        """
+        return sum(self._send(call) for call in _posts(project, votes, batch))
+
+    def _send(self, call: Call) -> Any:
+        for tries in itertools.count():
+            answer: Any = None
+            try:
+                answer = self._http.request(**call.arguments())
+            except self._httpx.TransportError as error:
+                answer = error
+            if (delay := retry_delay(answer, tries, self.retries)) is None:
+                break
+            time.sleep(delay)
+        return read_answer(call, answer, self.url)
+
+
+class AsyncClient(
+    _BaseClient[Awaitable[list[Document]], Awaitable[Document], Awaitable[int], Awaitable[str], Awaitable[None]]
+):
+    """A server of `jurors serve`, for programs that wait for many things at once; arguments as of `Client`."""
+
+    _kind = "AsyncClient"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
+        """Send votes in batches, one after the other; returns the number of votes that the server has stored."""
+        accepted = 0
+        for call in _posts(project, votes, batch):
+            accepted += await self._send(call)
+        return accepted
+
+    async def _send(self, call: Call) -> Any:
+        from asyncio import sleep  # heavy, and `import jurors` stays quick
+
+        for tries in itertools.count():
+            answer: Any = None
+            try:
+                answer = await self._http.request(**call.arguments())
+            except self._httpx.TransportError as error:
+                answer = error
+            if (delay := retry_delay(answer, tries, self.retries)) is None:
+                break
+            await sleep(delay)
+        return read_answer(call, answer, self.url)
