@@ -144,32 +144,23 @@ class ProgressBar:
     bar: Any  #: rich's Progress with one task
     what: str
 
-    def _update(self, what: str, share: float | None = None) -> None:
-        """Describe what is being done; without a share, its length is unknown."""
-        self.bar.update(
-            self.bar.task_ids[0], description=what, total=None if share is None else 1.0, completed=share or 0
-        )
-
     def __call__(self, share: float) -> None:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
-    def at(self, what: str, share: float) -> None:
-        """Move the bar, and name what is being done now."""
-        self._update(what, share)
-
     def doing(self, what: str) -> None:
-        """Name the stage of the work that is running now."""
-        self._update(f"{self.what}: {what}")
+        """Name the stage of the work that is running now; its length is unknown."""
+        self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
 
     @contextmanager
     def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
-        self._update(what)
+        task = self.bar.task_ids[0]
+        self.bar.update(task, description=what, total=None, completed=0)
         try:
             yield self
         finally:
-            self._update(self.what)
+            self.bar.update(task, description=self.what, total=None, completed=0)
 
 
 @dataclass(frozen=True)
