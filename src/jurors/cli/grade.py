@@ -275,11 +275,13 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""
+    from jurors.uncertainty.bounds_robust import correlation_curve
+
     if curve and any(options.values()):
         raise OptionError("--curve tries every correlation; leave out the other options of bounds")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = jurors.theory.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
+        bounded = correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
     output.warn_of(sketch)
     output.show(bounded)
 

@@ -141,8 +141,8 @@ GROUPS = {
     "Look": {
         "inspect": ("grade", "Show what FILE holds, and which commands to run next."),
         "report": ("report", "Write an HTML report, or one chart of it."),
-        "convert": ("convert", "Write votes in another layout or format, or as counts."),
-        "demo": ("demo", "Grade a panel of LLM judges that comes with the package."),
+        "convert": ("report", "Write votes in another layout or format, or as counts."),
+        "demo": ("report", "Grade a panel of LLM judges that comes with the package."),
     },
     "People and plans": {
         "audit": ("plan", "Let a person label a few items drawn at random."),
