@@ -15,9 +15,8 @@ from jurors.jury.compare import score_labels
 
 
 @pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl"])
-@pytest.mark.parametrize("layout", ["long", "wide"])
-def test_simulated_votes_are_read_back_with_their_truth_beside_them(tmp_path: Path, name: str, layout: str) -> None:
-    done = run("simulate", "--items", 500, "--jurors", "ann,bob,cy", "--layout", layout, "-o", tmp_path / name)
+def test_simulated_votes_are_read_back_with_their_truth_beside_them(tmp_path: Path, name: str) -> None:
+    done = run("simulate", "--items", 500, "--jurors", "ann,bob,cy", "-o", tmp_path / name)
     assert done.exit_code == 0, done.output
     keyed = score_labels(read_votes(tmp_path / name), read_key(tmp_path / "votes.truth.csv"))
     assert keyed.items == 500
@@ -25,7 +24,7 @@ def test_simulated_votes_are_read_back_with_their_truth_beside_them(tmp_path: Pa
 
 
 def test_an_exact_test_has_the_correlation_asked_for_and_no_other(tmp_path: Path) -> None:
-    done = run("simulate", "--exact", "--pairs", "0.01", "--prevalence", "0.3", "-o", tmp_path / "e.csv", "--quiet")
+    done = run("simulate", "--exact", "--group", "1,2=0.01", "--prevalence", "0.3", "-o", tmp_path / "e.csv", "--quiet")
     assert (done.exit_code, done.output) == (0, "")
     scored = json.loads(run("score", tmp_path / "e.truth.csv", "--key", "truth", "--format", "json").stdout)
     assert scored["prevalence"]["A"] == pytest.approx(0.3, abs=1e-15)
@@ -34,13 +33,6 @@ def test_an_exact_test_has_the_correlation_asked_for_and_no_other(tmp_path: Path
     assert values["1", "3"] == pytest.approx(0, abs=1e-12)
     graded = run("grade", tmp_path / "e.csv", "--format", "json")
     assert json.loads(graded.stdout)["items"] == 1000
-
-
-def test_counts_can_be_written_as_one_row_an_item(tmp_path: Path) -> None:
-    run("simulate", "--exact", "--layout", "wide", "-o", tmp_path / "w.csv")
-    keyed = score_labels(read_votes(tmp_path / "w.csv"), read_key(tmp_path / "w.truth.csv"))
-    assert keyed.items == 250
-    assert keyed.correlation("A", ["1", "2"]) == 0
 
 
 @pytest.mark.slow

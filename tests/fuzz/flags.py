@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--json", "--truth", "--chart", "--state")
+OUTPUTS = ("-o", "--output", "--junit", "--json", "--chart", "--state")
 _ENDINGS = (
     ".csv", ".json", ".jsonl", ".html", ".svg", ".md", ".txt", ".sketch.json", ".parquet", ".tsv", ".csv.gz", "",
 )  # fmt: skip
@@ -197,8 +197,7 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--jurors": _pick("3", "5", "ann,bob,cy", "1", "0", "12", "a,a", ","),
     "--prevalence": _pick("0.5", "0.3,0.7", "1/3,1/3", "0", "1", "2", "0.5,0.5,0.5"),
     "--accuracy": _pick("0.8", "0.9/0.7", "1", "0", "0.5", "2", "0.9/0.8/0.7", "/"),
-    "--drift-prevalence": _pick("0.5", "0.3,0.7", "x"), "--drift-accuracy": _pick("0.8", "0.9/0.7"),
-    "--pairs": _pick("0", "0.05", "0.25", "1", "-1"), "--difficulty": _pick("0", "0.1", "1"),
+    "--difficulty": _pick("0", "0.1", "1"),
     "--group": _pick("ann,bob=0.1", "ann=0.1", "=", "ann,bob,cy=9"),
     "--width": _pick("0.05", "0.2", "0.01", "100", "300"), "--height": _pick("100", "300"), "--zoom": _pick("1", "2"),
 }  # fmt: skip

@@ -164,7 +164,7 @@ _RARE = """
 --only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
 --key-item --key-label --quiet --sort --min-votes --ignore-alarm --items --text --max-correlation --min-effective
 --spec --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
---block --expect --drift-prevalence --drift-accuracy --pairs --votes-per-item --difficulty --truth --between --fail-on
+--block --expect --difficulty --between --fail-on
 --min-reliability --min-prevalence --max-prevalence
 """
 RARE_OPTIONS = frozenset(_RARE.split())
