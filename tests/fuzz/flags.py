@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--json", "--chart", "--state")
+OUTPUTS = ("-o", "--output", "--junit", "--json", "--state")
 _ENDINGS = (
     ".csv", ".json", ".jsonl", ".html", ".svg", ".md", ".txt", ".sketch.json", ".parquet", ".tsv", ".csv.gz", "",
 )  # fmt: skip
@@ -140,8 +140,6 @@ def _output(rng: random.Random, param: click.Parameter, world: World) -> str:
     if rng.random() < 0.04:  # what must not be written
         return rng.choice((*world.votes, "nowhere/out.csv", ".", "", "/dev/null/x"))
     ending = rng.choice(_ENDINGS)
-    if (param.metavar == "PAGE" or param.name == "chart") and rng.random() < 0.9:
-        ending = ".html"
     name = f"out{len(world.outputs)}{ending}"
     world.outputs.append(name)
     return name

@@ -384,23 +384,6 @@ def write_parquet(result: Result, path: str) -> None:
         atomic_write(Path(path), made.read_bytes())
 
 
-def chart_format(path: str, option: str) -> Any:
-    """Give the format of a chart by its file name; raises before the work if there is none of that name.
-
-    Returns
-    -------
-    str
-        One of `jurors.reporting.charts.base.FORMATS`.
-    """
-    from jurors.reporting.charts.base import FORMATS
-
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise OutputError(f"{option} {path}: the name of a chart's file ends in one of {endings}")
-    return ending
-
-
 def target_options(command: Command) -> Command:
     """Where a file of votes or counts goes; the command gets `target: Output`."""
 

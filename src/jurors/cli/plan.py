@@ -22,9 +22,7 @@ from jurors.cli.options import (
 from jurors.cli.output import (
     ALARM_STATUS,
     INPUT_PATH,
-    OUTPUT_PATH,
     Output,
-    chart_format,
     output_options,
     path_option,
     register_output,
@@ -146,31 +144,21 @@ def _truth_text(test: Simulation, *, by_item: bool) -> str:
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
               help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
 @grading_option("level")
-@click.option(
-    "--chart", metavar="FILE", type=OUTPUT_PATH, help="Also draw how the widths shrink: .png, .svg, .html or .json."
-)
 @output_options("text", "json", "csv", "md", alarms=False)
-def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **options: Any) -> None:
+def plan(jurors: str, jury: dict[str, Any], output: Output, **options: Any) -> None:
     """Compute how many items and jurors you need to know every accuracy to ± width.
 
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
     """
     from jurors.lab.plan import plan as make_plan
 
-    ending: Any = None if chart is None else chart_format(chart, "--chart")
     with output.working("planning"):
         try:
             sizes = [int(size) for size in jurors.split(",")]
         except ValueError:
             raise OptionError(f"--jurors needs whole numbers such as 3,5,7; got {jurors!r}") from None
         planned = make_plan(jurors=sizes, **jury, **options)
-    if chart is None:
-        output.show(planned)
-        return
-    from jurors.reporting.charts.base import render
-    from jurors.reporting.charts.prevalence import plan as draw
-
-    output.show(planned, beside={chart: render(draw(planned), ending)})
+    output.show(planned)
 
 
 @click.group()

@@ -29,7 +29,6 @@ from jurors.cli.output import (
     INPUT_PATH,
     Output,
     ProgressBar,
-    chart_format,
     fail_on_option,
     path_option,
     quiet_option,
@@ -141,7 +140,10 @@ def _write_chart(
     """Write one chart of the votes."""
     kind, path = kind.replace("-", "_"), str(output.path)
     jurors.plot.check_kind(kind)
-    ending = chart_format(path, "-o")
+    ending: Any = Path(path).suffix.lower().removeprefix(".")
+    if ending not in jurors.plot.FORMATS:
+        endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
+        raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
     with output.working("drawing") as bar:
         if kind == "systems":
             if system is None:
