@@ -169,32 +169,21 @@ _RARE = """
 """
 RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
-    "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
-    "check": frozenset(("--missing", "--good", "--max-regression", "--level", "--errors")),
-    "report": frozenset(("--missing", "--good")),
-    "systems": frozenset(("--missing", "--adjust")),
+    "watch": {"--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"},
+    "check": {"--missing", "--good", "--max-regression", "--level", "--errors"},
+    "report": {"--missing", "--good"},
+    "systems": {"--missing", "--adjust"},
 }
 
 
-def help_all_option() -> click.Option:
-    """`--help-all`, which shows the options that `--help` leaves out.
-
-    Returns
-    -------
-    click.Option
-    """
-
-    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
-        if is_given and not ctx.resilient_parsing:
-            for param in ctx.command.params:
-                if isinstance(param, click.Option):
-                    param.hidden = False
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
-
-    return click.Option(
-        ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=show, help="Show all options."
-    )
+def show_all_options(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Print the help with the options that `--help` leaves out, and exit."""
+    if is_given and not ctx.resilient_parsing:
+        for param in ctx.command.params:
+            if isinstance(param, click.Option):
+                param.hidden = False
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
 def hide_rare_options(command: click.Command) -> None:
@@ -203,12 +192,16 @@ def hide_rare_options(command: click.Command) -> None:
         for subcommand in command.commands.values():
             hide_rare_options(subcommand)
         return
-    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), frozenset())
+    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), set())
     rare = [p for p in command.params if isinstance(p, click.Option) and not p.required and p.opts[-1] in names]
     if rare and not any("--help-all" in param.opts for param in command.params):
         for param in rare:
             param.hidden = True
-        command.params.append(help_all_option())
+        show_all = click.Option(
+            ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=show_all_options,
+            help="Show all options.",
+        )  # fmt: skip
+        command.params.append(show_all)
 
 
 class LazyGroup(click.Group):
