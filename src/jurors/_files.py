@@ -255,7 +255,11 @@ def _commit(files: list[tuple[Path, Path]]) -> None:
     for temporary, path in files:
         with _as_output_error(path):
             if is_stream(path):
-                _copy_to_stream(temporary, path)
+                standard: Any = getattr(sys, _STANDARD.get(str(path), ""), None)
+                with temporary.open("rb") as file, nullcontext(standard) if standard else path.open("wb") as out:
+                    out.flush()
+                    shutil.copyfileobj(file, getattr(out, "buffer", out))
+                    out.flush()
                 continue
             with temporary.open("r+b") as file:
                 os.fsync(file.fileno())
@@ -271,16 +275,3 @@ def _commit(files: list[tuple[Path, Path]]) -> None:
             if not is_stream(path):
                 with _as_output_error(path):
                     os.replace(temporary, _resolved(path))
-
-
-def _copy_to_stream(temporary: Path, path: Path) -> None:
-    name = _STANDARD.get(str(path))
-    with temporary.open("rb") as file:
-        if name is None:
-            with path.open("wb") as out:
-                shutil.copyfileobj(file, out)
-            return
-        stream: Any = getattr(sys, name)
-        stream.flush()
-        shutil.copyfileobj(file, stream.buffer)
-        stream.flush()

@@ -432,17 +432,13 @@ def check_json(grader: Grader) -> None:
     """The result is JSON that every parser reads (no NaN), with all grades in it to the last digit."""
     result = grader.grade(grader.answers())
     if result is not None:
-        document = json.loads(result.to_json(), parse_constant=_refuse_constant)
+        document = json.loads(result.to_json(), parse_constant=lambda name: _require(False, f"{name} is no JSON"))
         for about, value in grades(result).items():
             if isinstance(result, Evaluation):
                 read = functools.reduce(operator.getitem, map(str, about), document)
             else:
                 read = next(row for row in document["jurors"] if row["juror"] == about[1])[about[0]]
             _require(_is_near(read, value, 0.0), f"the grade of {about} is {value}, and in JSON {read}")
-
-
-def _refuse_constant(name: str) -> None:
-    raise AssertionError(f"{name} is no JSON")
 
 
 def check_pickling(grader: Grader) -> None:

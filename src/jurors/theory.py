@@ -19,13 +19,7 @@ from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.partition import evaluate_majority
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import (
-    encode,
-    evaluate_all_trios,
-    evaluate_trio,
-    evaluate_trios,
-    independence_invariants,
-)
+from jurors.evaluate.trio import encode, evaluate_all_trios, evaluate_trio, evaluate_trios, independence_invariants
 from jurors.evaluate.trio_multiclass import evaluate_trio_labels
 from jurors.exact.surd import Surd
 from jurors.jury.grade import METHODS

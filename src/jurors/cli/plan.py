@@ -13,20 +13,8 @@ import click
 import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
-from jurors.cli.options import (
-    Source,
-    grading_option,
-    texts_options,
-    votes_options,
-)
-from jurors.cli.output import (
-    ALARM_STATUS,
-    INPUT_PATH,
-    Output,
-    output_options,
-    path_option,
-    register_output,
-)
+from jurors.cli.options import Source, grading_option, texts_options, votes_options
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, output_options, path_option, register_output
 from jurors.errors import OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
