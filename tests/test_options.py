@@ -57,13 +57,6 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(call: str, source: s
     assert (caught.value.code, caught.value.about["name"]) == ("unknown_option", "layot")
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_misspelt_method_option_is_refused_for_every_source(source: str, tmp_path: Path) -> None:
-    for call in (CALLS["grade"], CALLS["label"]):
-        with pytest.raises(OptionError, match=r"there is no option 'methd'\. Did you mean 'method'"):
-            call(SOURCES[source](tmp_path), methd="latent")
-
-
 @pytest.mark.parametrize("read", [jurors.read_votes, read_sketch, jurors.inspect])
 def test_a_reader_refuses_what_is_no_option(read: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"no option 'mising'\. Did you mean 'missing'"):

@@ -34,11 +34,8 @@ def test_grade_prints_the_numbers_of_the_theorem_below_independent(table1: Path)
     result = run("grade", table1, "--format", "json")
     assert result.exit_code == 0
     card = json.loads(result.stdout)
-    assert card["items"] == 20_000
-    assert card["jurors"] == ["1", "2", "3"]
-    assert card["labels"] == ["A", "B"]
-    assert card["method"] == "algebraic"
-    assert card["schema"] == "jurors.grade/2"
+    about = {"items": 20_000, "jurors": ["1", "2", "3"], "labels": ["A", "B"], "method": "algebraic"}
+    assert {"schema": "jurors.grade/2", **about}.items() <= card.items()
     assert [alarm["reason"] for alarm in card["alarms"]] == ["irrational"]
     assert set(card["alarms"][0]) >= {"kind", "level", "message", "value", "advice", "jurors", "labels"}
     low, high = card["interval"]["score"]["1"]

@@ -111,21 +111,6 @@ def test_an_exam_by_group_shows_scores_only(grouped: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", ["text", "json", "csv", "md"])
-def test_the_least_certain_labels_name_their_group_in_every_format(grouped: Path, format: str) -> None:
-    done = run("label", grouped, "--by", "sex", "--ignore", "truth", "--review", 5, "--format", format)
-    assert done.exit_code == 0
-    if format == "json":
-        rows = json.loads(done.stdout)["items"]
-        assert all(row["group"] == row["item"][0] for row in rows)
-        assert [row["probability"] for row in rows] == sorted(row["probability"] for row in rows)
-        assert len(rows) == 5
-    else:
-        lines = [line for line in done.stdout.splitlines() if line.strip(" |-:")]
-        assert len(lines) == 6 + (format == "md" and "| --- |" in done.stdout) - (format == "md")
-
-
-@pytest.mark.slow
 def test_gold_items_of_one_group_only_are_enough(grouped: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text(

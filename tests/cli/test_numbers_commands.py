@@ -13,8 +13,6 @@ from command_line import run
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates import gate
-from jurors.numeric.grade import grade_numbers
 
 JURORS = ("ann", "bob", "cy", "dee")
 
@@ -80,13 +78,6 @@ def test_a_limit_on_reliability_is_not_for_labels() -> None:
     votes, _ = jurors.load_example("census")
     with pytest.raises(OptionError, match="these votes are labels; use min_score= instead"):
         jurors.check(jurors.grade(votes), min_reliability=0.3)
-
-
-def test_python_has_the_same() -> None:
-    verdict = jurors.check(grade_numbers("upside_down.csv"), min_reliability={"dee": 0.999})
-    assert [alarm.reason for alarm in verdict.loud] == ["gate_unknown", "reversed_scale"]
-    assert not verdict.passed
-    assert [alarm.reason for alarm in gate(grade_numbers("fine.csv"), min_reliability=0.001)] == []
 
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"

@@ -86,8 +86,6 @@ def _argument(rng: random.Random, param: click.Argument, world: World) -> list[s
         return [rng.choice(list(param.type.choices))]
     if param.name == "files":
         return world.votes + (rng.choice((world.votes, ["missing.csv"])) if rng.random() > _NEEDED else [])
-    if param.name == "kind" and rng.random() < _NEEDED:
-        return [rng.choice(list(KINDS))]
     return [_text(rng, world)]
 
 
@@ -102,7 +100,7 @@ def _chance(param: click.Parameter) -> float:
 #: What makes commands do more, or cheaper.
 _OFTEN = {
     "--format": 0.6, "--key": 0.35, "--gold": 0.1, "--baseline": 0.15, "--reference": 0.08, "--by": 0.06, "-o": 0.25,
-    "--items": 0.95, "--fit": 0.7, "--method": 0.25,
+    "--items": 0.95, "--method": 0.25,
     "--correlation": 0.3, "--accuracy": 0.4, "--from": 0.03, "--help": 0.002, "-h": 0.002, "--tight": 0.02,
 }  # fmt: skip
 
@@ -174,7 +172,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--gold": lambda _, world: world.extra("key"),
     "--baseline": lambda rng, world: world.extra("baseline") if rng.random() < 0.8 else _of(rng, world.votes),
     "--reference": lambda _, world: world.extra("reference"),
-    "--fit": lambda _, world: world.votes[0],
     "--method": _pick("auto", *METHODS),
     "--trust": lambda rng, world: _of(rng, world.jurors),
     "--common": lambda rng, world: _of(rng, world.labels),
@@ -197,5 +194,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--accuracy": _pick("0.8", "0.9/0.7", "1", "0", "0.5", "2", "0.9/0.8/0.7", "/"),
     "--difficulty": _pick("0", "0.1", "1"),
     "--group": _pick("ann,bob=0.1", "ann=0.1", "=", "ann,bob,cy=9"),
-    "--width": _pick("0.05", "0.2", "0.01", "100", "300"), "--height": _pick("100", "300"), "--zoom": _pick("1", "2"),
+    "--width": _pick("0.05", "0.2", "0.01", "100", "300"),
+    "--chart": _pick(*KINDS),
 }  # fmt: skip
