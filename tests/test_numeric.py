@@ -141,6 +141,7 @@ def pages(*arguments: str) -> int:
     return int(subprocess.run([sys.executable, "-c", PAGES, *arguments], check=True, capture_output=True).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have other rules")
 def test_freed_memory_is_fetched_once() -> None:
     fewest = min(pages("keep") for _ in range(3))  # where the heap happens to have no room, nothing can be retained

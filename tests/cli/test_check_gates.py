@@ -117,6 +117,7 @@ def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_pat
     assert (gone.exit_code, len(gone.stderr.strip().splitlines())) == (2, 1)
 
 
+@pytest.mark.slow
 def test_text_fits_a_screen_unless_it_is_full(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     simulated = jurors.simulate(120, accuracy=0.8, jurors=[f"j{k}" for k in range(60)], labels=("no", "yes"), seed=3)

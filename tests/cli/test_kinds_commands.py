@@ -50,6 +50,7 @@ def test_inspect_sees_pairs(piped: str | None) -> None:
     assert [step["command"].split()[1] for step in seen["steps"]] == ["rank", "grade", "report", "convert"]
 
 
+@pytest.mark.slow
 def test_what_inspect_suggests_for_pairs_works_where_jurors_answer_again() -> None:
     Path("again.csv").write_text("juror,left,right,winner\n" + "ann,x,y,x\nann,x,y,y\nbob,y,z,z\ncy,x,z,x\n" * 3)
     commands = [step["command"] for step in json.loads(_run("inspect", "again.csv", "--format", "json")[1])["steps"]]

@@ -120,6 +120,7 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert CliRunner().invoke(main, simulated.split()).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("example_files")
 @pytest.mark.parametrize("command", RESULTS)
 def test_every_column_is_in_the_dictionary(command: str) -> None:

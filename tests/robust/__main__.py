@@ -161,7 +161,7 @@ class Trial:
         """The inputs, and old results where the new ones will go; none for `reference`, which adds to its table."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.inputs, self.folder)
-        for name in () if self.arguments.startswith("reference") else self.whole:
+        for name in () if "--reference" in self.arguments else self.whole:
             (self.folder / name).write_text("old\n")
         return self.folder
 
