@@ -24,9 +24,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from jurors.errors import OutputError
 
@@ -130,14 +129,7 @@ def _remove_orphans(parent: Path, prefix: str) -> None:
                     os.close(lock)
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """The files that an `atomic_group` has written so far."""
-
-    folders: ExitStack  #: temporary directories
-    files: list[tuple[Path, Path]] = field(default_factory=list)  #: a temporary file, and its destination
-
-
+_Batch: TypeAlias = tuple[ExitStack, list[tuple[Path, Path]]]  #: temporary directories; drafts and their destinations
 _current: ContextVar[_Batch | None] = ContextVar("batch", default=None)
 
 
@@ -148,13 +140,13 @@ def atomic_group() -> Iterator[_Batch]:
         yield outer
         return
     with ExitStack() as folders:
-        batch = _Batch(folders)
-        token = _current.set(batch)
+        files: list[tuple[Path, Path]] = []
+        token = _current.set((folders, files))
         try:
-            yield batch
+            yield folders, files
         finally:
             _current.reset(token)
-        _commit(batch.files)
+        _commit(files)
 
 
 @contextmanager
@@ -166,12 +158,12 @@ def atomic_path(path: Path) -> Iterator[Path]:
     OutputError
         `path` cannot be written, or the system refuses.
     """
-    with atomic_group() as batch, _as_output_error(path):
+    with atomic_group() as (folders, files), _as_output_error(path):
         check_writable(path)
         home = None if is_stream(path) else _resolved(path).parent
-        temporary = batch.folders.enter_context(temp_directory(home)) / "draft"
+        temporary = folders.enter_context(temp_directory(home)) / "draft"
         yield temporary
-        batch.files.append((temporary, path))
+        files.append((temporary, path))
 
 
 def atomic_write(path: Path, content: str | bytes | Iterable[str]) -> None:

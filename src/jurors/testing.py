@@ -170,8 +170,18 @@ class Grader:
         """
         source = answers.to_input() if isinstance(answers, Answers) else answers
         result = self._attempt(functools.partial(self._grade, source, **options))
-        if result is not None:
-            _assert_sound(result)
+        if result is None:
+            return None
+        # No score and no prevalence is left open without a word: an alarm, a note or a remark. An accuracy may be None:
+        # the juror met no item of that label. NaN says nothing, and is never right by itself.
+        words = (*result.alarms, *getattr(result, "notes", ()), *getattr(result, "remarks", ()))
+        numbers = grades(result)
+        unknown = [
+            about for about, value in numbers.items()
+            if (value is None and "accuracy" not in about[:2]) or (value is not None and not math.isfinite(value))
+        ]  # fmt: skip
+        _require(words or not unknown, f"not known, and nothing says so: {unknown}")
+        _require(words or numbers, "no grades, and nothing says why")
         return result
 
     def compare(self, answers: Answers, key: Mapping[str, Label]) -> Any:
@@ -255,21 +265,6 @@ def _require(holds: object, message: str) -> None:
     """An AssertionError where a law does not hold; `assert` would be silent under `python -O`."""
     if not holds:
         raise AssertionError(message)
-
-
-def _assert_sound(result: Any) -> None:
-    """No score and no prevalence is left open without a word: an alarm, a note or a remark.
-
-    An accuracy may be None: the juror met no item of that label. NaN says nothing, and is never right by itself.
-    """
-    words = (*result.alarms, *getattr(result, "notes", ()), *getattr(result, "remarks", ()))
-    numbers = grades(result)
-    unknown = [
-        about for about, value in numbers.items()
-        if (value is None and "accuracy" not in about[:2]) or (value is not None and not math.isfinite(value))
-    ]  # fmt: skip
-    _require(words or not unknown, f"not known, and nothing says so: {unknown}")
-    _require(words or numbers, "no grades, and nothing says why")
 
 
 def _assert_same(

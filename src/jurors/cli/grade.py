@@ -153,10 +153,8 @@ def systems(
     with output.working("comparing") as bar:
         beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
         votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
-        compared = jurors.systems(
-            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=gold,
-            level=level,
-        )  # fmt: skip
+        names: dict[str, Any] = {"good": good, "covariate": covariate, "adjust": adjust}
+        compared = jurors.systems(votes, by=groups, gold=gold, level=level, **names)
     output.show(compared)
 
 

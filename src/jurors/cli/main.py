@@ -53,8 +53,7 @@ def print_data(pieces: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-@contextmanager
-def standard_streams() -> Iterator[None]:
+def prepare_streams() -> None:
     """Make closed streams fail when used, with no file in their place, and let no character fail to encode."""
     for number in range(3):
         try:
@@ -67,7 +66,6 @@ def standard_streams() -> Iterator[None]:
             setattr(sys, name, Path(os.devnull).open())  # noqa: SIM115 - for reading, so that writing fails
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    yield
 
 
 def forget_output() -> None:
@@ -239,7 +237,8 @@ class LazyGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run with reliable streams, and with signals that end the command in order."""
         try:
-            with standard_streams(), heeding_signals():
+            prepare_streams()
+            with heeding_signals():
                 return super().main(*args, **extra)
         except OSError:  # not even an error message can be written
             sys.exit(2)
