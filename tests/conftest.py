@@ -38,7 +38,7 @@ LONGEST_ID = 60
 _SLOW_EXAMPLES = {"reproduce.independence.find_independent_jury", "jurors.plot"} | {
     f"jurors.reporting.page.{name}" for name in ("report", "report_html", "write_report")
 }
-_MOST_CASES = 8  # of a test that `make quick` tries, spread over all of them
+_MOST_CASES = 6  # of a test that `make quick` tries, spread over all of them
 _ALL_SLOW = re.compile(r"^pytestmark = (\[\s+)?pytest\.mark\.(engine|browser|notebook|slow)\b", re.MULTILINE)
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
