@@ -68,24 +68,6 @@ def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> No
     assert [p.name for p in table1.parent.iterdir() if p.name.startswith(".")] == []
 
 
-def test_label_writes_item_label_probability(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    said = [*["x,x,x"] * 12, *["y,y,y"] * 12, *["x,x,y", "x,y,x", "y,x,x"] * 3, *["y,y,x", "y,x,y"] * 3, "x,y,y"]
-    rows = [f"q{k},{votes}" for k, votes in enumerate(said)]
-    rows = ["id,ann,bob,cy", *rows]
-    path.write_text("\n".join(rows) + "\n")
-    result = run("label", path, "--format", "csv")
-    assert result.exit_code == 0
-    read = list(csv.DictReader(io.StringIO(result.stdout)))
-    assert [row["item"] for row in read] == [f"q{k}" for k in range(40)]
-    assert {row["label"] for row in read} <= {"x", "y"}
-    assert all(row["probability"] for row in read)
-    review = list(csv.DictReader(io.StringIO(run("label", path, "--format", "csv", "--review", "5").stdout)))
-    assert len(review) == 5
-    worst = sorted(float(row["probability"]) for row in read)[:5]
-    assert [float(row["probability"]) for row in review] == pytest.approx(worst)
-
-
 def test_complex_roots_are_reported_and_labels_fall_back_to_majority(tmp_path: Path) -> None:
     path = counts_file(tmp_path, COMPLEX)
     card = json.loads(run("grade", path, "--format", "json").stdout)

@@ -44,16 +44,6 @@ def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
     assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
 
 
-def test_it_says_what_it_took_the_votes_for() -> None:
-    assert "note    reading: taken for numbers" in run("check", "fine.csv").stdout
-    document = json.loads(run("check", "fine.csv", "--format", "json").stdout)
-    assert document["scale"] == "interval"
-    assert document["scale_why"].endswith("numbers with decimals")
-    graded = json.loads(run("grade", "fine.csv", "--format", "json").stdout)
-    assert document["jurors"] == graded["jurors"]
-    assert document["alarms"] == graded["alarms"]
-
-
 def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     limits = ("--min-reliability", "ann:0.001", "--min-reliability", "bob:0.5", "--min-reliability", "cy:1")
     verdict = json.loads(run("check", "fine.csv", *limits, "--level", "0.8", "--format", "json").stdout)
