@@ -28,10 +28,10 @@ PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2
 # Importing these takes longer than their few examples.
 SKLEARN := independence.py
 
-# Under a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
+# Under a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law and table.
 quick: $(READY)
 	$(BIN)/ruff check .
-	$(PYTEST) --dist worksteal --ignore-glob='*/__init__.py' $(SKLEARN:%=--ignore=reproduce/%) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick $(COVERAGE)
+	$(PYTEST) -p no:schemathesis --dist worksteal --ignore-glob='*/__init__.py' $(SKLEARN:%=--ignore=reproduce/%) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick $(COVERAGE)
 
 # `make test COVERAGE=--cov` also says how much of the code the tests run. A file's tests run on one worker, which starts
 # its engine or browser once; in their order, so that the many small examples of src are left for the end.

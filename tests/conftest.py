@@ -36,8 +36,9 @@ LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""
 
 _SLOW_EXAMPLES = {"reproduce.independence.find_independent_jury", "jurors.plot"} | {
-    f"jurors.reporting.page.{name}" for name in ("report_html", "write_report")
+    f"jurors.reporting.page.{name}" for name in ("report", "report_html", "write_report")
 }
+_MOST_CASES = 6  # of a test that `make quick` tries, spread over all of them
 _ALL_SLOW = re.compile(r"^pytestmark = (\[\s+)?pytest\.mark\.(engine|browser|notebook|slow)\b", re.MULTILINE)
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -72,12 +73,20 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A docstring cannot mark its own example as slow."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """A docstring cannot mark its own example as slow; of a table of cases `make quick` tries a few."""
     for item in items:
         if item.name in _SLOW_EXAMPLES:
             item.add_marker("slow")
+    yield
+    if _is_quick(config):
+        cases: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        few = {case for each in cases.values() for case in each[:: -(-len(each) // _MOST_CASES)]}
+        config.hook.pytest_deselected(items=[item for item in items if item not in few])
+        items[:] = [item for item in items if item in few]
 
 
 def _is_quick(config: pytest.Config) -> bool:

@@ -52,16 +52,11 @@ def test_zeros_and_ones_are_read_as_a_number_whatever_the_blocks(width: int, mon
 
 @given(
     st.sampled_from([np.int8, np.uint8, np.int32, np.int64, np.float64]).flatmap(
-        lambda kind: arrays(kind, st.integers(0, 30), elements={"allow_nan": False} if kind is np.float64 else None)
+        lambda kind: arrays(kind, st.integers(0, 30))
     )
 )
 def test_the_order_is_that_of_any_numbers(values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
     assert stable_argsort(values).tolist() == np.argsort(values, kind="stable").tolist()
-
-
-@pytest.mark.parametrize("values", [[3.0, 1.0, 3.0, 2.0], [2.5, 2.25, 2.0], [1e9, 0.0, 5.0], [np.nan, 1.0, 0.0]])
-def test_fractions_far_numbers_and_none_are_no_trouble(values: list[float]) -> None:
-    assert stable_argsort(np.array(values)).tolist() == np.argsort(values, kind="stable").tolist()
 
 
 class Library:
@@ -146,6 +141,7 @@ def pages(*arguments: str) -> int:
     return int(subprocess.run([sys.executable, "-c", PAGES, *arguments], check=True, capture_output=True).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have other rules")
 def test_freed_memory_is_fetched_once() -> None:
     fewest = min(pages("keep") for _ in range(3))  # where the heap happens to have no room, nothing can be retained

@@ -115,6 +115,7 @@ def test_gates_metrics_and_methods_use_the_same_scores(votes: jurors.Votes, resu
     } | {"wrong labels, expected": result.wrong_labels}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_scores_of_the_result(votes: jurors.Votes, result: Evaluation, tmp_path: Path) -> None:
     pytest.importorskip("altair")
     page = report_html(votes)

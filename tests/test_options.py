@@ -17,7 +17,7 @@ from jurors.cli.main import COMMANDS, main
 from jurors.errors import OptionError
 from jurors.jury.estimator import Jury
 from jurors.jury.groups import grade_by
-from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, column_names, spell_option
+from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, column_names, flags_of
 from jurors.sketch.count import read_sketch
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,13 +57,6 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(call: str, source: s
     assert (caught.value.code, caught.value.about["name"]) == ("unknown_option", "layot")
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_misspelt_method_option_is_refused_for_every_source(source: str, tmp_path: Path) -> None:
-    for call in (CALLS["grade"], CALLS["label"]):
-        with pytest.raises(OptionError, match=r"there is no option 'methd'\. Did you mean 'method'"):
-            call(SOURCES[source](tmp_path), methd="latent")
-
-
 @pytest.mark.parametrize("read", [jurors.read_votes, read_sketch, jurors.inspect])
 def test_a_reader_refuses_what_is_no_option(read: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"no option 'mising'\. Did you mean 'missing'"):
@@ -101,9 +94,9 @@ def test_signatures_and_values_name_the_same_options() -> None:
 
 def test_the_page_lists_the_options_that_are_defined() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    known = [*spell_option(GradingOptions, Grading), *spell_option(ReadingOptions, Reading)]
+    known = [*flags_of(GradingOptions), *flags_of(ReadingOptions)]
     listed = set(re.findall(r"^\| `(--[\w-]+)", page, flags=re.MULTILINE))
-    assert {one.option.flag for one in known} - listed == set()
+    assert {one.flag for one in known} - listed == set()
 
 
 def test_commands_take_the_flags_and_defaults_that_are_defined() -> None:
@@ -111,7 +104,7 @@ def test_commands_take_the_flags_and_defaults_that_are_defined() -> None:
     assert command is not None
     assert "grade" in COMMANDS
     options = {option.opts[0]: option for option in command.params if isinstance(option, click.Option)}
-    for one in (*spell_option(ReadingOptions, Reading), *spell_option(GradingOptions, Grading)):
-        option = options[one.option.flag]
-        assert option.help == one.option.help
+    for one in (*flags_of(ReadingOptions), *flags_of(GradingOptions)):
+        option = options[one.flag]
+        assert option.help == one.help
         assert option.get_default(click.Context(command)) in (one.default, None)

@@ -21,14 +21,6 @@ def test_grading_names_its_stages() -> None:
     assert stages.index("intervals") > stages.index("fitting accuracies and confusion matrices") > 0
 
 
-def test_nothing_is_reported_after_the_block() -> None:
-    stages: list[str] = []
-    with pytest.raises(ValueError, match="stop"), on_progress(stages.append):
-        raise ValueError("stop")
-    report_progress("something")
-    assert stages == []
-
-
 @pytest.mark.parametrize("is_terminal", [True, False], ids=["terminal", "file"])
 def test_only_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)

@@ -92,14 +92,6 @@ def test_workflows_run_what_is_there(path: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_publishing_needs_no_password() -> None:
-    publish = parsed(ROOT / ".github" / "workflows" / "publish.yml")
-    assert publish["permissions"] == {"contents": "read"}
-    assert publish["jobs"]["pypi"]["permissions"] == {"id-token": "write"}
-    assert publish["jobs"]["pypi"]["environment"] == "pypi"
-    assert "password" not in {key for step in publish["jobs"]["pypi"]["steps"] for key in step.get("with", {})}
-
-
 def test_the_readme_lists_every_extra() -> None:
     install = re.search(r"^## Install\n(.*?)^## ", read("README.md"), flags=re.MULTILINE | re.DOTALL)
     assert install is not None

@@ -29,7 +29,6 @@ from jurors.numeric.grade import grade_numbers, value_items
 from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import grade_pairs
 from jurors.results import (
-    FORMATS_OF_RESULTS,
     Listing,
     Notes,
     Table,
@@ -132,10 +131,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Quarantine": lambda: Quarantine(((1, EVIL[0], 0.0, 3, EVIL[-1]),)),
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }
-#: scikit-learn takes longer to import than all the others to make
-every_result = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "IndependenceSearch")) for name in MAKERS]
-)
+every_result = pytest.mark.parametrize("name", MAKERS)
 made = cache(lambda name: MAKERS[name]())
 
 
@@ -256,12 +252,6 @@ def test_the_notebook_form_of_votes_is_the_head_of_the_table() -> None:
     many = jurors.Votes.from_matrix(panels.simulate(50, 20, seed=1).votes)._repr_html_()
     assert "8 more" in many
     assert many.count("<tr>") == 11
-
-
-@every_result
-def test_the_commands_know_every_form(name: str) -> None:
-    for method in FORMATS_OF_RESULTS.values():
-        assert isinstance(getattr(made(name), method)(), str)
 
 
 def test_print_shows_the_text_but_of_a_labelling_one_line() -> None:

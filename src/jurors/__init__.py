@@ -84,9 +84,6 @@ _NAMES = {
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-#: Public names that are modules themselves.
-_MODULES = {name: f"jurors.{name}" for name in ("audit", "metrics", "plot", "testing", "theory")}
-
 __all__ = [
     "Alarm",
     "AsyncClient",
@@ -127,10 +124,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(_MODULES[name])
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")
+    if name not in _HOMES:
+        return import_module(f"jurors.{name}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 

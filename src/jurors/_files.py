@@ -24,9 +24,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from jurors.errors import OutputError
 
@@ -130,14 +129,7 @@ def _remove_orphans(parent: Path, prefix: str) -> None:
                     os.close(lock)
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """The files that an `atomic_group` has written so far."""
-
-    folders: ExitStack  #: temporary directories
-    files: list[tuple[Path, Path]] = field(default_factory=list)  #: a temporary file, and its destination
-
-
+_Batch: TypeAlias = tuple[ExitStack, list[tuple[Path, Path]]]  #: temporary directories; drafts and their destinations
 _current: ContextVar[_Batch | None] = ContextVar("batch", default=None)
 
 
@@ -148,13 +140,13 @@ def atomic_group() -> Iterator[_Batch]:
         yield outer
         return
     with ExitStack() as folders:
-        batch = _Batch(folders)
-        token = _current.set(batch)
+        files: list[tuple[Path, Path]] = []
+        token = _current.set((folders, files))
         try:
-            yield batch
+            yield folders, files
         finally:
             _current.reset(token)
-        _commit(batch.files)
+        _commit(files)
 
 
 @contextmanager
@@ -166,12 +158,12 @@ def atomic_path(path: Path) -> Iterator[Path]:
     OutputError
         `path` cannot be written, or the system refuses.
     """
-    with atomic_group() as batch, _as_output_error(path):
+    with atomic_group() as (folders, files), _as_output_error(path):
         check_writable(path)
         home = None if is_stream(path) else _resolved(path).parent
-        temporary = batch.folders.enter_context(temp_directory(home)) / "draft"
+        temporary = folders.enter_context(temp_directory(home)) / "draft"
         yield temporary
-        batch.files.append((temporary, path))
+        files.append((temporary, path))
 
 
 def atomic_write(path: Path, content: str | bytes | Iterable[str]) -> None:
@@ -255,7 +247,11 @@ def _commit(files: list[tuple[Path, Path]]) -> None:
     for temporary, path in files:
         with _as_output_error(path):
             if is_stream(path):
-                _copy_to_stream(temporary, path)
+                standard: Any = getattr(sys, _STANDARD.get(str(path), ""), None)
+                with temporary.open("rb") as file, nullcontext(standard) if standard else path.open("wb") as out:
+                    out.flush()
+                    shutil.copyfileobj(file, getattr(out, "buffer", out))
+                    out.flush()
                 continue
             with temporary.open("r+b") as file:
                 os.fsync(file.fileno())
@@ -271,16 +267,3 @@ def _commit(files: list[tuple[Path, Path]]) -> None:
             if not is_stream(path):
                 with _as_output_error(path):
                     os.replace(temporary, _resolved(path))
-
-
-def _copy_to_stream(temporary: Path, path: Path) -> None:
-    name = _STANDARD.get(str(path))
-    with temporary.open("rb") as file:
-        if name is None:
-            with path.open("wb") as out:
-                shutil.copyfileobj(file, out)
-            return
-        stream: Any = getattr(sys, name)
-        stream.flush()
-        shutil.copyfileobj(file, stream.buffer)
-        stream.flush()

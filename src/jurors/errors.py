@@ -72,9 +72,7 @@ class ErrorDetails(TypedDict, total=False):
 
 # -- options in messages: arguments of Python, or flags of the command line -----------------------------------------
 
-SWITCHES: set[str] = set()  #: options that are on or off
-LISTS: set[str] = set()  #: options of several values, which a flag joins by commas
-OPTION_FLAGS: dict[str, str] = {}  #: argument -> its flag on the command line; `jurors.options` enters them
+OPTIONS: dict[str, Any] = {}  #: argument -> its `Option`; `jurors.options` enters them
 _speaks_flags: ContextVar[bool] = ContextVar("speaks_flags", default=False)
 _NOT_A_VALUE = frozenset(
     ["out", "to", "and", "or", "if", "for", "in", "is", "reads", "keeps", "with", "where", "takes", "so"]
@@ -117,10 +115,10 @@ def spell_options(message: str) -> str:
 
 def _as_flags(message: str) -> str:
     def spell(match: re.Match[str]) -> str:
-        flag, following = OPTION_FLAGS.get(match[1]), match[2]
-        if flag is None:
+        option, following = OPTIONS.get(match[1]), match[2]
+        if option is None:
             return match[0]
-        return flag + (f" {following}" if re.match(r"[\w\"'.\[{]", following) else following)
+        return f"{option.flag} {following}" if re.match(r"[\w\"'.\[{]", following) else f"{option.flag}{following}"
 
     once = re.sub(r"(?<!and )(?<![\w=.-])[a-z_]+=(?:'[^']*')? \((--[a-z][^()]*)\)", r"\1", message)
     once = re.sub(r"(and [a-z_]+=) \(--[^()]*\)", r"\1", once)  # of several, each is spelled by itself
@@ -128,26 +126,26 @@ def _as_flags(message: str) -> str:
 
 
 def _as_arguments(message: str) -> str:
-    names = {flag: name for name, flag in OPTION_FLAGS.items()}
+    names = {option.flag: name for name, option in OPTIONS.items()}
     flags = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)([ =]'[^']*'|[ =][\w.:,|][\w.:,|=-]*(?<![.,:]))?")
 
     def spell(match: re.Match[str]) -> str:
-        flag, value = match[1], match[2] or ""
-        if flag not in names:
+        name, value = names.get(match[1]), match[2] or ""
+        if name is None:
             return match[0]
         word = value.strip(" =")
-        if names[flag] in SWITCHES:
-            return f"{names[flag]}=True{value}"
+        if OPTIONS[name].kind is bool:
+            return f"{name}=True{value}"
         if not word or word in _NOT_A_VALUE:
-            return f"{names[flag]}={value if word else ''}"
+            return f"{name}={value if word else ''}"
         if re.fullmatch("[A-Z,=…]+", word):  # what stands for a value
-            return f"{names[flag]}="
-        return f"{names[flag]}={word.split(',') if names[flag] in LISTS else word.strip(chr(39))!r}"
+            return f"{name}="
+        return f"{name}={word.split(',') if OPTIONS[name].several == 'commas' else word.strip(chr(39))!r}"
 
     def one(match: re.Match[str]) -> str:
         """The argument with the value that its flag has in the parentheses, or as it is."""
         argument, name, inside = match[1], match[2], match[3]
-        is_same = argument == f"{name}=" and re.match(rf"{OPTION_FLAGS.get(name)}\b(?!-)", inside)
+        is_same = argument == f"{name}=" and name in OPTIONS and re.match(rf"{OPTIONS[name].flag}\b(?!-)", inside)
         return flags.sub(spell, inside) if is_same else argument
 
     once = re.sub(r"(?<![\w=.-])(([a-z_]+)=(?:'[^']*')?) \((--[^()]*)\)", one, message)

@@ -29,15 +29,13 @@ from jurors.options import GradeOptions, Label, split_options
 
 Average: TypeAlias = Literal["binary", "macro", "weighted"] | None
 
-__all__ = [
-    "estimated_accuracy_score",
-    "estimated_balanced_accuracy_score",
-    "estimated_confusion_matrix",
-    "estimated_f1_score",
-    "estimated_precision_score",
-    "estimated_recall_score",
-    "jury_scorer",
-]
+
+class AveragedOptions(GradeOptions, total=False):
+    """How to average over labels, as in scikit-learn; and how to grade."""
+
+    y_true: Any
+    average: Average  #: "binary" unless given; None: one number for each label
+    pos_label: Label  #: of two labels, 1 unless given
 
 
 def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
@@ -99,14 +97,7 @@ def estimated_confusion_matrix(
     return _divided(joint, joint.sum(axis=axes, keepdims=True))
 
 
-def estimated_precision_score(
-    votes: Any,
-    *,
-    y_true: Any = None,
-    average: Average = "binary",
-    pos_label: Label = 1,
-    **options: Unpack[GradeOptions],
-) -> Floats:
+def estimated_precision_score(votes: Any, **options: Unpack[AveragedOptions]) -> Floats:
     """Estimate how often each classifier is right when it predicts a label; 0 if it never does.
 
     Returns
@@ -114,17 +105,10 @@ def estimated_precision_score(
     array (classifiers,)
         (classifiers, labels) if `average` is None.
     """
-    return _averaged(*_graded(votes, y_true, options), "precision", average, pos_label)
+    return _averaged("precision", votes, **options)
 
 
-def estimated_recall_score(
-    votes: Any,
-    *,
-    y_true: Any = None,
-    average: Average = "binary",
-    pos_label: Label = 1,
-    **options: Unpack[GradeOptions],
-) -> Floats:
+def estimated_recall_score(votes: Any, **options: Unpack[AveragedOptions]) -> Floats:
     """Estimate how often each classifier is right about items of a true label.
 
     Returns
@@ -132,17 +116,10 @@ def estimated_recall_score(
     array (classifiers,)
         (classifiers, labels) if `average` is None.
     """
-    return _averaged(*_graded(votes, y_true, options), "recall", average, pos_label)
+    return _averaged("recall", votes, **options)
 
 
-def estimated_f1_score(
-    votes: Any,
-    *,
-    y_true: Any = None,
-    average: Average = "binary",
-    pos_label: Label = 1,
-    **options: Unpack[GradeOptions],
-) -> Floats:
+def estimated_f1_score(votes: Any, **options: Unpack[AveragedOptions]) -> Floats:
     """The harmonic mean of precision and recall; `average` as in scikit-learn, None gives one for each label.
 
     Returns
@@ -158,7 +135,7 @@ def estimated_f1_score(
     >>> estimated_f1_score(votes, errors="independent").round(2)
     array([0.91, 0.85, 0.77, 0.72])
     """
-    return _averaged(*_graded(votes, y_true, options), "f1", average, pos_label)
+    return _averaged("f1", votes, **options)
 
 
 def jury_scorer(
@@ -219,8 +196,11 @@ def _joint(jurors: Sequence[str], result: _Result) -> Floats:
     return joint
 
 
-def _averaged(jurors: Sequence[str], result: _Result, metric: str, average: Average, pos_label: Label) -> Floats:
+def _averaged(
+    metric: str, votes: Any, y_true: Any = None, average: Average = "binary", pos_label: Label = 1, **options: Any
+) -> Floats:
     check_choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
+    jurors, result = _graded(votes, y_true, options)
     joint, labels = _joint(jurors, result), result.labels
     predicted, true = joint.sum(axis=1), joint.sum(axis=2)
     denominator = {"precision": predicted, "recall": true, "f1": (predicted + true) / 2}[metric]

@@ -2,7 +2,7 @@
 
 The `TypedDict`s are signatures (`**options: Unpack[ReadingOptions]`), each option annotated with its `Option`. The
 dataclasses `Reading`, `PairReading`, `Grading` and `Limits` hold the values with their defaults, and validate them.
-`read_votes`, `grade` and their like, the commands (`spell_option`) and a test of the docs all take them from here.
+`read_votes`, `grade` and their like, the commands (`flags_of`) and a test of the docs all take them from here.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, cast, get_args, get_origin
 
-from jurors.errors import LISTS, OPTION_FLAGS, SWITCHES, OptionError, check_choice, match_name
+from jurors.errors import OPTIONS, OptionError, check_choice, match_name
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
@@ -44,6 +44,15 @@ class Option:
     within: tuple[float | None, float | None] | None = None  #: the least and the largest number, where there are limits
     flag: str = ""  #: as the option is called, unless given
     is_python_only: bool = False  #: not on the command line
+    # What its declaration says; `flags_of` enters it.
+    name: str = ""
+    kind: Any = None  #: its Python type
+    default: Any = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values it can have, if it is one of a few words."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
 FileFormat: TypeAlias = Annotated[
@@ -175,7 +184,7 @@ class _Values:
 class Reading(_Values):
     """The values of the options of reading (see `read_votes`)."""
 
-    _options = ReadingOptions
+    _options: ClassVar[type] = ReadingOptions
     layout: LayoutName = "auto"
     item: str | Sequence[str] | None = None
     juror: str | None = None
@@ -279,26 +288,14 @@ class PairOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairReading(_Values):
+class PairReading(Reading):
     """The values of the options of reading preferences (see `read_pairs`)."""
 
     _options = PairOptions
+    item: str | None = None
     left: str | None = None
     right: str | None = None
     winner: str | None = None
-    juror: str | None = None
-    item: str | None = None
-    map: Mapping[Any, Label] | Sequence[str] = ()
-    missing: Sequence[Any] = ()
-    format: Format | None = None
-    memory: str | None = None
-    unpack: str | None = None
-    progress: Progress | None = None
-
-    @property
-    def names(self) -> dict[str, Label]:
-        """Each renamed answer and its new name."""
-        return Reading(map=self.map).names
 
     def files(self) -> Reading:
         """Extract the options that apply to files of any kind."""
@@ -370,7 +367,19 @@ class GradeOptions(GradingOptions, SourceOptions, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grading:
+class Confidence:
+    """The values of the options of intervals (see `rank`)."""
+
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
+        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grading(Confidence):
     """The values of the options of grading (see `grade`)."""
 
     method: str = "auto"
@@ -379,10 +388,8 @@ class Grading:
     gold: Any = None
     family: Mapping[str, Sequence[str]] | Sequence[str] = ()
     target: Target = "test"
-    level: float = 0.95
     errors: float | str = "real"
     reference: Any = None
-    seed: int = 0
     exam: bool = False
 
     @classmethod
@@ -396,12 +403,11 @@ class Grading:
         return cls(**{**given, "errors": errors})
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
-        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
         is_word = self.errors in ("real", "independent")
         is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
         _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number from 0 on")
-        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
         if not self.families:  # parsed here, before anything is read
             return
         for name, plain in (("method", ("auto", "latent")), ("errors", ("real",))):
@@ -424,18 +430,6 @@ class Grading:
             _in_range(name not in families, "family", text, f"names {name!r} twice; give all its jurors at once")
             families[name] = tuple(member.strip() for member in members.split(","))
         return families
-
-
-@dataclass(frozen=True, kw_only=True)
-class Confidence:
-    """The values of the options of intervals alone (see `rank`)."""
-
-    level: float = Grading.level
-    seed: int = Grading.seed
-
-    def __post_init__(self) -> None:
-        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
-        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
 
 
 # No two parts match the same digits, or a cell of thousands of digits would take minutes.
@@ -546,6 +540,8 @@ class Limits(_Values):
 
 # -- which option is which ----------------------------------------------------------------------------------------
 
+DEFAULTS = {field.name: field.default for values in (PairReading, Limits, Grading) for field in fields(values)}
+
 
 def column_names(options: type) -> tuple[str, ...]:
     """List the names of the options of a `TypedDict`.
@@ -574,8 +570,8 @@ def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
 
 
-def changed_options(given: Mapping[str, Any], values: type) -> list[str]:
-    """List the options whose value differs from the default that a dataclass of values declares.
+def changed_options(given: Mapping[str, Any]) -> list[str]:
+    """List the options whose value differs from the default.
 
     Returns
     -------
@@ -584,11 +580,10 @@ def changed_options(given: Mapping[str, Any], values: type) -> list[str]:
 
     Examples
     --------
-    >>> changed_options({"method": "latent", "level": 0.95}, Grading)
+    >>> changed_options({"method": "latent", "level": 0.95})
     ['method']
     """
-    defaults = {field.name: field.default for field in fields(values)}
-    return [name for name, value in given.items() if value != defaults[name]]
+    return [name for name, value in given.items() if value != DEFAULTS[name]]
 
 
 def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
@@ -609,21 +604,6 @@ def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptio
     return cast(GradingOptions, grading), cast(SourceOptions, reading)
 
 
-@dataclass(frozen=True)
-class OptionSpelling:
-    """An option as the command line takes it."""
-
-    name: str
-    option: Option
-    default: Any
-    kind: Any  #: its Python type
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values it can have, if it is one of a few words."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
-
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -637,60 +617,44 @@ def show_options(options: type) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
-        defaults = {
-            field.name: field.default for values in (Reading, PairReading, Limits, Grading) for field in fields(values)
-        }
         signature = inspect.signature(function)
-        shown = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        names = {parameter.name for parameter in shown}
+        shown = {p.name: p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD}
         for name, kind in options.__annotations__.items():
-            if name not in names:
-                default = defaults.get(name)
-                annotation = get_args(kind)[0] if get_args(kind) else Any
-                shown.append(
-                    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-                )
-        function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+            annotation = get_args(kind)[0] if get_args(kind) else Any
+            option = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS.get(name), annotation=annotation
+            )
+            shown.setdefault(name, option)
+        function.__signature__ = signature.replace(parameters=list(shown.values()))  # type: ignore[attr-defined]
         return function
 
     return decorate
 
 
-def spell_option(options: type, values: type) -> list[OptionSpelling]:
-    """List the options of a `TypedDict` that have a flag, with the defaults of a dataclass.
+def flags_of(options: type) -> list[Option]:
+    """List the options of a `TypedDict` that have a flag on the command line.
 
     Returns
     -------
-    list of OptionSpelling
+    list of Option
         In the order of the declaration, which is that of `--help`.
     """
-    defaults = {field.name: field.default for field in fields(values)}
-    hints = {name: get_args(kind)[:2] for name, kind in options.__annotations__.items()}
-    spellings = []
-    for name, (kind, option) in hints.items():
-        if not option.is_python_only:
-            flag = option.flag or f"--{name.replace('_', '-')}"
-            spellings.append(OptionSpelling(name, replace(option, flag=flag), defaults[name], kind))
-    return spellings
+    declared = [(name, *get_args(kind)[:2]) for name, kind in options.__annotations__.items()]
+    return [
+        replace(option, name=name, kind=kind, default=DEFAULTS[name], flag=option.flag or f"--{name.replace('_', '-')}")
+        for name, kind, option in declared
+        if not option.is_python_only
+    ]
 
 
-OPTION_FLAGS |= {name: f"--{name}" for name in ("by", "review", "text", "key", "system", "good", "covariate", "adjust")}
-for _options, _values in (
-    (PairOptions, PairReading),
-    (LimitOptions, Limits),
-    (GradingOptions, Grading),
-    (ReadingOptions, Reading),
-):
-    _spelled = spell_option(_options, _values)
-    OPTION_FLAGS |= {spelling.name: spelling.option.flag for spelling in _spelled}
-    SWITCHES |= {spelling.name for spelling in _spelled if spelling.kind is bool}
-    LISTS |= {spelling.name for spelling in _spelled if spelling.option.several == "commas"}
+_OF_COMMANDS = ("by", "review", "text", "key", "system", "good", "covariate", "adjust")
+OPTIONS |= {name: Option("", flag=f"--{name}") for name in _OF_COMMANDS}
+for _options in (PairOptions, LimitOptions, GradingOptions, ReadingOptions):
+    OPTIONS |= {option.name: option for option in flags_of(_options)}
 
 # -- commands as lines to paste into a shell -----------------------------------------------------------------------
 
-_READING = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
-_PAIRS = {option.name: option for option in spell_option(PairOptions, PairReading) if option.name != "memory"}
-_OPTIONS = {**_READING, **{name: option for name, option in _PAIRS.items() if name not in _READING}}
+_READING = [option.name for options in (ReadingOptions, PairOptions) for option in flags_of(options)]
 
 
 def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
@@ -717,17 +681,17 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     """
     words = ["jurors", *name.split()]
     words += [f"./{file}" if file.startswith("-") and file != "-" else file for file in files]
-    for option, spelling in _OPTIONS.items():
-        value, flag = reading.get(option), spelling.option.flag
-        if value is None or value == spelling.default or value == []:
+    for option in (OPTIONS[name] for name in dict.fromkeys(_READING) if name != "memory"):
+        value = reading.get(option.name)
+        if value is None or value == option.default or value == []:
             continue
-        if spelling.kind is bool:
-            words.append(flag)
+        if option.kind is bool:
+            words.append(option.flag)
             continue
         if isinstance(value, Mapping):
             value = [f"{old}={new}" for old, new in value.items()]
-        if spelling.option.several == "commas":
+        if option.several == "commas":
             value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
         for word in text_columns([value] if isinstance(value, (int, float)) else value):
-            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
+            words += [f"{option.flag}={word}"] if word.startswith("-") else [option.flag, word]
     return shlex.join([*words, *more])

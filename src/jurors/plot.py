@@ -17,58 +17,19 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import OptionError
-from jurors.reporting.charts import (
-    FORMATS,
-    THEMES,
-    accuracy,
-    against_key,
-    agreement,
-    bounds,
-    confusion,
-    dependence,
-    history,
-    information,
-    items,
-    partition,
-    plan,
-    prevalence,
-    reliability,
-    render,
-    solutions,
-    systems,
-    themed,
-)
+from jurors.reporting import charts
+from jurors.reporting.charts import *  # noqa: F403 - every chart is public here
 
-__all__ = [
-    "FORMATS",
-    "KINDS",
-    "THEMES",
-    "accuracy",
-    "against_key",
-    "agreement",
-    "bounds",
-    "confusion",
-    "dependence",
-    "draw",
-    "history",
-    "information",
-    "items",
-    "partition",
-    "plan",
-    "prevalence",
-    "reliability",
-    "render",
-    "solutions",
-    "systems",
-    "themed",
-]
+__all__ = ["KINDS", "draw"]
+__all__ += charts.__all__
 
 #: Every kind of chart, by name.
 KINDS = {
     chart.__name__: chart
     for chart in (
-        accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key, confusion,
-        items, reliability, systems,
+        charts.accuracy, charts.prevalence, charts.partition, charts.agreement, charts.dependence, charts.solutions,
+        charts.bounds, charts.information, charts.against_key, charts.confusion, charts.items, charts.reliability,
+        charts.systems,
     )
 }  # fmt: skip
 

@@ -170,8 +170,18 @@ class Grader:
         """
         source = answers.to_input() if isinstance(answers, Answers) else answers
         result = self._attempt(functools.partial(self._grade, source, **options))
-        if result is not None:
-            _assert_sound(result)
+        if result is None:
+            return None
+        # No score and no prevalence is left open without a word: an alarm, a note or a remark. An accuracy may be None:
+        # the juror met no item of that label. NaN says nothing, and is never right by itself.
+        words = (*result.alarms, *getattr(result, "notes", ()), *getattr(result, "remarks", ()))
+        numbers = grades(result)
+        unknown = [
+            about for about, value in numbers.items()
+            if (value is None and "accuracy" not in about[:2]) or (value is not None and not math.isfinite(value))
+        ]  # fmt: skip
+        _require(words or not unknown, f"not known, and nothing says so: {unknown}")
+        _require(words or numbers, "no grades, and nothing says why")
         return result
 
     def compare(self, answers: Answers, key: Mapping[str, Label]) -> Any:
@@ -255,21 +265,6 @@ def _require(holds: object, message: str) -> None:
     """An AssertionError where a law does not hold; `assert` would be silent under `python -O`."""
     if not holds:
         raise AssertionError(message)
-
-
-def _assert_sound(result: Any) -> None:
-    """No score and no prevalence is left open without a word: an alarm, a note or a remark.
-
-    An accuracy may be None: the juror met no item of that label. NaN says nothing, and is never right by itself.
-    """
-    words = (*result.alarms, *getattr(result, "notes", ()), *getattr(result, "remarks", ()))
-    numbers = grades(result)
-    unknown = [
-        about for about, value in numbers.items()
-        if (value is None and "accuracy" not in about[:2]) or (value is not None and not math.isfinite(value))
-    ]  # fmt: skip
-    _require(words or not unknown, f"not known, and nothing says so: {unknown}")
-    _require(words or numbers, "no grades, and nothing says why")
 
 
 def _assert_same(
@@ -432,17 +427,13 @@ def check_json(grader: Grader) -> None:
     """The result is JSON that every parser reads (no NaN), with all grades in it to the last digit."""
     result = grader.grade(grader.answers())
     if result is not None:
-        document = json.loads(result.to_json(), parse_constant=_refuse_constant)
+        document = json.loads(result.to_json(), parse_constant=lambda name: _require(False, f"{name} is no JSON"))
         for about, value in grades(result).items():
             if isinstance(result, Evaluation):
                 read = functools.reduce(operator.getitem, map(str, about), document)
             else:
                 read = next(row for row in document["jurors"] if row["juror"] == about[1])[about[0]]
             _require(_is_near(read, value, 0.0), f"the grade of {about} is {value}, and in JSON {read}")
-
-
-def _refuse_constant(name: str) -> None:
-    raise AssertionError(f"{name} is no JSON")
 
 
 def check_pickling(grader: Grader) -> None:

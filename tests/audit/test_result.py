@@ -194,6 +194,7 @@ def test_a_label_passed_over_only_widens() -> None:
     assert min(wider) > 0
 
 
+@pytest.mark.slow
 def test_nothing_is_called_guaranteed_without_the_seed_of_the_draw() -> None:
     votes, truth = _jury(60, 6)
     sheet = _answered(votes, truth, 10, seed=400_000)

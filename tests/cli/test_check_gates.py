@@ -58,16 +58,8 @@ def test_junit_has_the_same_names_run_after_run(tmp_path: Path) -> None:
     names = []
     for seed, jury, limit in ((1, ("ann", "bob", "cy", "di"), "0.1"), (2, ("di", "cy", "bob", "ann"), "0.99")):
         report = tmp_path / f"{seed}.xml"
-        run(
-            "check",
-            written(tmp_path, seed=seed, names=jury),
-            "--min-score",
-            limit,
-            "--max-wrong",
-            "0.2",
-            "--junit",
-            report,
-        )
+        limits = ("--min-score", limit, "--max-wrong", "0.2")
+        run("check", written(tmp_path, seed=seed, names=jury), *limits, "--junit", report)
         names.append(list(cases(report)))
     assert names[0] == names[1]
     assert ("jurors.gates", "min-score ann") in names[0]
@@ -125,15 +117,7 @@ def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_pat
     assert (gone.exit_code, len(gone.stderr.strip().splitlines())) == (2, 1)
 
 
-def test_what_would_decide_a_score_is_said_where_it_was_worked_out(votes: Path) -> None:
-    calibrated = jurors.grade(votes).calibrated
-    assert calibrated is not None
-    near = run("check", votes, "--min-score", f"ann:{calibrated.score['ann']}", "--full").stdout
-    assert "100 gold labels would not decide it" in near
-    low = calibrated.interval["score"]["ann"][0]
-    assert "gold labels would decide it" in run("check", votes, "--min-score", f"ann:{low + 0.01}").stdout
-
-
+@pytest.mark.slow
 def test_text_fits_a_screen_unless_it_is_full(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     simulated = jurors.simulate(120, accuracy=0.8, jurors=[f"j{k}" for k in range(60)], labels=("no", "yes"), seed=3)

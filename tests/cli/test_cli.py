@@ -34,11 +34,8 @@ def test_grade_prints_the_numbers_of_the_theorem_below_independent(table1: Path)
     result = run("grade", table1, "--format", "json")
     assert result.exit_code == 0
     card = json.loads(result.stdout)
-    assert card["items"] == 20_000
-    assert card["jurors"] == ["1", "2", "3"]
-    assert card["labels"] == ["A", "B"]
-    assert card["method"] == "algebraic"
-    assert card["schema"] == "jurors.grade/2"
+    about = {"items": 20_000, "jurors": ["1", "2", "3"], "labels": ["A", "B"], "method": "algebraic"}
+    assert {"schema": "jurors.grade/2", **about}.items() <= card.items()
     assert [alarm["reason"] for alarm in card["alarms"]] == ["irrational"]
     assert set(card["alarms"][0]) >= {"kind", "level", "message", "value", "advice", "jurors", "labels"}
     low, high = card["interval"]["score"]["1"]
@@ -69,24 +66,6 @@ def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> No
     assert out.read_text() == printed.stdout
     assert stat.S_IMODE(out.stat().st_mode) & 0o444
     assert [p.name for p in table1.parent.iterdir() if p.name.startswith(".")] == []
-
-
-def test_label_writes_item_label_probability(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    said = [*["x,x,x"] * 12, *["y,y,y"] * 12, *["x,x,y", "x,y,x", "y,x,x"] * 3, *["y,y,x", "y,x,y"] * 3, "x,y,y"]
-    rows = [f"q{k},{votes}" for k, votes in enumerate(said)]
-    rows = ["id,ann,bob,cy", *rows]
-    path.write_text("\n".join(rows) + "\n")
-    result = run("label", path, "--format", "csv")
-    assert result.exit_code == 0
-    read = list(csv.DictReader(io.StringIO(result.stdout)))
-    assert [row["item"] for row in read] == [f"q{k}" for k in range(40)]
-    assert {row["label"] for row in read} <= {"x", "y"}
-    assert all(row["probability"] for row in read)
-    review = list(csv.DictReader(io.StringIO(run("label", path, "--format", "csv", "--review", "5").stdout)))
-    assert len(review) == 5
-    worst = sorted(float(row["probability"]) for row in read)[:5]
-    assert [float(row["probability"]) for row in review] == pytest.approx(worst)
 
 
 def test_complex_roots_are_reported_and_labels_fall_back_to_majority(tmp_path: Path) -> None:

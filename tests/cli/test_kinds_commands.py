@@ -43,13 +43,6 @@ def test_levels_are_recognised_and_what_is_given_is_obeyed(command: str) -> None
     assert (told["scale"], told["scale_why"]) == ("nominal", "as you say (--scale nominal)")
 
 
-def test_the_card_has_a_line_of_it() -> None:
-    for command in (("grade", "--full"), ("check",), ("compare",)):
-        _, out, err = _run(command[0], "ratings.csv", *command[1:])
-        assert "taken for ordered levels, 1 < 2 < 3 < 4 < 5" in out + err, command
-    assert "ordered levels (whole numbers" in _run("inspect", "ratings.csv")[1]
-
-
 @pytest.mark.parametrize("piped", [None, "pairs.csv"])
 def test_inspect_sees_pairs(piped: str | None) -> None:
     seen = json.loads(_run("inspect", "pairs.csv" if piped is None else "-", "--format", "json", piped=piped)[1])
@@ -57,6 +50,7 @@ def test_inspect_sees_pairs(piped: str | None) -> None:
     assert [step["command"].split()[1] for step in seen["steps"]] == ["rank", "grade", "report", "convert"]
 
 
+@pytest.mark.slow
 def test_what_inspect_suggests_for_pairs_works_where_jurors_answer_again() -> None:
     Path("again.csv").write_text("juror,left,right,winner\n" + "ann,x,y,x\nann,x,y,y\nbob,y,z,z\ncy,x,z,x\n" * 3)
     commands = [step["command"] for step in json.loads(_run("inspect", "again.csv", "--format", "json")[1])["steps"]]

@@ -13,7 +13,6 @@ from command_line import run
 
 import jurors
 from jurors.errors import OptionError
-from jurors.numeric.grade import grade_numbers
 
 JURORS = ("ann", "bob", "cy", "dee")
 
@@ -45,16 +44,6 @@ def test_the_exit_status_is_that_of_the_alarms(scale: tuple[str, ...]) -> None:
     assert run("check", "-", *scale, stdin=Path("upside_down.csv").read_text()).stdout == odd.stdout
 
 
-def test_it_says_what_it_took_the_votes_for() -> None:
-    assert "note    reading: taken for numbers" in run("check", "fine.csv").stdout
-    document = json.loads(run("check", "fine.csv", "--format", "json").stdout)
-    assert document["scale"] == "interval"
-    assert document["scale_why"].endswith("numbers with decimals")
-    graded = json.loads(run("grade", "fine.csv", "--format", "json").stdout)
-    assert document["jurors"] == graded["jurors"]
-    assert document["alarms"] == graded["alarms"]
-
-
 def test_a_limit_on_reliability_passes_fails_or_is_not_known() -> None:
     limits = ("--min-reliability", "ann:0.001", "--min-reliability", "bob:0.5", "--min-reliability", "cy:1")
     verdict = json.loads(run("check", "fine.csv", *limits, "--level", "0.8", "--format", "json").stdout)
@@ -79,13 +68,6 @@ def test_a_limit_on_reliability_is_not_for_labels() -> None:
     votes, _ = jurors.load_example("census")
     with pytest.raises(OptionError, match="these votes are labels; use min_score= instead"):
         jurors.check(jurors.grade(votes), min_reliability=0.3)
-
-
-def test_python_has_the_same() -> None:
-    verdict = jurors.check(grade_numbers("upside_down.csv"), min_reliability={"dee": 0.999})
-    assert [alarm.reason for alarm in verdict.loud] == ["gate_unknown", "reversed_scale"]
-    assert not verdict.passed
-    assert {gate.outcome for gate in jurors.check(grade_numbers("fine.csv"), min_reliability=0.001).gates} == {"pass"}
 
 
 ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"

@@ -9,7 +9,6 @@ from command_line import run
 from simulated_juries import simulate, two_label_tables
 
 import jurors
-from jurors.numeric.grade import grade_numbers
 
 COUNTS = """ann,bob,cy,count
 pass,pass,pass,496
@@ -86,14 +85,6 @@ def test_the_method_asked_for_comes_first_with_its_interval(panel: Path, tmp_pat
     assert len(methods) == len(set(methods)) > 3
 
 
-def test_one_page_needs_nothing_else(counts: Path, tmp_path: Path) -> None:
-    path = tmp_path / "chart.html"
-    assert run("report", counts, "--chart", "items", "-o", path, "--quiet").exit_code == 0
-    page = path.read_text(encoding="utf-8")
-    assert "vegaEmbed(" in page
-    assert 'src="' not in page.split("<script>")[0]
-
-
 @pytest.mark.slow
 def test_alarms_are_said_beside_the_picture(tmp_path: Path) -> None:
     graders = tmp_path / "graders.csv"
@@ -131,8 +122,3 @@ def test_numbers_are_drawn_as_grade_and_score_print_them(numbers: Path, tmp_path
     assert run("report", numbers, "--chart", "reliability", "--key", "truth", "-o", path).exit_code == 0
     scored = json.loads(run("score", numbers, "--key", "truth", "--format", "json").stdout)["jurors"]
     assert [point["actual"] for point in _points(path)] == [row["reliability"] for row in scored]
-
-
-def test_grades_of_numbers_draw_themselves(numbers: Path) -> None:
-    grades = grade_numbers(numbers, ignore=["truth"])
-    assert grades.plot().to_dict()["title"]["text"] == "How reliable each juror is"

@@ -119,6 +119,7 @@ def votes_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["grade", "label", "score", "compare"])
 def test_the_ending_of_the_output_selects_the_format(command: str, votes_file: Path) -> None:
     words = [command, votes_file, *(["--key", votes_file.with_name("key.csv")] if command != "grade" else [])]

@@ -102,6 +102,7 @@ def test_ratings_are_taken_for_labels_and_it_says_so_once(tmp_path: Path) -> Non
     assert "taken for" not in run(tmp_path / "ratings.csv", "--once", "-q")[1]
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it_quietly_with_its_state_saved(votes: Path, tmp_path: Path) -> None:
     options = ["--state", str(tmp_path / "s.json"), "--every", "60", "--min-score", "0.99"]
     command = [sys.executable, "-m", "jurors", "watch", str(votes), *options]

@@ -93,8 +93,8 @@ RESULTS = {  # a command, and the section of docs/columns.md that explains its c
     "label votes.csv --review 3": "label",
     "label levels.csv --scale ordinal": "label",
     "label scores.csv --scale interval": "label",
-    "score votes.csv --key truth.csv": "score",
-    "compare votes.csv --key truth.csv --methods majority": "compare",
+    "score votes.csv --key votes.truth.csv": "score",
+    "compare votes.csv --key votes.truth.csv --methods majority": "compare",
     "agreement votes.csv": "agreement",
     "bounds votes.csv --spec 0.6": "bounds",
     "rank pairs.csv": "rank",
@@ -116,10 +116,11 @@ def example_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("scores.csv").write_text("item,ann,bob,cy,dee\n" + "\n".join(numbers) + "\n")
     pairs = [f"{j},{a},{b},{min(a, b)}" for j in ("ann", "bob", "eve") for a in "xyz" for b in "xyz" if a != b]
     Path("pairs.csv").write_text("juror,left,right,winner\n" + "\n".join(pairs) + "\n")
-    simulated = "simulate --items 60 --jurors ann,bob,cy,dee --labels pass,fail -o votes.csv --truth truth.csv"
+    simulated = "simulate --items 60 --jurors ann,bob,cy,dee --labels pass,fail -o votes.csv"
     assert CliRunner().invoke(main, simulated.split()).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("example_files")
 @pytest.mark.parametrize("command", RESULTS)
 def test_every_column_is_in_the_dictionary(command: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import check_links
 import make_site
@@ -22,24 +21,6 @@ def test_the_navigation_names_every_page_of_the_docs() -> None:
     made = {f"notebooks/{path.stem}.md" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
     assert {page for page in named if not page.endswith("*.md")} <= pages | made
     assert {page for page in pages | made if page not in named and not page.startswith(tuple(folders))} == set()
-
-
-def test_a_cell_becomes_text_code_and_what_it_printed_and_drew(tmp_path: Path) -> None:
-    def blocks(**cell: Any) -> list[str]:
-        return list(make_site._blocks(cell, tmp_path, "page-1"))
-
-    assert blocks(cell_type="markdown", source=["# Words\n", "more"]) == ["# Words\nmore"]
-    svg = """<svg><g aria-label="Title text 'cat'"/><g aria-label="Title text 'Who [is] good'"/></svg>"""
-    drawn = {"data": {"image/svg+xml": [svg], "text/plain": ["chart"]}}
-    printed = {"text": ["one\n", "two\n"]}
-    table = {"data": {"text/html": ["<b>\n\n</b>"], "text/plain": ["b"]}}
-    assert blocks(cell_type="code", source=["x"], outputs=[drawn, printed, table]) == [
-        "```python\nx\n```",
-        "![Who (is) good](page-1.svg)",
-        "```text\none\ntwo\n```",
-        '<div class="printed">\n<b>\n</b>\n</div>',
-    ]
-    assert (tmp_path / "page-1.svg").read_text() == svg
 
 
 def test_no_page_links_to_what_the_site_does_not_have() -> None:

@@ -229,6 +229,7 @@ def test_a_question_gets_no_full_stop() -> None:
 # -- Who leads ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_judge_that_passes_bad_answers_is_never_best() -> None:
     """At 92% prevalence such a judge is nearly always right."""
     passes = np.array([[0.2, 0.25, 0.3, 0.2, 0.9], [0.93, 0.9, 0.95, 0.88, 0.99]])  # by true label

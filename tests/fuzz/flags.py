@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--json", "--truth", "--chart", "--state")
+OUTPUTS = ("-o", "--output", "--junit", "--json", "--state")
 _ENDINGS = (
     ".csv", ".json", ".jsonl", ".html", ".svg", ".md", ".txt", ".sketch.json", ".parquet", ".tsv", ".csv.gz", "",
 )  # fmt: skip
@@ -86,8 +86,6 @@ def _argument(rng: random.Random, param: click.Argument, world: World) -> list[s
         return [rng.choice(list(param.type.choices))]
     if param.name == "files":
         return world.votes + (rng.choice((world.votes, ["missing.csv"])) if rng.random() > _NEEDED else [])
-    if param.name == "kind" and rng.random() < _NEEDED:
-        return [rng.choice(list(KINDS))]
     return [_text(rng, world)]
 
 
@@ -102,7 +100,7 @@ def _chance(param: click.Parameter) -> float:
 #: What makes commands do more, or cheaper.
 _OFTEN = {
     "--format": 0.6, "--key": 0.35, "--gold": 0.1, "--baseline": 0.15, "--reference": 0.08, "--by": 0.06, "-o": 0.25,
-    "--items": 0.95, "--fit": 0.7, "--method": 0.25,
+    "--items": 0.95, "--method": 0.25,
     "--correlation": 0.3, "--accuracy": 0.4, "--from": 0.03, "--help": 0.002, "-h": 0.002,
 }  # fmt: skip
 
@@ -140,8 +138,6 @@ def _output(rng: random.Random, param: click.Parameter, world: World) -> str:
     if rng.random() < 0.04:  # what must not be written
         return rng.choice((*world.votes, "nowhere/out.csv", ".", "", "/dev/null/x"))
     ending = rng.choice(_ENDINGS)
-    if (param.metavar == "PAGE" or param.name == "chart") and rng.random() < 0.9:
-        ending = ".html"
     name = f"out{len(world.outputs)}{ending}"
     world.outputs.append(name)
     return name
@@ -176,7 +172,6 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--gold": lambda _, world: world.extra("key"),
     "--baseline": lambda rng, world: world.extra("baseline") if rng.random() < 0.8 else _of(rng, world.votes),
     "--reference": lambda _, world: world.extra("reference"),
-    "--fit": lambda _, world: world.votes[0],
     "--method": _pick("auto", *METHODS),
     "--trust": lambda rng, world: _of(rng, world.jurors),
     "--common": lambda rng, world: _of(rng, world.labels),
@@ -197,8 +192,8 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--jurors": _pick("3", "5", "ann,bob,cy", "1", "0", "12", "a,a", ","),
     "--prevalence": _pick("0.5", "0.3,0.7", "1/3,1/3", "0", "1", "2", "0.5,0.5,0.5"),
     "--accuracy": _pick("0.8", "0.9/0.7", "1", "0", "0.5", "2", "0.9/0.8/0.7", "/"),
-    "--drift-prevalence": _pick("0.5", "0.3,0.7", "x"), "--drift-accuracy": _pick("0.8", "0.9/0.7"),
-    "--pairs": _pick("0", "0.05", "0.25", "1", "-1"), "--difficulty": _pick("0", "0.1", "1"),
+    "--difficulty": _pick("0", "0.1", "1"),
     "--group": _pick("ann,bob=0.1", "ann=0.1", "=", "ann,bob,cy=9"),
-    "--width": _pick("0.05", "0.2", "0.01", "100", "300"), "--height": _pick("100", "300"), "--zoom": _pick("1", "2"),
+    "--width": _pick("0.05", "0.2", "0.01", "100", "300"),
+    "--chart": _pick(*KINDS),
 }  # fmt: skip

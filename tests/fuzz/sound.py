@@ -13,13 +13,9 @@ from fuzz.tables import FORMATS, Jury, key_of, table_of
 from fuzz.words import HOSTILE, PLAIN
 
 import jurors
-from jurors.plot import KINDS
 
-SHARE = {"report": 0.6, "plot": 0.85, "audit result": 0.6}
+SHARE = {"report": 0.6, "audit result": 0.6}
 """How often a command is given sound votes."""
-
-_TRIO, _TWO_LABELS = ("solutions",), ("solutions", "dependence", "bounds", "information")
-"""Charts of three jurors, and of two labels."""
 
 _NO_NAME = ("", " ", "\u00a0", "\u200b", "\x00", "\ufeff", "\ud800", "null", "None", "NaN", "N/A", "-", "?", "nan",
             "item", "count", "label", "juror", "é", "e\u0301", "01", "1.0", "inf", "-inf", "1e400", "-1")  # fmt: skip
@@ -28,30 +24,26 @@ _NAMES = [name for name in HOSTILE if name not in _NO_NAME]
 
 def files_and_args(rng: random.Random, words: str) -> tuple[dict[str, bytes], list[str], list[str]]:
     """The files, the command line and what it may write."""
-    kind = rng.choice([one for one in KINDS if one != "reliability"]) if words == "plot" else ""  # which is of numbers
-    jury, name, content = _readable(rng, kind)
+    jury, name, content = _readable(rng)
     files = {name: content}
     if words == "audit result":
         files["sheet.csv"] = _answers(rng, name, files[name], jury)
         goal = [] if rng.random() < 0.5 else ["--until", rng.choice(("wrong <= 0.1", f"score:{jury.jurors[0]} ± 0.2"))]
         return files, [*words.split(), name, "--answers", "sheet.csv", *goal, *_format(rng)], []
     flags: list[str] = []
-    if rng.random() < 0.4 or kind == "against_key":
+    if rng.random() < 0.4:
         files["key.csv"] = FORMATS["csv"](rng, key_of(rng, jury))
         flags += ["--key", "key.csv"]
     if rng.random() < 0.2:
         flags += ["--method", rng.choice(list(jurors.theory.METHODS))]
-    if words == "report":
-        title = ["--title", rng.choice(_NAMES).replace("\x00", "")] if rng.random() < 0.5 else []
-        return files, [words, name, *flags, *title, "-o", "out0.html"], ["out0.html"]
-    output = f"out0.{rng.choice(('svg', 'html', 'png', 'json'))}"
-    return files, [words, kind, name, *flags, "-o", output], [output]
+    title = ["--title", rng.choice(_NAMES).replace("\x00", "")] if rng.random() < 0.5 else []
+    return files, [words, name, *flags, *title, "-o", "out0.html"], ["out0.html"]
 
 
-def _readable(rng: random.Random, kind: str) -> tuple[Jury, str, bytes]:
-    """Votes that this chart can be drawn of, as a file that is not refused: some names make a table something else."""
+def _readable(rng: random.Random) -> tuple[Jury, str, bytes]:
+    """Votes in a file that is not refused: some names make a table something else."""
     for _ in range(5):
-        jury, form = _jury(rng, kind), rng.choice(("csv", "jsonl", "parquet"))
+        jury, form = _jury(rng), rng.choice(("csv", "jsonl", "parquet"))
         name, content = f"votes.{form}", FORMATS[form](rng, table_of(rng, jury, rng.choice(("wide", "long"))))
         if _read(name, content) is not None:
             break
@@ -72,12 +64,9 @@ def _format(rng: random.Random) -> list[str]:
     return ["--format", rng.choice(("text", "json", "csv", "md"))]
 
 
-def _jury(rng: random.Random, kind: str) -> Jury:
-    names = rng.sample(_NAMES, 2 if kind in _TRIO else rng.choice((1, 3))) + rng.sample(
-        PLAIN, 1 if kind in _TRIO else 3
-    )
-    two: list[list[Any]] = [["no", "yes"], rng.sample(_NAMES, 2)]
-    labels = rng.choice(two if kind in _TWO_LABELS else [*two, ["A", "B", "C"]])
+def _jury(rng: random.Random) -> Jury:
+    names = rng.sample(_NAMES, rng.choice((1, 3))) + rng.sample(PLAIN, 3)
+    labels: list[Any] = rng.choice([["no", "yes"], rng.sample(_NAMES, 2), ["A", "B", "C"]])
     items = [f"q{k}" for k in range(rng.choice((20, 60)))]
     truth = [rng.choice(labels) for _ in items]
     votes = [[true if rng.random() < 0.8 else rng.choice(labels) for _ in names] for true in truth]

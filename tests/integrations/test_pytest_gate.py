@@ -37,17 +37,8 @@ def run(folder: Path, *words: str, test: str = "def test_nothing(): pass\n") -> 
     """A session of its own that loads the plug-in by name, whatever is installed."""
     (folder / "test_one.py").write_text(test)
     (folder / "votes.csv").write_text(VOTES)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "jurors.integrations.pytest",
-        "-p",
-        "no:cacheprovider",
-        "-q",
-        *words,
-    ]
+    plugins = ["-p", "jurors.integrations.pytest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *plugins, "-q", *words]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr

@@ -69,6 +69,7 @@ def test_nothing_is_settled_by_judges_who_know_nothing() -> None:
     assert (gate.outcome, gate.reason) == ("not known", "the panel says so")
 
 
+@pytest.mark.slow
 def test_gold_narrows_rates_and_moves_them_to_the_truth() -> None:
     errors = []
     for seed in range(6):
@@ -328,6 +329,7 @@ def with_length(slope: float, *, quality: float = 0.6, items: int = 500, seed: i
     return frame.assign(**about, length=length), dict(zip(about["item"], np.where(truth, "pass", "fail"), strict=True))
 
 
+@pytest.mark.slow
 def test_a_judge_that_favours_long_answers_is_found_and_no_other_is() -> None:
     found = [
         {leaning.judge for leaning in jurors.systems(frame, by="model", covariate="length").leanings if leaning.found}

@@ -148,6 +148,7 @@ def _copies(items: int = 3000) -> Integers:
     return _stream(items)[0][np.cumsum(rng.random(items) < 0.1)]
 
 
+@pytest.mark.slow
 def test_near_copies_of_items_raise_no_alarm_if_the_block_is_stated_or_measured() -> None:
     alarms = {}
     for block in (1, 50, "auto"):
@@ -159,6 +160,7 @@ def test_near_copies_of_items_raise_no_alarm_if_the_block_is_stated_or_measured(
     assert max(drift.sizes.values()) > 5
 
 
+@pytest.mark.slow
 def test_what_is_expected_raises_no_alarm_and_hides_nothing() -> None:
     codes = _changed("prevalence")
     codes[BEFORE:, 3] = np.where(np.arange(2000) % 2, codes[BEFORE:, 3], 1 + (np.arange(2000) // 2) % 2)

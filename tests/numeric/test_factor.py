@@ -163,6 +163,7 @@ def test_a_block_that_shares_an_error_is_one_alarm_with_its_size_and_clearest_pa
     assert pairs[0]["correlation"] == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_large_block_raises_a_few_alarms_with_every_pair_at_its_level() -> None:
     """One factor is no picture of 14 of 40: hundreds of pairs stand out, and no few jurors are blamed."""
     grades = grade_numbers(panel(40, 2000, 14))

@@ -85,6 +85,7 @@ def test_what_cannot_be_is_refused() -> None:
         rank(io.StringIO("left,right,winner\nx,y,x\n"), level=95)
 
 
+@pytest.mark.slow
 def test_intervals_of_discrimination_hold_where_three_judges_differ_strongly() -> None:
     held = []
     for seed in range(30):

@@ -40,8 +40,7 @@ WRITING = {
     "agreement": "agreement votes.csv.gz --format json -o out.json",
     "convert": "convert votes.csv.gz -o out.csv",
     "convert parquet": "convert votes.csv.gz -o out.parquet",
-    "sketch": "sketch votes.csv.gz -o out.sketch.json",
-    "merge": "merge votes.csv.gz more.csv -o out.sketch.json",
+    "sketch": "convert votes.csv.gz -o out.sketch.json",
     "simulate": "simulate --items 40000 --jurors 5 --seed 1 -o out.csv",  # and out.truth.csv
     "plan": "plan --format csv -o out.csv",
     "inspect": "inspect votes.csv.gz --format json -o out.json",
@@ -50,9 +49,9 @@ WRITING = {
     "compare answers": "compare votes.csv.gz --answers sheet.csv --format csv -o out.csv",
     "bounds": "bounds more.csv --format json -o out.json",
     "report": "report votes.csv.gz -o out.html",
-    "plot": "plot agreement votes.csv.gz -o out.svg",
+    "chart": "report votes.csv.gz --chart agreement -o out.svg",
     "watch": "watch more.csv --once --state out.json",
-    "reference": "reference --fit votes.csv.gz --key truth.csv -o out.csv",
+    "reference": "score votes.csv.gz --key truth.csv --reference out.csv",
 }
 Contents = Mapping[str, bytes]
 
@@ -162,7 +161,7 @@ class Trial:
         """The inputs, and old results where the new ones will go; none for `reference`, which adds to its table."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.inputs, self.folder)
-        for name in () if self.arguments.startswith("reference") else self.whole:
+        for name in () if "--reference" in self.arguments else self.whole:
             (self.folder / name).write_text("old\n")
         return self.folder
 

@@ -82,6 +82,7 @@ def test_without_a_key(target: Target) -> None:
     assert error_of(target.ask("GET", "/metrics", None)) == (401, "no_key")
 
 
+@pytest.mark.slow
 def test_a_key_of_another_project(target: Target) -> None:
     for method, path in (("GET", "grade"), ("POST", "votes"), ("GET", "labels"), ("GET", "events"), ("POST", "gold")):
         assert target.ask(method, f"/v1/projects/shop/{path}", "bank").status_code == 403
@@ -125,6 +126,7 @@ def test_paths_that_lead_elsewhere(target: Target, path: str) -> None:
     assert b'"bad_path"' in answer
 
 
+@pytest.mark.slow
 def test_sql_and_html_in_names(target: Target) -> None:
     for evil in EVIL:
         for method, path in (("PUT", ""), ("GET", ""), ("GET", "/grade")):
@@ -189,6 +191,7 @@ def test_a_formula_in_csv(target: Target) -> None:
     assert len(answer.text.splitlines()) == 61
 
 
+@pytest.mark.slow
 def test_an_address_or_a_file_that_the_server_is_to_open(target: Target) -> None:
     """No request makes the server ask or read anything: what could name an address or a file is refused unread."""
     with socket.create_server(("127.0.0.1", 0)) as trap:

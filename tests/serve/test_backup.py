@@ -62,6 +62,7 @@ def test_one_project_goes_alone_also_by_standard_output(source: str, tmp_path: P
     assert run("import", str(backup), "--store", place, "--project", "one").exit_code == 2
 
 
+@pytest.mark.slow
 def test_what_is_damaged_is_one_line_and_changes_nothing(source: str, tmp_path: Path) -> None:
     backup, place = tmp_path / "backup.jsonl", str(tmp_path / "new.db")
     run("export", "--store", source, "-o", str(backup))

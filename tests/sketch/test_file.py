@@ -34,6 +34,7 @@ def test_a_sketch_comes_back_from_its_document_and_from_its_text(sketch: Sketch)
     assert (again, again.labels, again.to_json()) == (sketch, sketch.labels, sketch.to_json())
 
 
+@pytest.mark.slow
 @given(st.lists(LABELS, min_size=1, max_size=9, unique_by=str), st.sampled_from([0, 5, 120]), st.data())
 def test_labels_of_any_type_and_number_come_back(labels: list[Any], more: int, data: st.DataObject) -> None:
     labels = [*dict.fromkeys(labels), *range(1_000, 1_000 + more)]

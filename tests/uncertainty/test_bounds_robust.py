@@ -214,6 +214,7 @@ def test_without_correlation_the_bounds_are_the_exact_solution(truth: Solution) 
 epsilons = st.one_of(st.just(0.0), st.floats(1e-6, 0.3))
 
 
+@pytest.mark.slow
 @given(sketches(), epsilons, epsilons)
 @examples(200)
 def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float, second: float) -> None:

@@ -91,6 +91,7 @@ def test_where_all_items_are_gold_the_grades_are_the_truth_and_nothing_is_in_dou
     assert mean_width(shares) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(seeds)
 @quickly
 def test_half_of_the_items_as_gold_narrow_the_intervals(seed: int) -> None:

@@ -203,6 +203,7 @@ def test_agreement_is_a_trait_of_small_panels_with_more_than_two_labels(labels: 
     assert fleiss_kappa(jury) == pytest.approx(0.64, abs=0.05)  # both right by knowing: 0.8²
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(3, 6))
 @settings(max_examples=10, deadline=None)
 def test_no_calibrated_score_ends_below_its_interval_if_errors_were_independent(seed: int, width: int) -> None:

@@ -89,6 +89,7 @@ def test_a_model_that_votes_in_rows_is_still_the_juror() -> None:
         assert (votes.jurors, votes.total) == (("x", "yy", "zzz"), 40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["verdict", "score"])
 def test_a_key_and_labels_have_the_columns_that_name_the_item(kind: str, tmp_path: Path) -> None:
     frame = table(kind)

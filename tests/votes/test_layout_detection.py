@@ -126,6 +126,7 @@ def test_a_first_line_without_end_is_one_line(tmp_path: Path) -> None:
         read_votes(tmp_path / "one.csv")
 
 
+@pytest.mark.slow
 def test_a_wide_first_line_is_no_long_cell() -> None:
     names = [f"juror number {k:01000}" for k in range(150)]  # together longer than a cell may be
     assert len(";".join(names)) > csv.field_size_limit()

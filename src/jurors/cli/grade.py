@@ -153,10 +153,8 @@ def systems(
     with output.working("comparing") as bar:
         beside = tuple(dict.fromkeys((*covariate, *([] if adjust is None else [adjust]))))
         votes, groups = source.read_with_groups(system, bar, what="system", beside=beside)
-        compared = jurors.systems(
-            votes, by=groups, good=good, covariate=covariate, adjust=adjust, gold=gold,
-            level=level,
-        )  # fmt: skip
+        names: dict[str, Any] = {"good": good, "covariate": covariate, "adjust": adjust}
+        compared = jurors.systems(votes, by=groups, gold=gold, level=level, **names)
     output.show(compared)
 
 
@@ -172,6 +170,8 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
 
     Numbers are compared with true values.
     """
+    if reference is not None or by is not None:
+        source = source.rereadable()
     if reference is not None:
         _add_reference(source, key, Path(reference), output)
     with output.working("scoring") as bar:
@@ -179,9 +179,8 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
             from jurors.jury.groups import score_by
 
             is_column = not Path(str(key.path)).exists()
-            first, second = source.duplicate()
-            votes, truth = first.without(by).read_with_key(key, bar)
-            _, groups = (second.without(str(key.path)) if is_column else second).read_with_groups(by, bar)
+            votes, truth = source.without(by).read_with_key(key, bar)
+            _, groups = (source.without(str(key.path)) if is_column else source).read_with_groups(by, bar)
             scored: Any = score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
@@ -196,9 +195,8 @@ def _add_reference(source: Source, key: KeySource, table: Path, output: Output) 
     from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 
     before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
-    first, _ = source.duplicate()
     with output.working("measuring") as bar:
-        votes, truth = first.read_with_key(key, bar)
+        votes, truth = source.read_with_key(key, bar)
         name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
         before.with_jury(fit_reference(votes, truth, name=name)).write(table)
 
@@ -273,11 +271,13 @@ def agreement(source: Source, level: float, output: Output) -> None:
 @output_options("text", "json", "csv", "md")
 def bounds(source: Source, output: Output, curve: bool, **options: Any) -> None:
     """Compute bounds on every prevalence and accuracy that hold for any answer key."""
+    from jurors.uncertainty.bounds_robust import correlation_curve
+
     if curve and any(options.values()):
         raise OptionError("--curve tries every correlation; leave out the other options of bounds")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
-        bounded = jurors.theory.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
+        bounded = correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **options)
     output.warn_of(sketch)
     output.show(bounded)
 

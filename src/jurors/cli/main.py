@@ -53,8 +53,7 @@ def print_data(pieces: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
-@contextmanager
-def standard_streams() -> Iterator[None]:
+def prepare_streams() -> None:
     """Make closed streams fail when used, with no file in their place, and let no character fail to encode."""
     for number in range(3):
         try:
@@ -67,7 +66,6 @@ def standard_streams() -> Iterator[None]:
             setattr(sys, name, Path(os.devnull).open())  # noqa: SIM115 - for reading, so that writing fails
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    yield
 
 
 def forget_output() -> None:
@@ -141,8 +139,8 @@ GROUPS = {
     "Look": {
         "inspect": ("grade", "Show what FILE holds, and which commands to run next."),
         "report": ("report", "Write an HTML report, or one chart of it."),
-        "convert": ("convert", "Write votes in another layout or format, or as counts."),
-        "demo": ("demo", "Grade a panel of LLM judges that comes with the package."),
+        "convert": ("report", "Write votes in another layout or format, or as counts."),
+        "demo": ("report", "Grade a panel of LLM judges that comes with the package."),
     },
     "People and plans": {
         "audit": ("plan", "Let a person label a few items drawn at random."),
@@ -164,37 +162,26 @@ _RARE = """
 --only --drop --from --memory --unpack --trust --common --target --reference --seed --exam --left --right --winner
 --key-item --key-label --quiet --sort --min-votes --ignore-alarm --items --text --max-correlation --min-effective
 --spec --allow-unknown --junit --json --card --baseline --max-drop --webhook-private --settle --alpha --labels
---block --expect --drift-prevalence --drift-accuracy --pairs --votes-per-item --difficulty --truth --between --fail-on
+--block --expect --difficulty --between --fail-on
 --min-reliability --min-prevalence --max-prevalence
 """
 RARE_OPTIONS = frozenset(_RARE.split())
 _RARE_IN = {
-    "watch": frozenset(("--label", "--missing", "--method", "--gold", "--level", "--errors", "--every")),
-    "check": frozenset(("--missing", "--good", "--max-regression", "--level", "--errors")),
-    "report": frozenset(("--missing", "--good")),
-    "systems": frozenset(("--missing", "--adjust")),
+    "watch": {"--label", "--missing", "--method", "--gold", "--level", "--errors", "--every"},
+    "check": {"--missing", "--good", "--max-regression", "--level", "--errors"},
+    "report": {"--missing", "--good"},
+    "systems": {"--missing", "--adjust"},
 }
 
 
-def help_all_option() -> click.Option:
-    """`--help-all`, which shows the options that `--help` leaves out.
-
-    Returns
-    -------
-    click.Option
-    """
-
-    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
-        if is_given and not ctx.resilient_parsing:
-            for param in ctx.command.params:
-                if isinstance(param, click.Option):
-                    param.hidden = False
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
-
-    return click.Option(
-        ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=show, help="Show all options."
-    )
+def show_all_options(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Print the help with the options that `--help` leaves out, and exit."""
+    if is_given and not ctx.resilient_parsing:
+        for param in ctx.command.params:
+            if isinstance(param, click.Option):
+                param.hidden = False
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
 
 
 def hide_rare_options(command: click.Command) -> None:
@@ -203,12 +190,16 @@ def hide_rare_options(command: click.Command) -> None:
         for subcommand in command.commands.values():
             hide_rare_options(subcommand)
         return
-    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), frozenset())
+    names = RARE_OPTIONS | _RARE_IN.get(str(command.name), set())
     rare = [p for p in command.params if isinstance(p, click.Option) and not p.required and p.opts[-1] in names]
     if rare and not any("--help-all" in param.opts for param in command.params):
         for param in rare:
             param.hidden = True
-        command.params.append(help_all_option())
+        show_all = click.Option(
+            ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=show_all_options,
+            help="Show all options.",
+        )  # fmt: skip
+        command.params.append(show_all)
 
 
 class LazyGroup(click.Group):
@@ -246,7 +237,8 @@ class LazyGroup(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run with reliable streams, and with signals that end the command in order."""
         try:
-            with standard_streams(), heeding_signals():
+            prepare_streams()
+            with heeding_signals():
                 return super().main(*args, **extra)
         except OSError:  # not even an error message can be written
             sys.exit(2)

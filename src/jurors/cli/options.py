@@ -16,21 +16,18 @@ from typing import Any, TypeVar
 import click
 
 from jurors.cli.output import INPUT_PATH, ProgressBar
-from jurors.errors import OptionError, VotesError
+from jurors.errors import OPTIONS, OptionError, VotesError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
-    Grading,
     GradingOptions,
     LimitOptions,
-    Limits,
-    OptionSpelling,
+    Option,
     PairOptions,
-    PairReading,
     Reading,
     ReadingOptions,
     changed_options,
     column_names,
-    spell_option,
+    flags_of,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -115,23 +112,22 @@ class Source:
             return self, read_item_texts(items, columns)
         if not columns:
             return self, None
-        first, second = self.duplicate()
-        _, texts = read_votes_with_texts(first.files, columns, **first.options)
+        source = self.rereadable()
+        _, texts = read_votes_with_texts(source.files, columns, **source.options)
         for column in () if texts is None else texts.ignored:
-            second = second.without(column)
-        return second, texts
+            source = source.without(column)
+        return source, texts
 
-    def duplicate(self) -> tuple[Source, Source]:
-        """Make two sources that read the same: standard input gives its content only once, and may be large."""
+    def rereadable(self) -> Source:
+        """Give a source that can be read twice: standard input gives its content only once, and may be large."""
         from jurors._files import temp_directory
         from jurors.votes.io.sources import StoredInput, store_stream
 
         if self.files.count("-") != 1 or sys.stdin is None:  # twice is refused
-            return self, self
+            return self
         folder = click.get_current_context().with_resource(temp_directory())
         stored = StoredInput(str(store_stream(sys.stdin.buffer, folder / "input")))
-        source = replace(self, files=tuple(stored if file == "-" else file for file in self.files))
-        return source, source
+        return replace(self, files=tuple(stored if file == "-" else file for file in self.files))
 
     @property
     def kind(self) -> Kind:
@@ -149,21 +145,20 @@ class Source:
                 message = f"--{name} is for pairs: leave it out, or say --scale pairs"
                 raise OptionError(message, code="does_not_apply", name=name)
             return self
-        first, second = self.duplicate()
+        source, options = self.rereadable(), self.options
         if scale == "auto" and not given_sides:
             from jurors.pairwise.data import holds_pairs
 
-            options = first.options
             is_table = options["layout"] == "auto" and not any(options[name] for name in ("label", "count", "tool"))
             reading = Reading(memory=options["memory"], unpack=options["unpack"])
-            if not is_table or not holds_pairs(first.files, reading):
-                return second
+            if not is_table or not holds_pairs(source.files, reading):
+                return source
         known = column_names(PairOptions)
-        given = changed_options(self.options, Reading)
+        given = changed_options(options)
         for name in given:
             if name not in (*known, "duplicates", "scale"):
                 raise PREFERENCES.does_not_apply(f"--{name}", _IN_TABLE)
-        return Source(second.files, {**{name: self.options[name] for name in given if name in known}, **given_sides})
+        return Source(source.files, {**{name: options[name] for name in given if name in known}, **given_sides})
 
     def load(
         self, grading: Mapping[str, Any], bar: ProgressBar | None, *, by_item: bool, **label_only: Any
@@ -197,10 +192,10 @@ class Source:
         elif by_item:
             data = self.read(bar)
         else:
-            first, second = self.duplicate()
-            data = first.count(bar)
+            source = self.rereadable()
+            data = source.count(bar)
             if kind_of(data) is NUMBERS:
-                data = second.read(bar)
+                data = source.read(bar)
         kind = kind_of(data)
         return kind, data, applicable(kind, grading, **label_only)
 
@@ -237,100 +232,95 @@ class KeySource:
 
 # -- decorators that add options to a command -----------------------------------------------------------------------
 
-_files_argument = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
+
+def option_group(
+    argument: str, options: type, names: Sequence[str] = (), left_out: Sequence[str] = ()
+) -> Callable[[Command], Command]:
+    """Add the options of a `TypedDict` (if names are given, only these) to a command.
+
+    Returns
+    -------
+    callable
+        A decorator; the command gets the values as one mapping, `argument`.
+    """
+    chosen = [name for name in names or column_names(options) if name not in left_out]
+    flags = [option for option in flags_of(options) if option.name in chosen]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(**given: Any) -> Any:
+            parsed = {}
+            for option in flags:
+                value = given.pop(f"{argument}_{option.name}")
+                if option.several == "commas":
+                    value = value.split(",") if value else None
+                elif option.several == "lists":
+                    value = tuple(part for values in value for part in values.split(","))
+                elif value is None:
+                    value = option.default
+                parsed[option.name] = value
+            return command(**{argument: parsed}, **given)
+
+        flagged: Any = wrapped
+        for option in reversed(flags):
+            flagged = _click_option(option, f"{argument}_{option.name}")(flagged)
+        return flagged  # type: ignore[no-any-return]
+
+    return decorate
 
 
-def votes_options(command: Command) -> Command:
-    """FILE... and how to read it; the command gets `source: Source`."""
-    return _files_argument(source_options(command))  # type: ignore[return-value]
-
-
-def source_options(command: Command, options: type = ReadingOptions, values: type = Reading) -> Callable[..., Any]:
-    """How to read FILE..., which the command takes as `files`; it gets `source: Source`."""
-
-    @functools.wraps(command)
-    def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
-        return command(source=Source(files, reading), **rest)
-
-    return _with_options(with_source, options, values, "reading")
-
-
-def pairs_options(command: Command) -> Command:
-    """FILE... of preferences and how to read it; the command gets `source: Source`."""
-    return _files_argument(source_options(command, PairOptions, PairReading))  # type: ignore[return-value]
-
-
-def sides_options(command: Command) -> Command:
-    """Which columns hold pairs, should FILE hold some; the command gets `sides: dict`."""
-    return _with_options(command, PairOptions, PairReading, "sides", ("left", "right", "winner"))  # type: ignore[return-value]
-
-
-def grading_options(command: Command) -> Command:
-    """How to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`."""
-    names = tuple(name for name in column_names(GradingOptions) if name != "exam")
-    return _with_options(command, GradingOptions, Grading, "grading", names)  # type: ignore[return-value]
-
-
-def grading_option(name: str) -> Callable[[Command], Command]:
-    """One option of grading (`level`, `seed`, `exam`); the command gets it by its name."""
-    (spelling,) = (spelling for spelling in spell_option(GradingOptions, Grading) if spelling.name == name)
-    return _click_option(spelling, name)  # type: ignore[return-value]
-
-
-def limit_options(command: Command) -> Command:
-    """`--min-score` and its like; the command gets `limits: dict` for `jurors.check`."""
-    return _with_options(command, LimitOptions, Limits, "limits")  # type: ignore[return-value]
-
-
-def stream_limit_options(command: Command) -> Command:
-    """The same without limits on systems, which a stream does not have."""
-    names = [name for name in column_names(LimitOptions) if name not in ("min_difference", "max_regression")]
-    return _with_options(command, LimitOptions, Limits, "limits", names)  # type: ignore[return-value]
-
-
-def _with_options(
-    command: Callable[..., Any], options: type, values: type, argument: str, names: Sequence[str] | None = None
-) -> Callable[..., Any]:
-    """Add these options (or those of them that are named) to a command, which gets their values as one mapping."""
-    spellings = [spelling for spelling in spell_option(options, values) if names is None or spelling.name in names]
-
-    @functools.wraps(command)
-    def wrapped(**given: Any) -> Any:
-        parsed = {}
-        for spelling in spellings:
-            value = given.pop(f"{argument}_{spelling.name}")
-            if spelling.option.several == "commas":
-                value = value.split(",") if value else None
-            elif spelling.option.several == "lists":
-                value = tuple(part for values in value for part in values.split(","))
-            elif value is None:
-                value = spelling.default
-            parsed[spelling.name] = value
-        return command(**{argument: parsed}, **given)
-
-    flagged: Callable[..., Any] = wrapped
-    for spelling in reversed(spellings):
-        flagged = _click_option(spelling, f"{argument}_{spelling.name}")(flagged)
-    return flagged
-
-
-def _click_option(spelling: OptionSpelling, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _click_option(option: Option, name: str) -> Callable[[Command], Command]:
     """Make the click option of a declared one; the command gets it as `name`."""
-    option, kind, default = spelling.option, spelling.kind, spelling.default
-    if kind is bool:
+    if option.kind is bool:
         return click.option(option.flag, name, is_flag=True, help=option.help)
-    typed: Any = {int: click.IntRange(min=0), float: click.FLOAT}.get(kind)
+    typed: Any = {int: click.IntRange(min=0), float: click.FLOAT}.get(option.kind)
     if option.metavar == "FILE":
         typed = INPUT_PATH
     elif option.within is not None:
         typed = click.FloatRange(*option.within)
-    elif spelling.choices:
-        typed = click.Choice(spelling.choices)
-    has_default = default not in (None, ())
+    elif option.choices:
+        typed = click.Choice(option.choices)
+    has_default = option.default not in (None, ())
     return click.option(
         option.flag, name, type=typed, metavar=option.metavar, multiple=option.several in ("repeated", "lists"),
-        default=default if has_default else None, show_default=has_default, help=option.help,
+        default=option.default if has_default else None, show_default=has_default, help=option.help,
     )  # fmt: skip
+
+
+def source_options(options: type) -> Callable[[Command], Command]:
+    """FILE... and how to read it; the command gets `source: Source`."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
+            return command(source=Source(files, reading), **rest)
+
+        files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
+        return files(option_group("reading", options)(with_source))  # type: ignore[return-value]
+
+    return decorate
+
+
+#: FILE... of votes; the command gets `source: Source`, as it does of preferences between two objects
+votes_options = source_options(ReadingOptions)
+pairs_options = source_options(PairOptions)
+
+#: which columns hold pairs, should FILE hold some; the command gets `sides: dict`
+sides_options = option_group("sides", PairOptions, ("left", "right", "winner"))
+
+#: how to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`
+grading_options = option_group("grading", GradingOptions, left_out=("exam",))
+
+#: `--min-score` and its like; the command gets `limits: dict` for `jurors.check`
+limit_options = option_group("limits", LimitOptions)
+
+#: the same without limits on systems, which a stream does not have
+stream_limit_options = option_group("limits", LimitOptions, left_out=("min_difference", "max_regression"))
+
+
+def grading_option(name: str) -> Callable[[Command], Command]:
+    """One option of grading (`level`, `seed`, `exam`); the command gets it by its name."""
+    return _click_option(OPTIONS[name], name)
 
 
 def key_options(*, required: bool) -> Callable[[Command], Command]:
@@ -362,14 +352,10 @@ def texts_options(command: Command) -> Command:
 
 def system_option(command: Command) -> Command:
     """`--system COLUMN` and `--good LABEL`; the command gets both by their names."""
+    system = click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")
     good = click.option("--good", metavar="LABEL", help="Of systems, the label to count, such as pass.")
-    return click.option("--system", metavar="COLUMN", help="The column that names the system of each item.")(
-        good(command)
-    )
+    return system(good(command))
 
 
-def by_option(command: Command) -> Command:
-    """`--by COLUMN`; the command gets `by: str | None`."""
-    return click.option("--by", metavar="COLUMN", help="Apart for each group of items that this column of FILE names.")(
-        command
-    )
+#: `--by COLUMN`; the command gets `by: str | None`
+by_option = click.option("--by", metavar="COLUMN", help="Apart for each group of items that this column of FILE names.")

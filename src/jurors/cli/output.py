@@ -144,32 +144,23 @@ class ProgressBar:
     bar: Any  #: rich's Progress with one task
     what: str
 
-    def _update(self, what: str, share: float | None = None) -> None:
-        """Describe what is being done; without a share, its length is unknown."""
-        self.bar.update(
-            self.bar.task_ids[0], description=what, total=None if share is None else 1.0, completed=share or 0
-        )
-
     def __call__(self, share: float) -> None:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
-    def at(self, what: str, share: float) -> None:
-        """Move the bar, and name what is being done now."""
-        self._update(what, share)
-
     def doing(self, what: str) -> None:
-        """Name the stage of the work that is running now."""
-        self._update(f"{self.what}: {what}")
+        """Name the stage of the work that is running now; its length is unknown."""
+        self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
 
     @contextmanager
     def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
-        self._update(what)
+        task = self.bar.task_ids[0]
+        self.bar.update(task, description=what, total=None, completed=0)
         try:
             yield self
         finally:
-            self._update(self.what)
+            self.bar.update(task, description=self.what, total=None, completed=0)
 
 
 @dataclass(frozen=True)
@@ -202,21 +193,16 @@ class Output:
             if self.format == "parquet":
                 write_parquet(result, str(self.path))
             else:
-                self.write(self._render(result))
+                render = getattr(result, FORMATS_OF_RESULTS[self.format])
+                text = render(**self.options) if self.format in ("text", "md") else render()
+                page = '<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n'  # it stands on its own
+                self.write(f"{page}{text}" if self.format == "html" else text)
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
         found: Sequence[Any] = getattr(result, "alarms", ())
         if self.format in ("csv", "parquet") or (result._is_bare and self.format != "json"):
             self.warn(found)
         self.exit(found)
-
-    def _render(self, result: Result) -> str:
-        """Render the result in its format; a page of HTML stands on its own."""
-        render = getattr(result, FORMATS_OF_RESULTS[self.format])
-        text: str = render(**self.options) if self.format in ("text", "md") and self.options else render()
-        if self.format == "html":
-            return f'<!doctype html>\n<meta charset="utf-8">\n<title>jurors</title>\n{text}'
-        return text
 
     def write(self, text: str) -> None:
         """Print the result, or write it to its file, whole or not at all."""
@@ -314,6 +300,7 @@ def output_options(
     full
         Whether text is cut unless `--full` is given (as of every card).
     """
+    card_names = tuple(_CARD_OPTIONS)[: None if card else full]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -321,9 +308,11 @@ def output_options(
             format_: str | None, path: str | None, quiet: bool, fail_on: str | None = None,
             ignore_alarm: tuple[str, ...] = (), **rest: Any,
         ) -> Any:  # fmt: skip
-            shown = {name: rest.pop(name) for name in _CARD_OPTIONS[: None if card else full]}
+            shown = {name: rest.pop(name) for name in card_names}
             options = {name: value for name, value in shown.items() if value}
-            chosen = format_ or _format_by_name(path, formats)
+            named = _ENDINGS.get(Path(path).suffix.lower(), "") if path else ""
+            is_written = named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats))
+            chosen = format_ or (named if is_written else formats[0])
             if full and not card:  # a file has everything
                 options = {"full": shown["full"] or path is not None or chosen != "text"}
             return command(output=Output(chosen, path, quiet, fail_on, ignore_alarm, options), **rest)
@@ -336,28 +325,27 @@ def output_options(
             )  # fmt: skip
             flagged = fail_on_option(fail_on)(ignore(flagged))
         flagged = path_option("FILE", "Write here; the ending selects the format.")(quiet_option(flagged))
-        formatted: Any = click.option(
+        flagged = click.option(
             "--format", "format_", type=click.Choice(formats), help=f"The format.  [default: {formats[0]}]"
-        )
-        flagged = formatted(flagged)
-        for option in reversed(_card_options()[: None if card else full]):
-            flagged = option(flagged)
+        )(flagged)
+        for name in reversed(card_names):
+            flagged = _CARD_OPTIONS[name](flagged)
         return flagged  # type: ignore[no-any-return]
 
     return decorate
 
 
-_CARD_OPTIONS = ("full", "top", "sort", "min_votes")  # as `jurors.evaluate.card.CardOptions` calls them
+_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet"}
 
-
-def _card_options() -> list[Callable[[Any], Any]]:
-    """Options that select what a card shows."""
-    return [
-        click.option("--full", is_flag=True, help="Show everything, in as many lines as that takes."),
-        click.option("--top", type=click.IntRange(min=1), metavar="N", help="Show the N best and the N worst jurors."),
-        click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
-        click.option("--min-votes", type=click.IntRange(min=1), metavar="N", help="Leave out jurors with fewer votes."),
-    ]
+#: what selects what a card shows, by its name in `jurors.evaluate.card.CardOptions`
+_CARD_OPTIONS = {
+    "full": click.option("--full", is_flag=True, help="Show everything, in as many lines as that takes."),
+    "top": click.option("--top", type=click.IntRange(min=1), metavar="N",
+                        help="Show the N best and the N worst jurors."),
+    "sort": click.option("--sort", type=click.Choice(["accuracy", "votes", "name"]), help="The order of the jurors."),
+    "min_votes": click.option("--min-votes", type=click.IntRange(min=1), metavar="N",
+                              help="Leave out jurors with fewer votes."),
+}  # fmt: skip
 
 
 def _check_kinds(_: click.Context, __: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
@@ -370,17 +358,6 @@ def _check_kinds(_: click.Context, __: click.Parameter, kinds: tuple[str, ...]) 
     return kinds
 
 
-_ENDINGS = {".csv": "csv", ".json": "json", ".md": "md", ".html": "html", ".htm": "html", ".parquet": "parquet"}
-
-
-def _format_by_name(path: str | None, formats: Sequence[str]) -> str:
-    """The format that the name of the output file asks for, or the default."""
-    named = _ENDINGS.get(Path(path).suffix.lower()) if path else None
-    if named in formats or (named in ("html", "parquet") and {"csv", "md"} <= set(formats)):
-        return str(named)
-    return formats[0]
-
-
 def write_parquet(result: Result, path: str) -> None:
     """Write the rows of a result's CSV as Parquet, whole or not at all."""
     import duckdb
@@ -391,23 +368,6 @@ def write_parquet(result: Result, path: str) -> None:
         source, target = (str(file).replace("'", "''") for file in (table, made))
         duckdb.sql(f"COPY (FROM read_csv('{source}', header=true)) TO '{target}' (FORMAT parquet)")
         atomic_write(Path(path), made.read_bytes())
-
-
-def chart_format(path: str, option: str) -> Any:
-    """Give the format of a chart by its file name; raises before the work if there is none of that name.
-
-    Returns
-    -------
-    str
-        One of `jurors.reporting.charts.base.FORMATS`.
-    """
-    from jurors.reporting.charts.base import FORMATS
-
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise OutputError(f"{option} {path}: the name of a chart's file ends in one of {endings}")
-    return ending
 
 
 def target_options(command: Command) -> Command:

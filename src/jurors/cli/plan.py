@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,33 +13,17 @@ import click
 import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
-from jurors.cli.options import (
-    Source,
-    grading_option,
-    texts_options,
-    votes_options,
-)
-from jurors.cli.output import (
-    ALARM_STATUS,
-    INPUT_PATH,
-    OUTPUT_PATH,
-    Output,
-    chart_format,
-    output_options,
-    path_option,
-    register_output,
-)
-from jurors.errors import OptionError, OutputError, SketchError
+from jurors.cli.options import Source, grading_option, texts_options, votes_options
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, output_options, path_option, register_output
+from jurors.errors import OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
+    from jurors.lab.simulate import Simulation
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-_MAX_ROWS = 100_000_000
-_CHUNK = 100_000  # rows of the answer key that are written at once
 
 
 def jury_options(command: Command) -> Command:
@@ -52,43 +36,29 @@ def jury_options(command: Command) -> Command:
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random numbers.")
     @functools.wraps(command)
     def wrapped(labels: str, prevalence: str | None, accuracy: tuple[str, ...], **rest: Any) -> Any:
-        jury = {"labels": tuple(labels.split(",")), "prevalence": _list(prevalence), "accuracy": _entries(accuracy)}
+        jury = {
+            "labels": tuple(labels.split(",")),
+            "prevalence": prevalence.split(",") if prevalence else None,
+            "accuracy": [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracy],
+        }
         return command(jury=jury, **rest)
 
     return wrapped  # type: ignore[return-value]
-
-
-def _list(text: str | None) -> list[str] | None:
-    return text.split(",") if text else None
-
-
-def _entries(accuracies: tuple[str, ...]) -> list[Any]:
-    """Parse accuracies, each a number, or one number per label."""
-    return [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracies]
 
 
 @click.command()
 @click.option("--items", type=click.IntRange(min=1), metavar="N", help="How many items; --exact can find the fewest.")
 @click.option("--jurors", default="3", show_default=True, metavar="N|A,B,C", help="How many jurors, or their names.")
 @jury_options
-@click.option("--drift-prevalence", metavar="P,Q", help="What the prevalence becomes by the last item.")
-@click.option("--drift-accuracy", multiple=True, metavar="A[/B]", help="What the accuracies become by the last item.")
-@click.option("--pairs", default="0", metavar="E", help="Error correlation of jurors 1 and 2, 3 and 4, …")
 @click.option("--group", multiple=True, metavar="A,B,C=E", help="Error correlation of a group of jurors; repeatable.")
 @click.option("--difficulty", default="0", metavar="E", help="Error correlation of all jurors: some items are harder.")
 @click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
-@click.option("--votes-per-item", type=int, metavar="N", help="Each item is seen by N jurors drawn at random.")
 @click.option("--exact", is_flag=True, help="Write whole counts in exactly these shares, without random draws.")
-@click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
-              help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
 @path_option("FILE", "Write here (.csv, .jsonl, .parquet …), truth beside.")
-@click.option("--truth", metavar="FILE", type=OUTPUT_PATH,
-              help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
 def simulate(
-    items: int | None, jurors: str, jury: dict[str, Any], drift_prevalence: str | None, drift_accuracy: tuple[str, ...],
-    group: tuple[str, ...], missing: tuple[str, ...], layout: str | None, path: str | None, truth: str | None,
-    quiet: bool, **options: Any,
+    items: int | None, jurors: str, jury: dict[str, Any], group: tuple[str, ...], missing: tuple[str, ...], exact: bool,
+    path: str | None, quiet: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Simulate the votes of a panel with chosen accuracies and error correlations, and write the truth beside them.
 
@@ -99,15 +69,16 @@ def simulate(
     from jurors.votes.io.sources import is_sketch_name
     from jurors.votes.write import votes_text, write_votes
 
-    if items is None and not options["exact"]:
+    if items is None and not exact:
         raise OptionError("give the number of items, such as --items 1000, or use --exact")
-    truth_path = _truth_path(path, truth)
+    truth_path = None
+    if path is not None and not is_stream(Path(path)):  # votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz
+        name = Path(path).name
+        stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
+        truth_path = Path(path).with_name(f"{stem.removesuffix('.sketch')}.truth.csv")
+        register_output("FILE.truth.csv", truth_path)
     digits = jurors.strip().lstrip("+-")
     names = juror_names(int(jurors) if digits.isascii() and digits.isdecimal() else jurors.split(","))
-
-    def for_all(entries: list[Any]) -> list[Any]:
-        return entries * len(names) if len(entries) == 1 else entries
-
     groups: dict[Any, str] = {}
     for text in group:
         members, sign, correlation = text.rpartition("=")
@@ -116,93 +87,37 @@ def simulate(
         if members in groups:
             raise OptionError(f"--group names {members} twice")
         groups[members] = correlation
-    drift = {"prevalence": _list(drift_prevalence), "accuracy": for_all(_entries(drift_accuracy))}
-    test = draw(
-        items,
-        jurors=names,
-        groups=groups,
-        missing=missing[0] if len(missing) == 1 else missing or 0,
-        drift={name: value for name, value in drift.items() if value} or None,
-        **{**jury, "accuracy": for_all(jury["accuracy"])},
-        **options,
-    )
-    is_sketch = path is not None and is_sketch_name(path)
-    kind: Any = layout or ("sketch" if is_sketch else "counts" if options["exact"] else "wide")
-    votes, codes = test.votes, test.truth
-    if votes.counts is not None and kind in ("long", "wide"):
-        votes, codes = _one_row_per_item(votes, codes)
-    key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
+    if len(jury["accuracy"]) == 1:
+        jury["accuracy"] *= len(names)
+    missing_share = missing[0] if len(missing) == 1 else missing or 0
+    test = draw(items, jurors=names, groups=groups, missing=missing_share, exact=exact, **jury, **options)
+    layout: Any = "sketch" if path is not None and is_sketch_name(path) else "counts" if exact else "wide"
     with atomic_group():  # no votes without their truth
         if truth_path is not None:
-            atomic_write(truth_path, key)
+            atomic_write(truth_path, _truth_text(test, by_item=layout == "wide"))
         if path is None:
-            print_data(votes_text(votes, kind))
+            print_data(votes_text(test.votes, layout))
         else:
-            write_votes(votes, path, layout=kind)
+            write_votes(test.votes, path, layout=layout)
     if not quiet:
         where = "".join([f" in {path}" if path else "", f", truth in {truth_path}" if truth_path else ""])
         largest = test.largest_correlation  # measured on the very votes that were written
         strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
-        lost = "" if truth_path else "; the true labels are not kept: name a file with -o or --truth"
+        lost = "" if truth_path else "; the true labels are not kept: name a file with -o"
         total = f"{test.votes.total:,} items, {count_noun(len(test.votes.jurors), 'juror')}"
         print_error(f"{total}{where}{strongest}{lost}")
 
 
-def _one_row_per_item(votes: Any, codes: Any) -> tuple[Any, Any]:
-    """Expand counts into the items that they stand for, each on its own row."""
+def _truth_text(test: Simulation, *, by_item: bool) -> str:
+    """Write the true label of each item, or the counts of decision tuples by true label, in the column `truth`."""
     import numpy as np
 
-    from jurors.votes.table import Votes
-
-    if votes.total > _MAX_ROWS:
-        raise SketchError(
-            f"{votes.total:,} items are too many to write one by one; write counts (--layout counts), or a jury with "
-            "rounder numbers, which needs fewer items"
-        )
-    rows = np.repeat(votes.codes, votes.counts, axis=0)
-    items = np.arange(1, len(rows) + 1)
-    expanded = Votes.from_matrix(rows, items=items, jurors=votes.jurors, labels=votes.labels)
-    return expanded, np.repeat(codes, votes.counts)
-
-
-def _truth_path(path: str | None, truth: str | None) -> Path | None:
-    """Name the file of the truth: as given, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
-    from jurors.votes.io.sources import named_format
-
-    if truth is not None:
-        file = Path(truth)
-    elif path is None or is_stream(Path(path)):
-        return None
-    else:
-        name = Path(path).name
-        stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
-        file = Path(path).with_name(f"{stem.removesuffix('.sketch')}.truth.csv")
-    if not named_format(file.name) == "csv":
-        raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
-    if truth is None:
-        register_output("--truth", file)
-    return file
-
-
-def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
-    """Write the answer key, piece by piece."""
-    import numpy as np
-
-    items, labels = votes.item_names(), np.array(votes.labels, dtype=object)
-    for start in range(0, len(codes), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        text = csv_text(("item", "label"), list(zip(items[part].tolist(), labels[codes[part]].tolist(), strict=True)))
-        yield text if start == 0 else text.partition("\n")[2]
-
-
-def _counts_text(votes: Any, codes: Any) -> str:
-    """Write the counts by true label; their column `truth` is the key."""
-    import numpy as np
-
+    votes, labels = test.votes, np.array([*test.votes.labels, None], dtype=object)
+    if by_item:
+        return csv_text(("item", "label"), zip(votes.item_names().tolist(), labels[test.truth].tolist(), strict=True))
     if "truth" in votes.jurors:
         raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
-    labels = np.array([*votes.labels, None], dtype=object)
-    tuples, place = np.unique(np.column_stack([votes.codes, codes]), axis=0, return_inverse=True)
+    tuples, place = np.unique(np.column_stack([votes.codes, test.truth]), axis=0, return_inverse=True)
     sizes = np.zeros(len(tuples), dtype=np.int64)
     np.add.at(sizes, place.ravel(), votes.weights)
     rows = [(*decisions, size) for decisions, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
@@ -217,31 +132,21 @@ def _counts_text(votes: Any, codes: Any) -> str:
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
               help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
 @grading_option("level")
-@click.option(
-    "--chart", metavar="FILE", type=OUTPUT_PATH, help="Also draw how the widths shrink: .png, .svg, .html or .json."
-)
 @output_options("text", "json", "csv", "md", alarms=False)
-def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **options: Any) -> None:
+def plan(jurors: str, jury: dict[str, Any], output: Output, **options: Any) -> None:
     """Compute how many items and jurors you need to know every accuracy to ± width.
 
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
     """
     from jurors.lab.plan import plan as make_plan
 
-    ending: Any = None if chart is None else chart_format(chart, "--chart")
     with output.working("planning"):
         try:
             sizes = [int(size) for size in jurors.split(",")]
         except ValueError:
             raise OptionError(f"--jurors needs whole numbers such as 3,5,7; got {jurors!r}") from None
         planned = make_plan(jurors=sizes, **jury, **options)
-    if chart is None:
-        output.show(planned)
-        return
-    from jurors.reporting.charts.base import render
-    from jurors.reporting.charts.prevalence import plan as draw
-
-    output.show(planned, beside={chart: render(draw(planned), ending)})
+    output.show(planned)
 
 
 @click.group()

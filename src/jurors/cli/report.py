@@ -1,4 +1,4 @@
-"""The command that draws: report, a page or one chart."""
+"""The commands that show and write what FILE holds: report (a page or one chart) and convert; and the demo."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 import jurors
-from jurors._files import atomic_write
-from jurors.cli.main import print_output
+from jurors._files import atomic_write, is_stream
+from jurors.cli.main import print_data, print_output
 from jurors.cli.options import (
     KeySource,
     Source,
@@ -24,8 +24,8 @@ from jurors.cli.options import (
     texts_options,
     votes_options,
 )
-from jurors.cli.output import INPUT_PATH, Output, ProgressBar, chart_format, fail_on_option, path_option, quiet_option
-from jurors.errors import OptionError
+from jurors.cli.output import INPUT_PATH, Output, ProgressBar, fail_on_option, path_option, quiet_option, target_options
+from jurors.errors import OptionError, OutputError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, kind_of
 from jurors.results import escape_text, without_secrets
 
@@ -67,7 +67,7 @@ def report(
     if good is not None and system is None:
         raise OptionError("--good is for systems; name their column with --system", code="does_not_apply")
     if chart is not None:
-        _write_chart(source, key, grading, chart, Output("chart", path, quiet, None), system=system, good=good)
+        _write_chart(source, key, grading, chart, Output("chart", path, quiet), system, good)
         return
     from jurors.reporting.page import check_drawable, make_page
     from jurors.votes.io.sources import is_there
@@ -123,15 +123,22 @@ def report(
 
 
 def _write_chart(
-    source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output, **systems: Any
+    source: Source, key: KeySource, grading: dict[str, Any], kind: str, output: Output, system: Any, good: Any
 ) -> None:
     """Write one chart of the votes."""
     kind, path = kind.replace("-", "_"), str(output.path)
     jurors.plot.check_kind(kind)
-    ending = chart_format(path, "-o")
+    ending: Any = Path(path).suffix.lower().removeprefix(".")
+    if ending not in jurors.plot.FORMATS:
+        endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
+        raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
     with output.working("drawing") as bar:
         if kind == "systems":
-            chart, alarms = _draw_systems(source, grading, bar, **systems)
+            if system is None:
+                raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
+            votes, groups = source.read_with_groups(system, bar, what="system")
+            compared = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
+            chart, alarms = jurors.plot.systems(compared), compared.alarms
         else:
             chart, alarms = _draw(kind, source, key, grading, bar)
         drawn = jurors.plot.render(chart, ending)
@@ -140,22 +147,12 @@ def _write_chart(
     output.warn(alarms)
 
 
-def _draw_systems(
-    source: Source, grading: dict[str, Any], bar: ProgressBar | None, *, system: str | None, good: str | None
-) -> tuple[Any, tuple[Any, ...]]:
-    """Compare systems and draw them; give the chart, and the alarms."""
-    if system is None:
-        raise OptionError("the chart systems needs the column of systems: add --system COLUMN")
-    votes, groups = source.read_with_groups(system, bar, what="system")
-    compared = jurors.systems(votes, by=groups, good=good, gold=grading["gold"], level=grading["level"])
-    return jurors.plot.systems(compared), compared.alarms
-
-
 def _draw(
     kind: str, source: Source, key: KeySource, grading: dict[str, Any], bar: ProgressBar | None
 ) -> tuple[Any, tuple[Any, ...]]:
     """Read, grade and draw; give the chart, and the alarms of what it shows."""
     from jurors.jury.compare import score_labels
+    from jurors.uncertainty.bounds_robust import correlation_curve
 
     votes: Any
     truth, has_key = None, key.path is not None
@@ -173,7 +170,7 @@ def _draw(
         return jurors.plot.draw(score_labels(votes, truth), kind), ()
     if kind == "bounds":
         sketch = jurors.Sketch.from_votes(votes) if has_key else votes
-        return jurors.plot.bounds(jurors.theory.correlation_curve(sketch)), ()
+        return jurors.plot.bounds(correlation_curve(sketch)), ()
     if kind == "items":
         result = jurors.label(votes, **grading)
     elif kind == "reliability":  # of numbers; with a key, beside the reliability by the key
@@ -195,3 +192,64 @@ def _draw(
             raise OptionError("the chart against_key needs the true labels: add --key TRUTH")
         return getattr(jurors.plot, kind)(result, keyed), result.alarms
     return jurors.plot.draw(result, kind), result.alarms
+
+
+@click.command()
+@votes_options
+@click.option("--to", type=click.Choice(["long", "wide", "counts", "sketch"]),
+              help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
+@sides_options
+@target_options
+def convert(source: Source, to: Any, sides: dict[str, Any], target: Output) -> None:
+    """Write the votes of FILE... in another layout or format.
+
+    A sketch holds counts and names no item; several sketch files of the same jurors become one. Preferences become
+    votes on pairs: first, second or tie.
+
+    The name of OUT selects the format: .csv, .tsv, .json, .jsonl, .parquet (text also .gz) or .sketch.json.
+    """
+    from jurors.jury.inputs import check_labels
+    from jurors.votes.io.sources import is_sketch_name
+    from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
+
+    is_sketch = to == "sketch" or (to is None and target.path is not None and is_sketch_name(target.path))
+    if is_sketch and target.path is not None and not is_sketch_name(target.path) and not is_stream(Path(target.path)):
+        named = Path(target.path).name.split(".")[0]
+        raise OutputError(f"-o {target.path}: a sketch is JSON; call it {named}.sketch.json")
+    if is_sketch and source.options["scale"] != "pairs":
+        with target.working("counting"):
+            counted = source.count()
+            if not counted.tuples.scale_told:  # numbers are hardly ever the same twice
+                check_labels(counted.tuples)
+            target.warn_of(counted)
+            if target.path is not None:
+                counted.to_file(target.path)
+                return
+        print_data((counted.to_json(),))
+        return
+    with target.working("converting") as bar:
+        duplicates, source = source.options["duplicates"], source.split_pairs(sides)
+        is_pairs = source.kind is PREFERENCES
+        votes = source.read_pairs().to_votes(duplicates=duplicates) if is_pairs else source.read(bar)
+        target.warn_of(votes)
+        path = None if target.path is None else Path(target.path)
+        layout = select_layout(votes, path, to)
+        if path is not None:
+            write_votes(votes, path, layout=layout)
+    if path is None:
+        print_data(votes_text(votes, layout))
+    target.print_messages(layout_losses(votes, layout))
+
+
+@click.command()
+def demo() -> None:
+    """Grade three LLM judges without an answer key, and compare the grades with the truth."""
+    votes, key = jurors.load_example("llm_graders")
+    click.secho("Three LLM judges grade 281 solutions of arithmetic problems. No answer key is used.\n", bold=True)
+    click.echo(str(jurors.grade(votes)))
+    truth = jurors.score(votes, key)
+    right = {j: f"{float(x):.0%}" for j, x in truth.score.items()}
+    click.echo("The truth, for comparison: " + ", ".join(f"{j} {x}" for j, x in right.items()) + ".")
+    wrong, majority = truth.errors_of(jurors.label(votes).partition.chosen), truth.majority_errors
+    click.echo(f"Wrong labels: {wrong / truth.items:.0%}, by majority vote {majority / truth.items:.0%}.")
+    click.echo("\nYour own file: jurors grade votes.csv. The tutorial: docs/tutorial.md.")

@@ -14,15 +14,7 @@ import click
 
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
-from jurors.cli.output import (
-    ALARM_STATUS,
-    INPUT_PATH,
-    OUTPUT_PATH,
-    STORE_PATH,
-    Output,
-    output_options,
-    target_options,
-)
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, STORE_PATH, Output, output_options, target_options
 from jurors.errors import JurorsError, OptionError, speaking_flags
 
 if TYPE_CHECKING:

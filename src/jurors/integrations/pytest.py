@@ -67,7 +67,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Iterator[N
     for name, ran in session.config.stash.get(_RESULTS, {}).items():
         if reporter is not None:
             colour = {"red": True} if ran.status else {"green": True}
-            reporter.write_line(f"jurors check {name}: {_verdict(ran)}", bold=True, **colour)
+            lines = [line for line in ran.text.splitlines() if line.strip()]  # the verdict, or the error message, first
+            reporter.write_line(f"jurors check {name}: {[*lines, f'exit status {ran.status}'][0]}", bold=True, **colour)
 
 
 def _check_votes(session: pytest.Session, exitstatus: int) -> None:
@@ -101,11 +102,6 @@ def _check_votes(session: pytest.Session, exitstatus: int) -> None:
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if failed and reporter is not None:
         reporter.stats["jurors check failed"] = failed  # "240 passed, 1 jurors check failed"
-
-
-def _verdict(ran: CompletedRun) -> str:
-    """The first line of the output: the verdict, or the error message."""
-    return next((line for line in ran.text.splitlines() if line.strip()), f"exit status {ran.status}")
 
 
 @pytest.hookimpl(optionalhook=True)

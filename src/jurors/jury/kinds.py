@@ -66,7 +66,7 @@ class Kind:
         """
         if not self.instead[0]:
             return dict(grading)
-        given = [spelling.format(name) for name in changed_options(grading, Grading) if name != "level"]
+        given = [spelling.format(name) for name in changed_options(grading) if name != "level"]
         for what in (*given, *others):
             raise self.does_not_apply(what, where)
         return {"level": float(grading.get("level", Grading.level))}

@@ -62,22 +62,19 @@ def read(files: Files) -> Votes:
     """The counts of a sketch file; of several, added up. VotesError where one is none, or is there twice."""
     advice = "count the votes and merge the sketches with `jurors convert`"
     ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=advice)
-    known: dict[bytes, Path] = {}
-    for path in ours:
-        content = hashlib.sha256(path.read_bytes()).digest()
-        if content in known:
-            raise VotesError(
-                f"{files.name(path)}the same counts are in {known[content].name}; name the file once, or merge both "
-                "with `jurors convert` if they are different items"
-            )
-        known[content] = path
-    parts = []
+    parts, known = [], dict[str, Path]()
     for path in ours or files.paths:
         document = files.document(path).value
         try:
             parts.append((path.name, from_document(document)))
         except VotesError as error:
             raise error.after(files.name(path)) from None
+        first = known.setdefault(document["checksum"], path)
+        if first is not path:
+            raise VotesError(
+                f"{files.name(path)}the same counts are in {first.name}; name the file once, or add them up with "
+                "`Sketch.merge` in Python if they are different items"
+            )
     return parts[0][1] if len(parts) == 1 else merge_votes(parts)
 
 

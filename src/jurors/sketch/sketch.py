@@ -132,7 +132,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     if alike:
         hint = "; text and numbers are different labels: count both from the same kind of file"
     elif what == "labels":
-        hint += ", or merge with union_labels= (--union-labels) if nobody voted for the label by chance"
+        hint += ", or merge with union_labels=True in Python if nobody voted for the label by chance"
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 

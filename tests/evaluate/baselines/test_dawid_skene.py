@@ -181,6 +181,7 @@ def test_a_second_vote_is_noticed_and_not_counted(engine: Any) -> None:
     assert refused.value.about["repeated"] == 2
 
 
+@pytest.mark.slow
 def test_a_table_of_the_same_name_is_not_taken_for_ours() -> None:
     frame = long_votes(40, 6, 2)
     own = duckdb.connect()

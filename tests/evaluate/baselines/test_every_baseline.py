@@ -27,6 +27,7 @@ PAIRWISE = pytest.mark.parametrize("evaluate", [evaluate_spectral, evaluate_agre
 Evaluate = Callable[..., Fit]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluate", [evaluate_dawid_skene, evaluate_bayesian, evaluate_spectral, evaluate_agreement])
 @examples(40)
 @given(sketch=sketches(jurors=4, missing=True))
