@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         independence_invariants,
     )
     from jurors.evaluate.trio_multiclass import evaluate_trio_labels
-    from jurors.exact.surd import Surd
+    from jurors.exact import Surd
     from jurors.jury.grade import METHODS
     from jurors.jury.reference import fit_reference
     from jurors.sketch.moments import moments
@@ -49,7 +49,7 @@ _HOMES = {
     "jurors.evaluate.solution": "Solution",
     "jurors.evaluate.trio": "encode evaluate_all_trios evaluate_trio evaluate_trios independence_invariants",
     "jurors.evaluate.trio_multiclass": "evaluate_trio_labels",
-    "jurors.exact.surd": "Surd",
+    "jurors.exact": "Surd",
     "jurors.jury.grade": "METHODS",
     "jurors.jury.reference": "fit_reference",
     "jurors.sketch.moments": "moments",

@@ -20,8 +20,7 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
-from jurors.exact.algebraic import Algebraic, exact_sum
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, Surd, exact_sum
 from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch.sketch import Sketch

@@ -24,8 +24,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
 from jurors._numeric import Integers
-from jurors.exact.algebraic import Algebraic, RootSet, inverse, number_at, root_sets
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, RootSet, Surd, inverse, number_at, root_sets
 
 ExactVector = tuple["Surd | Algebraic", ...]
 _ZERO = fmpq(0)

@@ -37,8 +37,7 @@ from jurors.evaluate.partition import DEFAULT_RULE, Choice, tuple_posterior
 from jurors.evaluate.solution import Number, Solution
 from jurors.evaluate.trio import check_three_jurors
 from jurors.evaluate.trio_decomposition import Algebra, Decomposition, Slicing, decompose
-from jurors.exact.algebraic import Algebraic, exact_sum
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, Surd, exact_sum
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
