@@ -21,8 +21,8 @@ The packages, in the order in which data pass through them; each imports only fr
     cli/           one thin function per command
 
 Below all of them are `errors.py`, `options.py`, `results.py`, `progress.py`, `versions.py`, `_files.py`, `_lazy.py`,
-`_numeric.py` and `exact.py`; above `jury`, `metrics.py` (as in scikit-learn), `testing.py` (the contract of methods) and
-`theory.py` (exact and research functions). `data/` holds the examples' votes.
+`_numeric.py` and `exact.py`; above `jury`, `metrics.py` (as in scikit-learn), `testing.py` (the contract of methods)
+and `theory.py` (exact and research functions). `data/` holds the examples' votes.
 """
 
 from __future__ import annotations

@@ -47,10 +47,10 @@ class SignedExact:
 
     __slots__ = ()
 
-    def __sub__(self: Any, other: Exact | SignedExact) -> Any:
+    def __sub__(self: Any, other: Any) -> Any:
         return self + -other
 
-    def __rsub__(self: Any, other: Exact) -> Any:
+    def __rsub__(self: Any, other: Any) -> Any:
         return -self + other
 
     def __hash__(self: Any) -> int:

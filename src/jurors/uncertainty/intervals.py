@@ -416,7 +416,7 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
         problem = em_problem(data, model, panel.strength, panel.gold)
         negligible = NEGLIGIBLE if target == "test" else _HARDLY_MET
         linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
-        models.append((linear, np.float32(weight / sum(weights.values()))))
+        models.append((linear, weight / sum(weights.values())))
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
     step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
@@ -430,7 +430,7 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
             easy, *hard = np.split(linear.solve(drawn), linear.at.prior.shape[1] // linear.at.labels)
             for part in hard:
                 easy += part
-            moved.append(easy * weight)
+            moved.append(easy * np.float32(weight))
         if target == "population":
             moved.append(_drawn_votes(panel, drawn))
         squares = _moved_statistics(panel, np.asarray(sum(moved)))
