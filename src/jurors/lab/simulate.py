@@ -267,7 +267,23 @@ def jury_model(
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise SketchError(f"a jury needs two different labels or more, got {', '.join(map(str, labels)) or 'none'}")
     tables = confusion_tables(accuracy, names, labels)
-    shared = _shared_errors(names, fraction(pairs, "pairs"), groups or {}, fraction(difficulty, "difficulty"))
+    of_pairs, of_all = fraction(pairs, "pairs"), fraction(difficulty, "difficulty")
+    shared: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(names))), of_all)]  # who shares how much
+    shared += [((k - 1, k), of_pairs) for k in range(1, len(names), 2)]
+    taken: set[int] = set()
+    for group, gamma in (groups or {}).items():
+        members = []
+        for name in map(str, (group.split(",") if isinstance(group, str) else group)):
+            known = name if name in names else name.strip()
+            if known not in names:
+                raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(names)}")
+            members.append(names.index(known))
+        if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
+            raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {group!r}")
+        taken |= set(members)
+        shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
+    if (of_all or of_pairs) and len(names) < 2:
+        raise SketchError("one juror alone shares no error with anybody")
     juries = [tables] if towards is None else [tables, towards.confusion]
     shifts = tuple(
         _shifts(names, [[table[a][a] for table in jury] for jury in juries], shared, labels[a])
@@ -295,29 +311,6 @@ def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _shared_errors(
-    jurors: Sequence[str], pairs: Fraction, groups: Mapping[Sequence[str], Any], difficulty: Fraction
-) -> list[tuple[tuple[int, ...], Fraction]]:
-    """List who shares how much: (members, Γ), without those that share nothing."""
-    shared: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
-    shared += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
-    taken: set[int] = set()
-    for names, gamma in groups.items():
-        members = []
-        for name in map(str, (names.split(",") if isinstance(names, str) else names)):
-            known = name if name in jurors else name.strip()
-            if known not in jurors:
-                raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(jurors)}")
-            members.append(jurors.index(known))
-        if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
-            raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {names!r}")
-        taken |= set(members)
-        shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
-    if (difficulty or pairs) and len(jurors) < 2:
-        raise SketchError("one juror alone shares no error with anybody")
-    return [(members, gamma) for members, gamma in shared if gamma]
-
-
 def _shifts(
     jurors: Sequence[str],
     accuracies: Sequence[Sequence[Fraction]],
@@ -329,6 +322,8 @@ def _shifts(
     room_down = [min(jury[i] for jury in accuracies) for i in range(len(jurors))]
     shifts = []
     for members, gamma in shared:
+        if not gamma:
+            continue
         if gamma < 0 and len(members) > 2:
             raise SketchError(f"only two jurors can share a negative correlation, got {gamma} for {len(members)}")
         signs = (1, -1) if gamma < 0 else (1,) * len(members)
