@@ -308,7 +308,6 @@ class Bounds(Drawable):
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Demand(NamedTuple):
@@ -460,7 +459,7 @@ class AnswerKeys:
         ends = np.cumsum([0, *map(len, columns)])
         data = [row[where] for row, where in zip(rows, columns, strict=True)]
         shape = (len(rows), len(self.codes) * self.labels)
-        return sparse.csr_array((np.concatenate([[], *data]), np.concatenate([_NONE, *columns]), ends), shape=shape)
+        return sparse.csr_array((np.concatenate(data), np.concatenate(columns), ends), shape=shape)
 
     @cached_property
     def _matrix(self) -> Any:
