@@ -146,16 +146,16 @@ class Surd(SignedExact):
     '3/10'
     """
 
-    __slots__ = ("__dict__", "_d", "_x", "_y")
+    __slots__ = ("__dict__", "_x", "_y", "radicand")
     _x: fmpq
     _y: fmpq
-    _d: int
+    radicand: int  #: d of x + y√d; 1 for a rational number
 
     def __init__(self, x: Exact | Surd, y: Exact = 0, d: Exact = 1) -> None:
         if isinstance(x, Surd):
-            self._x, self._y, self._d = x._x, x._y, x._d
+            self._x, self._y, self.radicand = x._x, x._y, x.radicand
         else:
-            self._x, self._y, self._d = _normal(to_rational(x), to_rational(y), to_rational(d))
+            self._x, self._y, self.radicand = _normal(to_rational(x), to_rational(y), to_rational(d))
 
     @classmethod
     def sqrt(cls, value: Exact) -> Surd:
@@ -167,7 +167,7 @@ class Surd(SignedExact):
     def in_field(cls, x: fmpq, y: fmpq, d: int) -> Surd:
         """Build x + y√d where d is already known not to be a square (or y is 0): no checks, for inner loops."""
         new = cls.__new__(cls)
-        new._x, new._y, new._d = x, y, d if y else 1
+        new._x, new._y, new.radicand = x, y, d if y else 1
         return new
 
     # -- what it is -------------------------------------------------------------------------------
@@ -183,11 +183,6 @@ class Surd(SignedExact):
         return from_rational(self._y)
 
     @property
-    def radicand(self) -> int:
-        """d of x + y√d; 1 for a rational number."""
-        return self._d
-
-    @property
     def is_rational(self) -> bool:
         """Whether there is no root left."""
         return not self._y
@@ -195,7 +190,7 @@ class Surd(SignedExact):
     @property
     def is_real(self) -> bool:
         """Whether the number has no imaginary part."""
-        return self._d > 0 or not self._y
+        return self.radicand > 0 or not self._y
 
     @cached_property
     def sign(self) -> int:
@@ -207,11 +202,11 @@ class Surd(SignedExact):
             return sx
         if not sx:
             return sy
-        return sx * _sign(self._x * self._x - self._y * self._y * self._d)
+        return sx * _sign(self._x * self._x - self._y * self._y * self.radicand)
 
     def conjugate(self) -> Surd:
         """x - y√d: the other root of its quadratic."""
-        return Surd.in_field(self._x, -self._y, self._d)
+        return Surd.in_field(self._x, -self._y, self.radicand)
 
     # -- arithmetic -------------------------------------------------------------------------------
 
@@ -246,7 +241,7 @@ class Surd(SignedExact):
         return Surd(other) / self
 
     def __neg__(self) -> Surd:
-        return Surd.in_field(-self._x, -self._y, self._d)
+        return Surd.in_field(-self._x, -self._y, self.radicand)
 
     def __abs__(self) -> Surd:
         return -self if self.sign < 0 else self
@@ -270,7 +265,7 @@ class Surd(SignedExact):
     def __complex__(self) -> complex:
         if self.is_real:
             return complex(float(self))
-        return complex(float(from_rational(self._x)), float(Surd(0, self._y, -self._d)))
+        return complex(float(from_rational(self._x)), float(Surd(0, self._y, -self.radicand)))
 
     def to_fraction(self) -> Fraction:
         """The number as a Fraction; ValueError if it is irrational."""
@@ -281,14 +276,14 @@ class Surd(SignedExact):
     def _real_ball(self, bits: int) -> arb:
         before, flint.ctx.prec = flint.ctx.prec, bits  # `workprec` takes longer than all the rest
         try:
-            return arb(self._x) + arb(self._y) * _root(self._d, bits)
+            return arb(self._x) + arb(self._y) * _root(self.radicand, bits)
         finally:
             flint.ctx.prec = before
 
     def __str__(self) -> str:
         if not self._y:
             return str(self._x)
-        square, free = _split_square(self._d)
+        square, free = _split_square(self.radicand)
         y = self._y * square
         head = f"{self._x} " if self._x else ""
         sign = "-" if y < 0 else "+"
@@ -301,21 +296,21 @@ class Surd(SignedExact):
     def _aligned(self, other: object) -> tuple[fmpq, fmpq, int] | None:
         """`other` as (x, y, d) with a radicand both sides share; None if it is no exact number."""
         if isinstance(other, Surd):
-            if not self._y or self._d == other._d:
-                return other._x, other._y, other._d
+            if not self._y or self.radicand == other.radicand:
+                return other._x, other._y, other.radicand
             if not other._y:
-                return other._x, other._y, self._d
-            root = math.isqrt(max(self._d * other._d, 0))
-            if root * root != self._d * other._d:
-                raise ValueError(f"{self} and {other} lie in different fields: √{self._d} and √{other._d}")
-            return other._x, other._y * fmpq(root, self._d) * _sign(self._d), self._d
+                return other._x, other._y, self.radicand
+            root = math.isqrt(max(self.radicand * other.radicand, 0))
+            if root * root != self.radicand * other.radicand:
+                raise ValueError(f"{self} and {other} lie in different fields: √{self.radicand} and √{other.radicand}")
+            return other._x, other._y * fmpq(root, self.radicand) * _sign(self.radicand), self.radicand
         if isinstance(other, (int, Fraction, fmpz, fmpq)):
-            return to_rational(other), fmpq(0), self._d
+            return to_rational(other), fmpq(0), self.radicand
         return None
 
     def _key(self) -> tuple[Fraction, Fraction]:
         """The same for equal numbers however their square factors are split: x and ±y²d."""
-        return from_rational(self._x), from_rational(self._y * self._y * self._d * _sign(self._y))
+        return from_rational(self._x), from_rational(self._y * self._y * self.radicand * _sign(self._y))
 
 
 @lru_cache(maxsize=256)
@@ -393,10 +388,6 @@ class RootSet:
             self._balls[bits] = balls
         return balls[index]
 
-    def is_real(self, index: int) -> bool:
-        """Whether this root is real: proved, not measured."""
-        return index < self.real
-
     @cached_property
     def real(self) -> int:
         """How many roots are real; they come first."""
@@ -407,7 +398,7 @@ class RootSet:
 
     def conjugate(self, index: int) -> int:
         """The place of the complex conjugate of a root."""
-        if self.is_real(index):
+        if index < self.real:
             return index
         mirrored = self.ball(index, BITS).conjugate()
         return next(k for k in range(self.degree) if self.ball(k, BITS).overlaps(mirrored))
@@ -474,16 +465,11 @@ def inverse(polynomial: fmpq_poly, modulus: fmpq_poly) -> fmpq_poly:
     return result
 
 
-def trace_of(roots: RootSet, polynomial: fmpq_poly) -> fmpq:
-    """Σ r(λ) over all roots λ."""
-    return sum((c * s for c, s in zip(polynomial.coeffs(), roots.power_sums, strict=False)), fmpq(0))
-
-
 def root_text(roots: RootSet, index: int, name: str) -> str:
     """`z ≈ 0.347296 solves 1 - 3*z + z^3 = 0`."""
     ball = roots.ball(index, BITS)
     near = f"{float(ball.real.mid()):.6g}"
-    if not roots.is_real(index):
+    if index >= roots.real:
         near += f" {'+' if ball.imag > 0 else '-'} {abs(float(ball.imag.mid())):.6g}i"
     return f"{name} ≈ {near} solves {polynomial_text(roots.coefficients, name)} = 0"
 
@@ -619,7 +605,7 @@ class Algebraic(SignedExact):
             places = [(roots, k) for k in range(roots.degree)]
             if all(place in terms for place in places):
                 common = terms[places[-1]]
-                constant += trace_of(roots, common)
+                constant += sum((c * s for c, s in zip(common.coeffs(), roots.power_sums, strict=False)), fmpq(0))
                 terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
         return _build(constant, terms)
 

@@ -205,7 +205,7 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
         for k in range(roots.degree):
             shares = (tuple(number_at(roots, k, p) for p in ps) for ps in vectors)
             every.append(Component(multiplicity, number_at(roots, k, prevalence), *shares))
-    real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
+    real = all(roots.real == roots.degree for roots, _ in factors if roots.degree > 1)
     return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
 
 
