@@ -189,7 +189,8 @@ def tolerated_correlations(model: JuryModel, width: float) -> tuple[float | None
         bounds = robust_bounds(sketch, correlation)
         if bounds.alarms or bounds.accuracy is None:  # every alarm of bounds means that some juror is not bounded
             return math.inf
-        return max(abs(end - truth[j][a]) for j, row in bounds.accuracy.items() for a in row for end in row[a])
+        ends = ((truth[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a])
+        return max(abs(float(end) - x) for x, end in ends)
 
     def largest(most: float) -> float:
         """The largest correlation that moves no accuracy farther than this; 0 if hardly any does."""
@@ -420,7 +421,7 @@ class ExpectedWidths:
             return np.full(2, np.nan_to_num((p_high - p_low) / 2, nan=np.inf)), halves
         accuracy = np.einsum("ill->il", self.confusion)
         about = np.broadcast_to(items * self.prevalence * (1 - self.missing), accuracy.shape)
-        halves = []
+        widths = []
         for estimate, error, size in (
             (self.prevalence, self.errors.prevalence, np.full(len(self.prevalence), float(items))),
             (accuracy, self.errors.accuracy, about),
@@ -429,8 +430,8 @@ class ExpectedWidths:
             if self.target == "test":
                 error = np.sqrt(np.maximum(error**2 - estimate * (1 - estimate) / size, 0.0))
             low, high = interval_around(estimate, error, size, self.level)
-            halves.append(np.where(np.isfinite(error), (high - low) / 2, np.inf))
-        return halves[0], halves[1]
+            widths.append(np.where(np.isfinite(error), (high - low) / 2, np.inf))
+        return widths[0], widths[1]
 
 
 def _least_items(expected: ExpectedWidths, which: int, width: float) -> int | None:

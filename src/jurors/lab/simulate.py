@@ -22,7 +22,6 @@ from numbers import Number
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, format_names
@@ -196,11 +195,12 @@ class JuryModel:
         for truth, share in enumerate(self.prevalence):
             states = self._states(truth)
             for decisions in itertools.product(range(size), repeat=width):
-                chance = Fraction(0)
-                for weight, rows in states:
-                    chance += math.prod((row[k] for row, k in zip(rows, decisions, strict=True)), start=weight)
-                if share * chance:
-                    shares[decisions, truth] = share * chance
+                chances = (
+                    math.prod((row[k] for row, k in zip(rows, decisions, strict=True)), start=weight)
+                    for weight, rows in states
+                )
+                if chance := share * sum(chances):
+                    shares[decisions, truth] = chance
         return shares
 
     def _states(self, truth: int) -> list[tuple[Fraction, list[Row]]]:
@@ -401,8 +401,14 @@ class Simulation:
         keyed = self.score
         codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
         pairs = np.triu_indices(codes.shape[1], 1)
-        covariances = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
-        known = [x for matrix in covariances for x in matrix.tolist() if x == x]
+        known: list[float] = []
+        for a, counts in enumerate(by_label.T):  # covariances of being right on items of a label that both answered
+            present = np.flatnonzero(counts)
+            sums = np.zeros((3, codes.shape[1], codes.shape[1]))
+            for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
+                right, voted = (codes[rows] == a).astype(float), (codes[rows] >= 0).astype(float)
+                sums += pair_sums(right, voted, counts[rows].astype(float))
+            known += [x for x in covariances(*sums)[pairs].tolist() if x == x]
         return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
@@ -521,16 +527,6 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
     counts = [int(value * items) for value in shares.values()]
     votes = Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels, counts=counts)
     return Simulation(model, votes, np.array([truth for _, truth in shares]))
-
-
-def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
-    """Compute the (jurors, jurors) covariance of being right on items of a label that both answered; NaN if none."""
-    present = np.flatnonzero(counts)
-    sums = np.zeros((3, codes.shape[1], codes.shape[1]))
-    for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
-        right, voted = (codes[rows] == label).astype(float), (codes[rows] >= 0).astype(float)
-        sums += pair_sums(right, voted, counts[rows].astype(float))
-    return covariances(*sums)
 
 
 def _large(number: int) -> str:
