@@ -12,7 +12,7 @@ import numpy as np
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import encode
 from jurors.evaluate.trio_multiclass import evaluate_trio_labels
-from jurors.exact.algebraic import Algebraic, exact_sum, root_set
+from jurors.exact import Algebraic, exact_sum, root_set
 from jurors.sketch.sketch import Sketch
 
 JURORS = ("i", "j", "k")

@@ -18,7 +18,7 @@ import pytest
 
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio import encode, evaluate_trio
-from jurors.exact.surd import Surd
+from jurors.exact import Surd
 from jurors.sketch.sketch import Sketch
 
 NAMES = ["acs_table1", "uci_adult_single", "bigbench", "online_consumer", *(f"uci_adult_100[{k}]" for k in range(100))]

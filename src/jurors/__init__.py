@@ -13,7 +13,7 @@ The packages, in the order in which data pass through them; each imports only fr
     monitor/       votes as a stream: windows over counts, drift detection
     inspection/    what a file holds, and which commands work on it
     reporting/     the HTML page and its `charts/`; `plot.py` is their public face
-    lab/           examples, simulation, planning, making jurors independent
+    lab/           examples, simulation, planning
     watch/         `jurors watch`: a growing file, a folder of logs, standard input
     serve/         `jurors serve`: votes over HTTP, stores, API keys, the dashboard
     client.py      Client and AsyncClient
@@ -21,8 +21,8 @@ The packages, in the order in which data pass through them; each imports only fr
     cli/           one thin function per command
 
 Below all of them are `errors.py`, `options.py`, `results.py`, `progress.py`, `versions.py`, `_files.py`, `_lazy.py`,
-`_numeric.py` and `exact/`; above `jury`, `metrics.py` (as in scikit-learn), `testing.py` (the contract of methods) and
-`theory.py` (exact and research functions). `data/` holds the examples' votes.
+`_numeric.py` and `exact.py`; above `jury`, `metrics.py` (as in scikit-learn), `testing.py` (the contract of methods)
+and `theory.py` (exact and research functions). `data/` holds the examples' votes.
 """
 
 from __future__ import annotations

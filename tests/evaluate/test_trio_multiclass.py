@@ -17,8 +17,7 @@ from jurors import Sketch, SketchError
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.solution import Choice
 from jurors.evaluate.trio_multiclass import Algebra, MultilabelDecode, decode_floats, decompose, evaluate_trio_labels
-from jurors.exact.algebraic import Algebraic, exact_sum, root_set
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, Surd, exact_sum, root_set
 from jurors.theory import Solution, encode, evaluate_trio
 
 JURORS = ("ann", "bob", "cy")
@@ -320,8 +319,8 @@ def conjugate_table(coefficients: tuple[int, ...], spread: int, turns: tuple[int
         return shares[turn:] + shares[:turn]
 
     def joint(index: int) -> list[Algebraic]:
-        prevalence = Algebraic(roots, index, [0, Fraction(1, 4 * spread)])
-        prevalence = prevalence + Fraction(1, size) * (1 - prevalence.trace())
+        small = [Algebraic(roots, k, [0, Fraction(1, 4 * spread)]) for k in range(size)]
+        prevalence = small[index] + Fraction(1, size) * (1 - exact_sum(small).to_fraction())
         u, v, w = (row(index, turn) for turn in turns)
         return [prevalence * a * b * c for a in u for b in v for c in w]
 

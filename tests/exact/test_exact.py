@@ -15,8 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import examples
 
-from jurors.exact.algebraic import Algebraic, exact_sum, number_at, root_set, root_sets
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, Surd, exact_sum, number_at, root_set, root_sets
 
 CUBIC = (1, -3, 0, 1)  # z³ - 3z + 1: three real roots
 MIXED = (-2, 0, 0, 1)  # z³ - 2: one real root, two complex ones
@@ -201,7 +200,6 @@ def test_all_conjugates_add_up_to_the_rational_trace(p: list[Fraction], f: tuple
         assert isinstance(total, Surd)
         assert total.is_rational
         assert float(total) == pytest.approx(sum(map(complex, conjugates)).real, abs=1e-6)
-        assert conjugates[0].is_rational or total == conjugates[0].trace()
 
 
 def test_a_square_root_in_disguise_equals_the_surd_and_hashes_like_it() -> None:
@@ -272,8 +270,7 @@ def test_what_has_no_exact_answer_is_refused() -> None:
     with pytest.raises(ValueError, match="different fields"):
         Surd.sqrt(2) + Surd.sqrt(3)
     assert Surd.sqrt(2) * Surd.sqrt(8) == 4
-    with pytest.raises(TypeError, match="no hash"):
-        hash(a + b)
+    assert hash(a + b) == hash(b + a)
     for zero in (lambda: a / (b - b), lambda: Surd.sqrt(2) / Surd(0)):
         with pytest.raises(ZeroDivisionError):
             zero()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jurors._numeric import Floats, Integers
-from jurors.uncertainty.alarms import KeyCheck, Labels, check_with_key, intervals_held
+from jurors.uncertainty.alarms import Labels, check_with_key, intervals_held
 from jurors.uncertainty.calibrate import FitNoise, PairedRuns, calibrate, labelling_errors, paired_change
 from jurors.uncertainty.reference import shipped_population
 from jurors.uncertainty.scenarios import JuryVotes, panel_traits
@@ -83,30 +83,7 @@ def test_labels_are_far_off_by_poissons_test(wrong: int, expected: float, unsure
     assert labels.are_far_off is far
 
 
-@pytest.mark.parametrize(("z", "better"), [(2.0, "best"), (1.9, None), (-1.9, None), (-2.0, "majority")])
-def test_two_rules_differ_from_two_standard_errors_on(z: float, better: str | None) -> None:
-    assert Labels(100, 5, 5.0, 6.0, z).better == better
-
-
-FAR, NEAR = Labels(400, 40, 9.0, 12.0, 0.0), Labels(400, 9, 9.0, 12.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("estimate", "contradicted", "labels", "alarming", "against"),
-    [
-        (0.8125, True, None, True, True),
-        (0.7, True, None, True, True),
-        (0.78, True, NEAR, False, True),
-        (0.9, False, NEAR, False, False),
-        (0.76, False, FAR, True, True),
-    ],
-    ids=["far above", "far below", "near", "within", "labels"],
-)
-def test_a_key_speaks_against_grades_far_off_or_labels_far_off(
-    estimate: float, contradicted: bool, labels: Labels | None, alarming: bool, against: bool
-) -> None:
-    check = KeyCheck(400, 3, 5, 0.9, ("ann", estimate, 0.75), contradicted, labels)
-    assert (check.is_alarming, check.speaks_against) == (alarming, against)
+NEAR = Labels(400, 9, 9.0, 12.0, 0.0)
 
 
 def keyed(actual: dict[str, float], **fields: Any) -> Any:

@@ -5,24 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from panels import simulate
-from scipy.sparse import csr_array
 
 from jurors import Sketch, grade
-from jurors.evaluate.latent.models import drop_abstentions
 from jurors.evaluate.latent.panel import PanelFit, evaluate_panel
 from jurors.options import Target
-from jurors.sketch.pairs import Incidence
 from jurors.theory import Solution, encode, evaluate_trios
 from jurors.uncertainty import intervals as panel_intervals
 from jurors.uncertainty.intervals import (
-    _draw,
-    expected_statistics,
     interval_around,
     trio_interval_ends,
     trio_intervals,
@@ -90,19 +83,6 @@ def test_a_perfect_juror_gets_what_its_items_can_promise() -> None:
     assert high == 1
 
 
-def test_items_are_drawn_and_gold_stays() -> None:
-    weights = np.array([5.0, 0.0, 7.0, 1.0])
-    rng = np.random.default_rng
-    drawn = _draw(rng(1), weights, None, 50)
-    assert (drawn.sum(axis=1) == 13).all()
-    assert (drawn[:, 1] == 0).all()
-    gold = np.array([[np.nan, np.nan], [1.0, 0.0], [1.0, 0.0], [np.nan, np.nan]])
-    drawn = _draw(rng(1), weights, gold, 50)
-    assert (drawn[:, 2] == 7).all()
-    assert (drawn.sum(axis=1) == 13).all()
-    assert (_draw(rng(1), weights, np.tile([1.0, 0.0], (4, 1)), 3) == weights).all()
-
-
 # -- first order, on sparse panels ------------------------------------------------------------------------------
 
 
@@ -126,36 +106,13 @@ def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
         assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
 
 
-def test_gold_items_do_not_move_to_first_order() -> None:
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_gold_items_are_known_and_not_drawn(target: Target) -> None:
     panel = sparse_panel()
-    gold = np.tile([1.0, 0.0, 0.0], (panel.data.rows, 1))
-    targets: tuple[Target, ...] = ("test", "population")
-    for target in targets:
-        variance = panel_intervals._first_order(replace(panel, gold=gold), target, 1)
-        assert all(np.nanmax(values) == 0 for values in variance.values())
-    assert np.nanmin(panel_intervals._first_order(panel, "test", 1)["score"]) > 0
-
-
-def abstaining_panel() -> Any:
-    """Two labels and abstaining: what panels hold that `_moved_statistics` and `_drawn_votes` read."""
-    rng = np.random.default_rng(6)
-    dense = Incidence.from_codes(rng.integers(-1, 3, (60, 5)), rng.integers(1, 4, 60), labels=3)
-    data = replace(dense, matrix=csr_array(dense.matrix[0]))
-    posterior = rng.dirichlet((1.0, 1.0), 60)
-    choice = SimpleNamespace(fit=SimpleNamespace(posterior=posterior))
-    return SimpleNamespace(data=data, spoken=drop_abstentions(data), choice=choice)
-
-
-def test_statistics_move_as_differences_say_and_abstaining_is_no_vote() -> None:
-    panel, rng, size = abstaining_panel(), np.random.default_rng(7), 1e-6
-    data, posterior = panel.data, panel.choice.fit.posterior
-    change = rng.normal(size=posterior.shape)
-    mass = np.pad(change * data.weights[0][:, None], ((0, 0), (0, 1)))
-    moved = np.concatenate([data.into_cells(mass), mass.sum(axis=0)[None]]).T[:, :, None]
-    found = panel_intervals._moved_statistics(panel, np.concatenate([moved, 3 * moved], axis=2))
-    ends = [expected_statistics(panel.spoken, (posterior + step * change).T[None], data.weights) for step in (size, 0)]
-    for name, square in found.items():
-        assert square == pytest.approx(5 * ((ends[0][name][0] - ends[1][name][0]) / size) ** 2, rel=1e-3)
+    known = replace(panel, gold=np.tile([1.0, 0.0, 0.0], (panel.data.rows, 1)))
+    for variance_of in (panel_intervals._first_order, panel_intervals._resampled):
+        assert all(np.nanmax(values) < 1e-20 for values in variance_of(known, target, 1).values())
+        assert np.nanmin(variance_of(panel, target, 1)["score"]) > 0
 
 
 Z = 1.959963984540054

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.jury.calibration import jury_votes
-from jurors.jury.reference import _likeliest
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs
 from jurors.uncertainty.reference import (
@@ -31,7 +30,7 @@ from jurors.uncertainty.reference import (
     shipped_juries,
     shipped_population,
 )
-from jurors.uncertainty.scenarios import GoldTuples, answer_spread, fleiss_kappa, laplace, panel_traits
+from jurors.uncertainty.scenarios import answer_spread, fleiss_kappa, panel_traits
 
 DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -235,14 +234,6 @@ def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
     assert juries.to_dict()["population"] == asdict(juries.population)
     assert "together count as 4 juries." in str(juries)
     assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
-
-
-def test_the_likeliest_shared_error_is_the_top_of_a_fine_grid() -> None:
-    odds = np.log(np.array([[0.9, 0.1], [0.2, 0.8], [0.99, 0.01]]))
-    seen = GoldTuples(odds, np.array([3.0, 5.0, 4.0]), np.array([[6.0, 4.0], [3.0, 9.0], [30.0, 4.0]]))
-    nodes = np.linspace(-3, 2, 2_001)
-    height = laplace(seen, nodes, 0.66)[2] - ((nodes + 1.2) / 1.2) ** 2 / 2
-    assert _likeliest(seen) == pytest.approx(nodes[height.argmax()], abs=0.004)
 
 
 def test_covariances_of_pairs_are_those_of_their_common_items() -> None:

@@ -270,15 +270,6 @@ def test_copies_are_an_alarm_from_so_many_items_on_that_good_jurors_would_differ
     assert ("Chance can explain this" in few.message) == (level == "warning")
 
 
-def test_chances_by_hand() -> None:
-    agree = 0.99**2 + 0.01**2  # two who are right 99 times in 100
-    assert chance_of_copies([400], jurors=3) == pytest.approx(3 * agree**400)
-    assert chance_of_copies([300, 400, 350], jurors=6) == pytest.approx(15 * agree**400 * 0.99**650)
-    said = 0.05 * 0.99 + 0.95 * 0.01  # how often a label of 5% is said
-    assert chance_of_constant([100, 90], jurors=4) == pytest.approx(4 * (1 - said) ** 90)
-    assert chance_of_constant([1], jurors=4) == chance_of_copies([1], jurors=4) == 1
-
-
 def test_the_likeliest_of_copies_and_constant_jurors_is_the_chance() -> None:
     # bob copies ann on 400 items, dot denies her; cy has 30 votes, of which hardly any tells of the other label
     counts = {("A", "A", "A", "B"): 30, ("A", "A", None, "B"): 170, ("B", "B", None, "A"): 200}

@@ -34,8 +34,7 @@ from jurors._lazy import lazy_fields
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.exact.algebraic import Algebraic, exact_sum
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, Surd, exact_sum
 from jurors.options import Label
 from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch.pairs import parts_of, sum_by_cell

@@ -53,8 +53,7 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import Number, Solution
-from jurors.exact.algebraic import exact_sum
-from jurors.exact.surd import Surd
+from jurors.exact import Surd, exact_sum
 from jurors.results import Columns, Result, Table
 from jurors.sketch.moments import TrioMoments, WholeMoments, moments, table_moments, trio_moments
 from jurors.sketch.sketch import Sketch

@@ -44,8 +44,7 @@ from jurors._numeric import Floats, Integers
 from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.solution import DEFAULT_RULE, Choice, Number, Solution, tuple_posterior
 from jurors.evaluate.trio import check_three_jurors
-from jurors.exact.algebraic import Algebraic, RootSet, exact_sum, inverse, number_at, root_sets
-from jurors.exact.surd import Surd
+from jurors.exact import Algebraic, RootSet, Surd, exact_sum, inverse, number_at, root_sets
 from jurors.options import Label
 from jurors.sketch.sketch import Sketch
 
@@ -239,7 +238,7 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
         for k in range(roots.degree):
             shares = (tuple(number_at(roots, k, p) for p in ps) for ps in vectors)
             every.append(Component(multiplicity, number_at(roots, k, prevalence), *shares))
-    real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
+    real = all(roots.real == roots.degree for roots, _ in factors if roots.degree > 1)
     return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
 
 

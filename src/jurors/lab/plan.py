@@ -16,7 +16,7 @@ expected counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,7 +31,6 @@ from jurors.jury.grade import grade
 from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
 from jurors.options import Label, Target
 from jurors.results import Columns, Notes, Result, Table, field_values
-from jurors.sketch.sketch import Sketch
 from jurors.uncertainty.bounds_robust import robust_bounds
 from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes.table import Votes
@@ -184,28 +183,26 @@ def tolerated_correlations(model: JuryModel, width: float) -> tuple[float | None
     truth = {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()}
     prevalence = {a: float(p) for a, p in solution.prevalence.items()}
     sketch = encode(Solution.from_dict({"prevalence": prevalence, "accuracy": truth}), items=_EXPECTED)
-    safe = _largest(lambda e: _farthest(sketch, e, truth) <= width)
-    return safe, _largest(lambda e: _farthest(sketch, e, truth) < math.inf)
 
+    def farthest(correlation: float) -> float:
+        """How far the truth may be from the estimated accuracy; infinite if a juror is not bounded at all."""
+        bounds = robust_bounds(sketch, correlation)
+        if bounds.alarms or bounds.accuracy is None:  # every alarm of bounds means that some juror is not bounded
+            return math.inf
+        ends = ((truth[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a])
+        return max(abs(float(end) - x) for x, end in ends)
 
-def _farthest(sketch: Sketch, correlation: float, accuracy: dict[str, dict[Label, float]]) -> float:
-    """Compute how far the truth may be from the estimated accuracy; infinite if a juror is not bounded at all."""
-    bounds = robust_bounds(sketch, correlation)
-    if bounds.alarms or bounds.accuracy is None:  # every alarm of bounds means that some juror is not bounded
-        return math.inf
-    ends = [(accuracy[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a]]
-    return max(abs(float(end) - x) for x, end in ends)
+    def largest(most: float) -> float:
+        """The largest correlation that moves no accuracy farther than this; 0 if hardly any does."""
+        if farthest(LEAST_CORRELATION) > most:
+            return 0.0
+        low, high = LEAST_CORRELATION, 0.25
+        while high / low > 1.01:
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if farthest(middle) <= most else (low, middle)
+        return low
 
-
-def _largest(holds: Callable[[float], bool]) -> float:
-    """Find the largest correlation for which this holds (it does for all smaller ones); 0 if for hardly any."""
-    if not holds(LEAST_CORRELATION):
-        return 0.0
-    low, high = LEAST_CORRELATION, 0.25
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return largest(width), largest(1.0)
 
 
 # -- the plan --
@@ -424,19 +421,17 @@ class ExpectedWidths:
             return np.full(2, np.nan_to_num((p_high - p_low) / 2, nan=np.inf)), halves
         accuracy = np.einsum("ill->il", self.confusion)
         about = np.broadcast_to(items * self.prevalence * (1 - self.missing), accuracy.shape)
-        return (
-            self._half(
-                self.prevalence, self.errors.prevalence / math.sqrt(items), np.full(len(self.prevalence), items)
-            ),
-            self._half(accuracy, self.errors.accuracy / math.sqrt(items), about),
-        )
-
-    def _half(self, estimate: Floats, error: Floats, items: Floats) -> Floats:
-        if self.target == "test":
-            sampling = estimate * (1 - estimate) / items
-            error = np.sqrt(np.maximum(error**2 - sampling, 0.0))
-        low, high = interval_around(estimate, error, np.asarray(items, dtype=float), self.level)
-        return np.where(np.isfinite(error), (high - low) / 2, np.inf)
+        widths = []
+        for estimate, error, size in (
+            (self.prevalence, self.errors.prevalence, np.full(len(self.prevalence), float(items))),
+            (accuracy, self.errors.accuracy, about),
+        ):
+            error = error / math.sqrt(items)
+            if self.target == "test":
+                error = np.sqrt(np.maximum(error**2 - estimate * (1 - estimate) / size, 0.0))
+            low, high = interval_around(estimate, error, size, self.level)
+            widths.append(np.where(np.isfinite(error), (high - low) / 2, np.inf))
+        return widths[0], widths[1]
 
 
 def _least_items(expected: ExpectedWidths, which: int, width: float) -> int | None:

@@ -22,7 +22,6 @@ from numbers import Number
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError, format_names
@@ -196,11 +195,12 @@ class JuryModel:
         for truth, share in enumerate(self.prevalence):
             states = self._states(truth)
             for decisions in itertools.product(range(size), repeat=width):
-                chance = Fraction(0)
-                for weight, rows in states:
-                    chance += math.prod((row[k] for row, k in zip(rows, decisions, strict=True)), start=weight)
-                if share * chance:
-                    shares[decisions, truth] = share * chance
+                chances = (
+                    math.prod((row[k] for row, k in zip(rows, decisions, strict=True)), start=weight)
+                    for weight, rows in states
+                )
+                if chance := share * sum(chances):
+                    shares[decisions, truth] = chance
         return shares
 
     def _states(self, truth: int) -> list[tuple[Fraction, list[Row]]]:
@@ -267,7 +267,23 @@ def jury_model(
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise SketchError(f"a jury needs two different labels or more, got {', '.join(map(str, labels)) or 'none'}")
     tables = confusion_tables(accuracy, names, labels)
-    shared = _shared_errors(names, fraction(pairs, "pairs"), groups or {}, fraction(difficulty, "difficulty"))
+    of_pairs, of_all = fraction(pairs, "pairs"), fraction(difficulty, "difficulty")
+    shared: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(names))), of_all)]  # who shares how much
+    shared += [((k - 1, k), of_pairs) for k in range(1, len(names), 2)]
+    taken: set[int] = set()
+    for group, gamma in (groups or {}).items():
+        members = []
+        for name in map(str, (group.split(",") if isinstance(group, str) else group)):
+            known = name if name in names else name.strip()
+            if known not in names:
+                raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(names)}")
+            members.append(names.index(known))
+        if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
+            raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {group!r}")
+        taken |= set(members)
+        shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
+    if (of_all or of_pairs) and len(names) < 2:
+        raise SketchError("one juror alone shares no error with anybody")
     juries = [tables] if towards is None else [tables, towards.confusion]
     shifts = tuple(
         _shifts(names, [[table[a][a] for table in jury] for jury in juries], shared, labels[a])
@@ -295,29 +311,6 @@ def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _shared_errors(
-    jurors: Sequence[str], pairs: Fraction, groups: Mapping[Sequence[str], Any], difficulty: Fraction
-) -> list[tuple[tuple[int, ...], Fraction]]:
-    """List who shares how much: (members, Γ), without those that share nothing."""
-    shared: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
-    shared += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
-    taken: set[int] = set()
-    for names, gamma in groups.items():
-        members = []
-        for name in map(str, (names.split(",") if isinstance(names, str) else names)):
-            known = name if name in jurors else name.strip()
-            if known not in jurors:
-                raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(jurors)}")
-            members.append(jurors.index(known))
-        if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
-            raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {names!r}")
-        taken |= set(members)
-        shared.append((tuple(members), fraction(gamma, "the correlation of a group")))
-    if (difficulty or pairs) and len(jurors) < 2:
-        raise SketchError("one juror alone shares no error with anybody")
-    return [(members, gamma) for members, gamma in shared if gamma]
-
-
 def _shifts(
     jurors: Sequence[str],
     accuracies: Sequence[Sequence[Fraction]],
@@ -329,6 +322,8 @@ def _shifts(
     room_down = [min(jury[i] for jury in accuracies) for i in range(len(jurors))]
     shifts = []
     for members, gamma in shared:
+        if not gamma:
+            continue
         if gamma < 0 and len(members) > 2:
             raise SketchError(f"only two jurors can share a negative correlation, got {gamma} for {len(members)}")
         signs = (1, -1) if gamma < 0 else (1,) * len(members)
@@ -406,8 +401,14 @@ class Simulation:
         keyed = self.score
         codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
         pairs = np.triu_indices(codes.shape[1], 1)
-        covariances = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
-        known = [x for matrix in covariances for x in matrix.tolist() if x == x]
+        known: list[float] = []
+        for a, counts in enumerate(by_label.T):  # covariances of being right on items of a label that both answered
+            present = np.flatnonzero(counts)
+            sums = np.zeros((3, codes.shape[1], codes.shape[1]))
+            for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
+                right, voted = (codes[rows] == a).astype(float), (codes[rows] >= 0).astype(float)
+                sums += pair_sums(right, voted, counts[rows].astype(float))
+            known += [x for x in covariances(*sums)[pairs].tolist() if x == x]
         return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
@@ -526,16 +527,6 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
     counts = [int(value * items) for value in shares.values()]
     votes = Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels, counts=counts)
     return Simulation(model, votes, np.array([truth for _, truth in shares]))
-
-
-def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
-    """Compute the (jurors, jurors) covariance of being right on items of a label that both answered; NaN if none."""
-    present = np.flatnonzero(counts)
-    sums = np.zeros((3, codes.shape[1], codes.shape[1]))
-    for rows in np.array_split(present, len(present) * codes.shape[1] // _BLOCK + 1):
-        right, voted = (codes[rows] == label).astype(float), (codes[rows] >= 0).astype(float)
-        sums += pair_sums(right, voted, counts[rows].astype(float))
-    return covariances(*sums)
 
 
 def _large(number: int) -> str:

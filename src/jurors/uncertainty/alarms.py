@@ -149,7 +149,13 @@ def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None
         spread = math.sqrt(max(float((probability * (1 - probability)) @ by_tuple), 0.25))
         is_surprising = right - expected <= -_SURPRISE * spread
     else:
-        is_surprising = right < expected and _tail_probability(right, items, expected, wrong) < _IMPROBABLE
+        from scipy.special import bdtr, expit, logit
+
+        # If gold was not drawn at random, more or fewer of its labels are expected to be wrong than of all labels. The
+        # log-odds of every share are moved by that difference.
+        share = np.clip(np.array([1.0 - expected / items, wrong.mean()]), 1e-6, 1 - 1e-6)
+        of_gold = expit(logit(np.clip(wrong, 1e-6, 1 - 1e-6)) + logit(share[0]) - logit(share[1]))
+        is_surprising = right < expected and float(bdtr(right, items, 1.0 - of_gold).mean()) < _IMPROBABLE
     if not is_surprising:
         return test, []
     message = (
@@ -157,19 +163,6 @@ def check_gold(partition: Partition, gold: Integers, wrong: Floats | None = None
         "The gold labels contradict the grades"
     )
     return test, [Alarm("gold_contradicts", "alarm", message, right - expected)]
-
-
-def _tail_probability(right: int, items: int, expected: float, wrong: Floats) -> float:
-    """The probability of at most so many correct labels of gold items.
-
-    If gold was not drawn at random, more or fewer of its labels are expected to be wrong than of all labels. The
-    log-odds of every share are moved by that difference.
-    """
-    from scipy.special import bdtr, expit, logit
-
-    share = np.clip(np.array([1.0 - expected / items, wrong.mean()]), 1e-6, 1 - 1e-6)
-    of_gold = expit(logit(np.clip(wrong, 1e-6, 1 - 1e-6)) + logit(share[0]) - logit(share[1]))
-    return float(bdtr(right, items, 1.0 - of_gold).mean())
 
 
 # -- default answers ---------------------------------------------------------------------------------------------------

@@ -74,16 +74,17 @@ prevalence of A at least 10%
     [['3/5', '9/10'], ['3/5', '1/2']]
     """
 
-    floor: Share = Fraction(0)  #: of every juror on every label
-    labels: Mapping[Label, Share] = field(default_factory=dict)  #: of every juror on this label
-    jurors: Mapping[str, Share | Mapping[Label, Share]] = field(default_factory=dict)  #: of this juror [on this label]
-    prevalence: Mapping[Label, Share | tuple[Share, Share]] = field(default_factory=dict)  #: least, or (least, most)
+    # any `Share`; exact once made
+    floor: Any = Fraction(0)  #: of every juror on every label
+    labels: Mapping[Label, Any] = field(default_factory=dict)  #: of every juror on this label
+    jurors: Mapping[str, Any] = field(default_factory=dict)  #: of this juror, or by label: None is every label
+    prevalence: Mapping[Label, Any] = field(default_factory=dict)  #: least, or (least, most)
 
     def __post_init__(self) -> None:
         exact = {
             "floor": _share(self.floor),
             "labels": _shares(self.labels),
-            "jurors": {j: _shares(x) if isinstance(x, Mapping) else _share(x) for j, x in self.jurors.items()},
+            "jurors": {j: _shares(x if isinstance(x, Mapping) else {None: x}) for j, x in self.jurors.items()},
             "prevalence": {a: _limits(x) for a, x in self.prevalence.items()},
         }
         for name, value in exact.items():
@@ -109,7 +110,7 @@ prevalence of A at least 10%
         """
         floor = [Fraction(0)]
         labels: dict[Label, Fraction] = {}
-        jurors: dict[str, dict[Any, Fraction]] = {}
+        jurors: dict[str, Any] = {}
         limits: dict[Label, tuple[Fraction, Fraction]] = {}
         for term in filter(None, map(str.strip, text.split(","))):
             juror, label, sign, share = _parsed(term)
@@ -128,8 +129,7 @@ prevalence of A at least 10%
                 floor.append(share)
         if not text.strip(" ,\n\t"):
             raise OptionError(f"an empty specification; write {_FORMS}")
-        rows: Any = {j: row[None] if set(row) == {None} else row for j, row in jurors.items()}  # one for every label
-        return cls(max(floor), labels, rows, dict(limits))
+        return cls(max(floor), labels, jurors, limits)
 
     @classmethod
     def of(cls, value: Specification | Mapping[Label, Share] | Share | None) -> Specification:
@@ -160,16 +160,16 @@ prevalence of A at least 10%
         list of list of Fraction
             Jurors x labels.
         """
-        result = [[_share(self.floor)] * len(labels) for _ in jurors]
+        result = [[self.floor] * len(labels) for _ in jurors]
         where = {a: k for k, a in enumerate(labels)}
         demands = [(i, match_name(a, labels, "label"), x) for i in range(len(jurors)) for a, x in self.labels.items()]
         for name, row in self.jurors.items():
             i = list(jurors).index(match_name(name, jurors, "juror"))
-            rows = row.items() if isinstance(row, Mapping) else [(a, row) for a in labels]
-            demands += [(i, match_name(a, labels, "label"), x) for a, x in rows if a is not None]
-            demands += [(i, b, x) for a, x in rows if a is None for b in labels]
+            for a, x in row.items():
+                on = labels if a is None else [match_name(a, labels, "label")]
+                demands += [(i, b, x) for b in on]
         for i, label, x in demands:
-            result[i][where[label]] = max(result[i][where[label]], _share(x))
+            result[i][where[label]] = max(result[i][where[label]], x)
         return result
 
     def limits(self, labels: Sequence[Label]) -> list[tuple[Fraction, Fraction]]:
@@ -179,16 +179,16 @@ prevalence of A at least 10%
         -------
         list of (Fraction, Fraction)
         """
-        limits = {match_name(a, labels, "label"): _limits(pair) for a, pair in self.prevalence.items()}
+        limits = {match_name(a, labels, "label"): pair for a, pair in self.prevalence.items()}
         return [limits.get(a, (Fraction(0), Fraction(1))) for a in labels]
 
     def __str__(self) -> str:
         statements = [f"every juror at least {_percent(self.floor)} right on every label"] * bool(self.floor)
         statements += [f"every juror at least {_percent(x)} right on {a}" for a, x in self.labels.items()]
         for juror, row in self.jurors.items():
-            for a, x in row.items() if isinstance(row, Mapping) else [(None, row)]:
+            for a, x in row.items():
                 statements.append(f"{juror} at least {_percent(x)} right on {'every label' if a is None else a}")
-        for a, (least, most) in ((a, _limits(x)) for a, x in self.prevalence.items()):
+        for a, (least, most) in self.prevalence.items():
             if least == most:
                 statements.append(f"prevalence of {a} {_percent(least)}")
                 continue
@@ -308,7 +308,6 @@ class Bounds(Drawable):
 
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Demand(NamedTuple):
@@ -387,18 +386,6 @@ class AnswerKeys:
         """How many items there are."""
         return int(self.counts.sum())
 
-    def votes(self, juror: int, label: int) -> tuple[Floats, Floats]:
-        """What an item adds to R_il (right on the label) and to M_il (voted on the label).
-
-        Returns
-        -------
-        right, voted : ndarray, (T, R)
-        """
-        right, voted = np.zeros((2, len(self.codes), self.labels))
-        right[:, label] = self.codes[:, juror] == label
-        voted[:, label] = self.codes[:, juror] >= 0
-        return right, voted
-
     def minimum(self, cost: Floats, *, voted: Floats | None = None) -> tuple[float, Floats | None]:
         """Minimise Σ cost·a, over keys with Σ voted·a >= 1 if that is given.
 
@@ -472,7 +459,7 @@ class AnswerKeys:
         ends = np.cumsum([0, *map(len, columns)])
         data = [row[where] for row, where in zip(rows, columns, strict=True)]
         shape = (len(rows), len(self.codes) * self.labels)
-        return sparse.csr_array((np.concatenate([[], *data]), np.concatenate([_NONE, *columns]), ends), shape=shape)
+        return sparse.csr_array((np.concatenate(data), np.concatenate(columns), ends), shape=shape)
 
     @cached_property
     def _matrix(self) -> Any:
@@ -834,7 +821,9 @@ class _Search:
         return [[self._accuracy(i, a) for a in range(self.keys.labels)] for i in range(size)]
 
     def _accuracy(self, juror: int, label: int) -> Interval:
-        right, voted = self.keys.votes(juror, label)
+        right, voted = np.zeros((2, len(self.keys.codes), self.keys.labels))  # what an item adds to R_il and to M_il
+        right[:, label] = self.keys.codes[:, juror] == label
+        voted[:, label] = self.keys.codes[:, juror] >= 0
         if not any(m[juror, label] >= 1 for _, m in self.visited) and -self._least(-voted) < 1 - _CLOSE:
             return math.nan, math.nan
         low = self._least_share(right, voted, [(r[juror, label], m[juror, label]) for r, m in self.visited])

@@ -434,7 +434,9 @@ class TrioWork:
 Column: TypeAlias = "Floats | NDArray[np.object_]"
 
 
-def robust_bounds(sketch: Sketch, correlation: float, *, progress: Callable[[float], None] | None = None) -> Bounds:
+def robust_bounds(
+    sketch: Sketch, correlation: float, *, progress: Callable[[float], None] | None = None, advise: bool = True
+) -> Bounds:
     """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
 
     Parameters
@@ -445,6 +447,8 @@ def robust_bounds(sketch: Sketch, correlation: float, *, progress: Callable[[flo
         ε: the largest |Γ| to allow for.
     progress
         Called with the share of the work that is done.
+    advise
+        Where nothing explains the counts, whether to search for the least correlation that would (0.1 s).
 
     Returns
     -------
@@ -461,11 +465,6 @@ def robust_bounds(sketch: Sketch, correlation: float, *, progress: Callable[[flo
     >>> [alarm.reason for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
-    return _solve(sketch, correlation, progress, advise=True)
-
-
-def _solve(sketch: Sketch, correlation: float, progress: Callable[[float], None] | None, *, advise: bool) -> Bounds:
-    """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
     _check(sketch, correlation)
     places, total = chosen_trios(len(sketch.jurors))
     epsilon = float(correlation)
@@ -615,7 +614,7 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
             epsilons += np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()
     rows: list[tuple[Any, ...]] = []
     for epsilon in epsilons:
-        bounds = _solve(sketch, epsilon, None, advise=False)
+        bounds = robust_bounds(sketch, epsilon, advise=False)
         outcome = bounds.alarms[0].reason if bounds.alarms else "bounded"
         statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),

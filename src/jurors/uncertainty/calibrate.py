@@ -549,9 +549,9 @@ def _own_deviation(
     return weight[..., None] * gaps, deviation * (1.0 - weight)
 
 
-def _and_labels(noise: Floats | float) -> Floats | float:
-    """The noise of every juror, and of the one who gives the best labels: none."""
-    return noise if isinstance(noise, float) else np.concatenate([noise, np.zeros_like(noise[:1])])
+def _and_labels(noise: Floats | float, labellings: int = 1) -> Floats | float:
+    """The noise of every juror, and of those who give the best labels or others: none, as it is the jurors' own."""
+    return noise if isinstance(noise, float) else np.concatenate([noise, np.zeros((labellings, *noise.shape[1:]))])
 
 
 def ratio_variance(right: Floats, met: Floats, ratio: Floats) -> Floats:
@@ -634,10 +634,7 @@ def drawn_scenarios(
         Each method's log-odds.
     drawn : Scenarios
     """
-    if rho is None:
-        center, sd = population.shared_error(traits or panel_traits(jury))
-    else:
-        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
+    center, sd = _log_rho(rho) if rho is not None else population.shared_error(traits or panel_traits(jury))
     odds = [log_odds(jury.posterior, jury.distinct)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.label_bias, jury.labels, population.independent)
@@ -649,6 +646,11 @@ def drawn_scenarios(
         prior[0] = FIRST_METHOD if rivals else 1.0
         drawn = gold_scenarios(seen, prior, center, sd, population.label_bias)
     return odds, drawn
+
+
+def _log_rho(rho: float) -> tuple[float, float]:
+    """Mean and standard deviation of the logarithm of a shared error that is given."""
+    return float(np.log(max(rho, LEAST_RHO))), 0.0
 
 
 def expected_labels(jury: JuryVotes, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
@@ -762,13 +764,9 @@ def labelling_errors(
     more, graded = len(labellings), jury
     for labels in labellings:
         graded = add_label_juror(graded, labels)
-    accuracy, score = (  # the fit's noise is the jurors' own
-        part if isinstance(part, float) else np.concatenate([part, np.zeros((more, *part.shape[1:]))])
-        for part in (noise.accuracy, noise.score)
-    )
+    own = FitNoise(noise.prevalence, _and_labels(noise.accuracy, more), _and_labels(noise.score, more))
     shares = calibrate(
-        graded, population, rho=rho, gold=gold, rivals=rivals, noise=FitNoise(noise.prevalence, accuracy, score),
-        traits=panel_traits(jury),
+        graded, population, rho=rho, gold=gold, rivals=rivals, noise=own, traits=panel_traits(jury)
     )  # fmt: skip
     ends = shares.interval(level)["score"][jury.jurors :].tolist()
     scores = shares.score[jury.jurors :].tolist()
@@ -820,9 +818,7 @@ def scenarios_of(
     -------
     Scenarios
     """
-    center, sd = known or population.shared_error(traits)
-    if rho is not None:
-        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
+    center, sd = _log_rho(rho) if rho is not None else known or population.shared_error(traits)
     return prior_scenarios(center, sd, population.label_bias, labels, population.independent if known is None else 0.0)
 
 

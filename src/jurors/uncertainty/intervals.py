@@ -72,10 +72,9 @@ class TrioEquations:
         m, counts = decoded.moments, np.asarray(tables, dtype=float)
         p, accuracy = decoded.prevalence, decoded.accuracy
         q = 1 - p
-        self.estimate, self.items = np.empty((*p.shape, 10)), np.empty((*p.shape, 10))  # and of how many items
-        self.estimate[..., 0] = p
-        self.estimate[..., 1:4] = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
-        self.estimate[..., 4:] = accuracy.reshape((*p.shape, 6))
+        score = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
+        self.estimate = np.concatenate([p[..., None], score, accuracy.reshape((*p.shape, 6))], axis=-1)
+        self.items = np.empty((*p.shape, 10))  # how many each statistic is a share of
         self.items[..., :4] = m.items[..., None]
         self.items[..., 4::2], self.items[..., 5::2] = (m.items * p)[..., None], (m.items * q)[..., None]
         shares = counts.reshape((*counts.shape[:-3], 8)) / m.items[..., None]
@@ -94,12 +93,8 @@ class TrioEquations:
         # In e = -E on A and e = E on B, both labels have C e² - T e - C_ij C_ik = 0: coefficients (…, 3, 3).
         self.quadratic = np.empty((*m.pair.shape, 3))
         self.quadratic[..., 0], self.quadratic[..., 1], self.quadratic[..., 2] = m.pair, -t, -others
-        self.d_quadratic = np.empty((*m.pair.shape, 3, 8))
-        self.d_quadratic[..., 0, :] = d_pair
-        self.d_quadratic[..., 1, :] = -(d_trio + 2 * m.pair[..., None] * z)
-        self.d_quadratic[..., 2, :] = t_z - d_others
-        self.base = np.empty((*m.pair.shape, 2))  # E is y - base
-        self.base[..., 0], self.base[..., 1] = 1 - m.single, m.single
+        self.d_quadratic = np.stack([d_pair, -(d_trio + 2 * m.pair[..., None] * z), t_z - d_others], axis=-2)
+        self.base = np.stack([1 - m.single, m.single], axis=-1)  # E is y - base
 
     def variances(self, target: Target) -> tuple[Floats, Floats]:
         """Delta-method variances: each equation's influence function divided by its slope, 2s or ±s.
@@ -112,13 +107,12 @@ class TrioEquations:
         population, for_target : ndarray, (…, 10)
         """
         estimate = self.estimate
-        influence = np.empty((*estimate.shape, 8))
-        u = 2 * estimate[..., :4, None] - 1
-        influence[..., :4, :] = (self.d_goal - u * self.d_root) / 2
+        of_scores = (self.d_goal - (2 * estimate[..., :4, None] - 1) * self.d_root) / 2
         e = np.asarray((estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA)
         powers = np.ones((*e.shape, 3))
         powers[..., 0], powers[..., 1] = e * e, e
-        influence[..., 4:, :] = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
+        of_accuracies = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
+        influence = np.concatenate([of_scores, of_accuracies], axis=-2)
         whole = np.asarray((influence * influence @ self.weight)[..., 0] / self.root**2)
         if target == "population":
             return whole, whole
@@ -416,7 +410,7 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
         problem = em_problem(data, model, panel.strength, panel.gold)
         negligible = NEGLIGIBLE if target == "test" else _HARDLY_MET
         linear = Linearised(problem, panel.choice.fits[model].parameters, negligible)
-        models.append((linear, np.float32(weight / sum(weights.values()))))
+        models.append((linear, weight / sum(weights.values())))
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else gold_rows(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
     step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
@@ -430,7 +424,7 @@ def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats
             easy, *hard = np.split(linear.solve(drawn), linear.at.prior.shape[1] // linear.at.labels)
             for part in hard:
                 easy += part
-            moved.append(easy * share)
+            moved.append(easy * np.float32(share))
         if target == "population":
             moved.append(_drawn_votes(panel, drawn))
         squares = _moved_statistics(panel, np.asarray(sum(moved)))

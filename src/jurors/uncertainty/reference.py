@@ -203,7 +203,15 @@ def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
         raise VotesError("is a pipe, not a file", code="no_file").in_file(str(path))
     try:
         with open(path, newline="", encoding="utf-8") as file:
-            return _rows(csv.DictReader(file))
+            table = csv.DictReader(file)
+            given = table.fieldnames or ()
+            if missing := [f.name for f in fields(ReferenceJury) if f.default is MISSING and f.name not in given]:
+                message = f"has no column {format_names(map(repr, missing), 4)}; {_WAY_OUT}"
+                raise VotesError(message, code="unknown_name", name=missing[0], what="column")
+            juries = [_jury(row, number) for number, row in enumerate(table, 1)]
+        if not juries:
+            raise VotesError(f"holds no jury; {_WAY_OUT}", code="empty")
+        return juries
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError)
         reason = "there is no such file" if is_missing else f"cannot be read: {error.strerror}"
@@ -215,17 +223,6 @@ def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
 
 
 _WAY_OUT = "to make a table of reference juries, use `jurors score VOTES --key KEY --reference TABLE`"
-
-
-def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
-    given = table.fieldnames or ()
-    if missing := [f.name for f in fields(ReferenceJury) if f.default is MISSING and f.name not in given]:
-        shown = format_names(map(repr, missing), 4)
-        raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
-    juries = [_jury(row, number) for number, row in enumerate(table, 1)]
-    if not juries:
-        raise VotesError(f"holds no jury; {_WAY_OUT}", code="empty")
-    return juries
 
 
 def _jury(row: dict[str, str], number: int) -> ReferenceJury:

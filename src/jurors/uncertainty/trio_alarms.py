@@ -46,7 +46,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from shlex import quote as shell_quoted
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -264,35 +264,28 @@ def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) ->
     at = np.flatnonzero(floor <= known)
     p, q, d, e = (array[at] for array in (p, q, d, e))
     left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
-    residual = _Residual(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
+    signed = np.sign(d * left[:, None]) * e  # with the sign of each juror's contribution
+    d, left = np.abs(d), np.abs(left)
+
+    def is_explained_by(correlation: Floats) -> Flags:
+        """Whether correlations up to this make up what is left of T, point by point; monotone in the correlation."""
+        epsilon = correlation[:, None]
+        reach = np.minimum(p * (epsilon + signed), q * (epsilon - signed))
+        return np.asarray(correlation + (d * reach).sum(axis=1) >= left)
+
     if np.isfinite(known):
-        enough = residual.is_explained_by(np.full(len(at), known))
-        at, residual = at[enough], _Residual(*(array[enough] for array in residual))
+        enough = is_explained_by(np.full(len(at), known))
+        at = at[enough]
+        p, q, d, signed, left = (array[enough] for array in (p, q, d, signed, left))
     if len(at):
         low = floor[at]
-        high = np.maximum(low, residual.left)
+        high = np.maximum(low, left)
         for _ in range(40):  # bisection
             middle = (low + high) / 2
-            enough = residual.is_explained_by(middle)
+            enough = is_explained_by(middle)
             high, low = np.where(enough, middle, high), np.where(enough, low, middle)
         least[at] = high
     return least
-
-
-class _Residual(NamedTuple):
-    """What correlations must make up at some points, and how far each juror's can."""
-
-    p: Floats
-    q: Floats
-    d: Floats  #: |d|
-    signed: Floats  #: e, with the sign of each juror's contribution
-    left: Floats  #: |what is left of T|
-
-    def is_explained_by(self, correlation: Floats) -> Flags:
-        """Whether correlations up to this suffice, point by point; monotone in the correlation."""
-        epsilon = correlation[:, None]
-        reach = np.minimum(self.p * (epsilon + self.signed), self.q * (epsilon - self.signed))
-        return np.asarray(correlation + (self.d * reach).sum(axis=1) >= self.left)
 
 
 # -- too few distinct jurors -------------------------------------------------------------------------------------------
@@ -556,16 +549,12 @@ def _outside(solution: Solution) -> list[tuple[float, str]]:
     ]
     for j, exact, rounded in zip(solution.jurors, solution.confusions, floats.confusions, strict=True):
         numbers += [(f"the accuracy of {j} on {a}", exact[k][k], rounded[k][k]) for k, a in enumerate(solution.labels)]
-    return [
-        (max(-value, value - 1), f"{name} ({value:.3f})") for name, exact, value in numbers if _is_outside(exact, value)
-    ]
-
-
-def _is_outside(exact: Any, rounded: Any) -> bool:
-    """Whether a number lies outside [0, 1]: by its float, unless that is so near an end that rounding matters."""
-    if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
-        return bool(rounded < 0 or rounded > 1)
-    return bool(exact < 0 or exact > 1)
+    outside = []
+    for name, exact, value in numbers:
+        number = value if min(abs(value), abs(value - 1)) > _NEAR_END else exact  # near an end rounding matters
+        if number < 0 or number > 1:
+            outside.append((max(-value, value - 1), f"{name} ({value:.3f})"))
+    return outside
 
 
 # -- goodness of fit with three labels or more -------------------------------------------------------------------------
@@ -681,21 +670,18 @@ class _Fit:
             two = _Fit.at(shares, *one.following)
             gain, before = two.height - one.height, one.height - at.height
             ratio = min(max(gain / before, 0.0), 0.9999) if before > 0 else 0.0
-            long = _Fit.at(shares, *_extrapolated(at, one, two))
+            # The SQUAREM step along the last two, moved back inside the simplex where it leaves it.
+            old, middle, new = (np.concatenate([f.prevalence, f.confusions.ravel()]) for f in (at, one, two))
+            point = squarem_step(old, middle, new)
+            point = np.where(point > 0, point, new / 10)
+            size = len(shares)
+            prevalence, confusions = point[:size], point[size:].reshape(3, size, size)
+            sums = np.maximum(confusions.sum(axis=2, keepdims=True), _SMALLEST)
+            long = _Fit.at(shares, prevalence / prevalence.sum(), confusions / sums)
             at = long if long.height > two.height else two
             if gain / (1 - ratio) < tolerance and at.height - two.height < tolerance:
                 return at, True
         return at, False
-
-
-def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
-    """The SQUAREM step along the last two, moved back inside the simplex where it leaves it."""
-    old, middle, new = (np.concatenate([f.prevalence, f.confusions.ravel()]) for f in (at, one, two))
-    point = squarem_step(old, middle, new)
-    labels = len(at.prevalence)
-    point = np.where(point > 0, point, new / 10)
-    prevalence, confusions = point[:labels], point[labels:].reshape(3, labels, labels)
-    return prevalence / prevalence.sum(), confusions / np.maximum(confusions.sum(axis=2, keepdims=True), _SMALLEST)
 
 
 _BY_CHANCE = frozenset({"complex", "out_of_range"})  # what sampling error alone can cause

@@ -1,4 +1,12 @@
-"""Algebraic numbers c + Σ r(λ), with rational polynomials r at isolated roots λ of integer polynomials.
+"""Exact numbers: surds and algebraic numbers.
+
+Surds: numbers x + y√d with rational x, y and an integer d, the field in which every trio's grades are.
+
+Sign, exactly: x and y√d agree in sign, or the larger of x² and y²d decides.
+Digits, certified: ball arithmetic at growing precision until only one answer is left. An irrational number is never 0
+and never half-way between two decimals, so at some precision its ball decides.
+
+Algebraic numbers c + Σ r(λ), with rational polynomials r at isolated roots λ of integer polynomials.
 
 The grades of three jurors with R labels are such numbers.
 
@@ -19,12 +27,325 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import flint
 from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
 
-from jurors.exact.surd import BITS, Exact, SignedExact, Surd, from_rational, to_rational
+# -- surds -------------------------------------------------------------------------------------------------------------
+
+Exact: TypeAlias = "int | Fraction | fmpz | fmpq"
+BITS = 128  #: precision that balls begin with
+_TRIAL_LIMIT = 10_000  # primes below this are taken out of the root when printing: about 0.1 ms
+
+
+class SignedExact:
+    """Differences, comparison and certified digits, which `Surd` and `Algebraic` share.
+
+    Subclasses have sums, `sign`, `conjugate`, `_real_ball`, `is_rational`, `is_real` and `to_fraction`.
+    """
+
+    __slots__ = ()
+
+    def __sub__(self: Any, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self: Any, other: Any) -> Any:
+        return -self + other
+
+    def __hash__(self: Any) -> int:
+        if self.is_rational:  # as an equal int or Fraction
+            return hash(self.to_fraction())
+        return hash((self if self.is_real else self + self.conjugate()).decimal())
+
+    def __lt__(self: Any, other: Exact | SignedExact) -> bool:
+        return bool((self - other).sign < 0)
+
+    def __le__(self: Any, other: Exact | SignedExact) -> bool:
+        return bool((self - other).sign <= 0)
+
+    def __gt__(self: Any, other: Exact | SignedExact) -> bool:
+        return bool((self - other).sign > 0)
+
+    def __ge__(self: Any, other: Exact | SignedExact) -> bool:
+        return bool((self - other).sign >= 0)
+
+    def __pow__(self, exponent: int) -> Self:
+        number: Any = self
+        power: Self = math.prod([number] * exponent, start=0 * number + 1) if exponent >= 0 else 1 / number**-exponent
+        return power
+
+    def __float__(self: Any) -> float:
+        if self.is_rational:
+            return float(self.to_fraction())
+        if not self.is_real:
+            raise ValueError(f"{self} is not real; use complex()")
+        bits = BITS
+        while (ball := self._real_ball(bits)).rel_accuracy_bits() <= 64:
+            bits *= 2
+        return float(ball)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def decimal(self: Any, digits: int = 20) -> str:
+        """The number rounded to `digits` places after the point, every digit certified.
+
+        A rational number exactly between two neighbours goes to the even one, as `round` does.
+        """
+        if digits < 0:
+            raise ValueError(f"digits must not be negative, got {digits}")
+        if not self.is_real:
+            raise ValueError(f"{self} is not real; take the decimals of its parts")
+        if self.is_rational:
+            scaled = round(self.to_fraction() * 10**digits)
+        else:
+            bits, nearest = 64 + 4 * digits, None
+            while nearest is None:
+                ball = self._real_ball(bits)
+                with flint.ctx.workprec(bits):
+                    nearest = (ball * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
+                bits *= 2
+            scaled = int(nearest)
+        text = f"{abs(scaled):0{digits + 1}d}"
+        text = f"{text[:-digits]}.{text[-digits:]}" if digits else text
+        return f"-{text}" if scaled < 0 else text
+
+
+def to_rational(value: Exact) -> fmpq:
+    """A whole number or fraction as flint has it; TypeError for anything inexact."""
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, Fraction):
+        return fmpq(value.numerator, value.denominator)
+    if isinstance(value, (int, fmpz)):
+        return fmpq(value)
+    raise TypeError(f"exact numbers only (int, Fraction, Surd), got {type(value).__name__} {value!r}")
+
+
+def from_rational(value: fmpq) -> Fraction:
+    """A rational number of flint's as a Fraction."""
+    return Fraction(int(value.p), int(value.q))
+
+
+class Surd(SignedExact):
+    """An exact number x + y√d.
+
+    Two surds combine when they lie in one field: one is rational, or the product of their radicands is a square.
+
+    Examples
+    --------
+    >>> golden = (1 + Surd.sqrt(5)) / 2
+    >>> golden * golden == golden + 1
+    True
+    >>> print(golden), print(golden.decimal(30))
+    1/2 + 1/2*√5
+    1.618033988749894848204586834366
+    (None, None)
+    >>> str(Surd(Fraction(3, 10)))
+    '3/10'
+    """
+
+    __slots__ = ("__dict__", "_x", "_y", "radicand")
+    _x: fmpq
+    _y: fmpq
+    radicand: int  #: d of x + y√d; 1 for a rational number
+
+    def __init__(self, x: Exact | Surd, y: Exact = 0, d: Exact = 1) -> None:
+        if isinstance(x, Surd):
+            self._x, self._y, self.radicand = x._x, x._y, x.radicand
+        else:
+            self._x, self._y, self.radicand = _normal(to_rational(x), to_rational(y), to_rational(d))
+
+    @classmethod
+    def sqrt(cls, value: Exact) -> Surd:
+        """The square root of a rational, imaginary when it is negative."""
+        q = to_rational(value)
+        return cls(0, fmpq(1, q.q), int(q.p * q.q))  # √(p/q) = √(pq)/q
+
+    @classmethod
+    def in_field(cls, x: fmpq, y: fmpq, d: int) -> Surd:
+        """Build x + y√d where d is already known not to be a square (or y is 0): no checks, for inner loops."""
+        new = cls.__new__(cls)
+        new._x, new._y, new.radicand = x, y, d if y else 1
+        return new
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def rational_part(self) -> Fraction:
+        """x of x + y√d."""
+        return from_rational(self._x)
+
+    @property
+    def root_part(self) -> Fraction:
+        """y of x + y√d."""
+        return from_rational(self._y)
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether there is no root left."""
+        return not self._y
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the number has no imaginary part."""
+        return self.radicand > 0 or not self._y
+
+    @cached_property
+    def sign(self) -> int:
+        """-1, 0 or 1, decided exactly."""
+        if not self.is_real:
+            raise ValueError(f"{self} is not real, it has no sign")
+        sx, sy = _sign(self._x), _sign(self._y)
+        if sx == sy or not sy:
+            return sx
+        if not sx:
+            return sy
+        return sx * _sign(self._x * self._x - self._y * self._y * self.radicand)
+
+    def conjugate(self) -> Surd:
+        """x - y√d: the other root of its quadratic."""
+        return Surd.in_field(self._x, -self._y, self.radicand)
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def __add__(self, other: Exact | Surd) -> Surd:
+        pair = self._aligned(other)
+        if pair is None:
+            return NotImplemented
+        x, y, d = pair
+        return Surd.in_field(self._x + x, self._y + y, d)
+
+    def __mul__(self, other: Exact | Surd) -> Surd:
+        pair = self._aligned(other)
+        if pair is None:
+            return NotImplemented
+        x, y, d = pair
+        return Surd.in_field(self._x * x + self._y * y * d, self._x * y + self._y * x, d)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Exact | Surd) -> Surd:
+        pair = self._aligned(other)
+        if pair is None:
+            return NotImplemented
+        x, y, d = pair
+        norm = x * x - y * y * d
+        if not norm:
+            raise ZeroDivisionError(f"{self} divided by zero")
+        return self * Surd.in_field(x / norm, -y / norm, d)
+
+    def __rtruediv__(self, other: Exact) -> Surd:
+        return Surd(other) / self
+
+    def __neg__(self) -> Surd:
+        return Surd.in_field(-self._x, -self._y, self.radicand)
+
+    def __abs__(self) -> Surd:
+        return -self if self.sign < 0 else self
+
+    # -- comparison -------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, Fraction, fmpz, fmpq)):
+            return not self._y and bool(self._x == to_rational(other))
+        if not isinstance(other, Surd):
+            return NotImplemented
+        return self._key() == other._key()
+
+    __hash__ = SignedExact.__hash__
+
+    def __bool__(self) -> bool:
+        return bool(self._x) or bool(self._y)
+
+    # -- the edge: where numbers are rounded or printed ---------------------------------------------
+
+    def __complex__(self) -> complex:
+        if self.is_real:
+            return complex(float(self))
+        return complex(float(from_rational(self._x)), float(Surd(0, self._y, -self.radicand)))
+
+    def to_fraction(self) -> Fraction:
+        """The number as a Fraction; ValueError if it is irrational."""
+        if self._y:
+            raise ValueError(f"{self} is not rational")
+        return from_rational(self._x)
+
+    def _real_ball(self, bits: int) -> arb:
+        before, flint.ctx.prec = flint.ctx.prec, bits  # `workprec` takes longer than all the rest
+        try:
+            return arb(self._x) + arb(self._y) * _root(self.radicand, bits)
+        finally:
+            flint.ctx.prec = before
+
+    def __str__(self) -> str:
+        if not self._y:
+            return str(self._x)
+        square, free = _split_square(self.radicand)
+        y = self._y * square
+        head = f"{self._x} " if self._x else ""
+        sign = "-" if y < 0 else "+"
+        size = "" if abs(y) == 1 else f"{abs(y)}*"
+        root = f"√{free}" if free > 0 else f"√({free})"
+        return f"{head}{sign} {size}{root}" if head else f"{'-' if sign == '-' else ''}{size}{root}"
+
+    # -- inner ------------------------------------------------------------------------------------
+
+    def _aligned(self, other: object) -> tuple[fmpq, fmpq, int] | None:
+        """`other` as (x, y, d) with a radicand both sides share; None if it is no exact number."""
+        if isinstance(other, Surd):
+            if not self._y or self.radicand == other.radicand:
+                return other._x, other._y, other.radicand
+            if not other._y:
+                return other._x, other._y, self.radicand
+            root = math.isqrt(max(self.radicand * other.radicand, 0))
+            if root * root != self.radicand * other.radicand:
+                raise ValueError(f"{self} and {other} lie in different fields: √{self.radicand} and √{other.radicand}")
+            return other._x, other._y * fmpq(root, self.radicand) * _sign(self.radicand), self.radicand
+        if isinstance(other, (int, Fraction, fmpz, fmpq)):
+            return to_rational(other), fmpq(0), self.radicand
+        return None
+
+    def _key(self) -> tuple[Fraction, Fraction]:
+        """The same for equal numbers however their square factors are split: x and ±y²d."""
+        return from_rational(self._x), from_rational(self._y * self._y * self.radicand * _sign(self._y))
+
+
+@lru_cache(maxsize=256)
+def _root(d: int, bits: int) -> arb:
+    """√d as a ball; the grades of one jury share it."""
+    with flint.ctx.workprec(bits):
+        return arb(d).sqrt()
+
+
+def _normal(x: fmpq, y: fmpq, d: fmpq) -> tuple[fmpq, fmpq, int]:
+    """Fold a square radicand into x; make the radicand an integer."""
+    y, radicand = y / d.q, int(d.p * d.q)
+    if not y or not radicand:
+        return x, fmpq(0), 1
+    root = math.isqrt(max(radicand, 0))
+    if root * root == radicand:
+        return x + y * root, fmpq(0), 1
+    return x, y, radicand
+
+
+def _sign(value: fmpq | int) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _split_square(d: int) -> tuple[int, int]:
+    """(m, n) with d = m²n; only primes below the limit are tried, so n may keep a large square."""
+    factors = fmpz(abs(d)).factor(trial_limit=_TRIAL_LIMIT)
+    square, free = 1, 1
+    for prime, power in factors:
+        square *= int(prime) ** (power // 2)
+        free *= int(prime) ** (power % 2)
+    return square, free if d > 0 else -free
+
+
+# -- algebraic numbers -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -67,10 +388,6 @@ class RootSet:
             self._balls[bits] = balls
         return balls[index]
 
-    def is_real(self, index: int) -> bool:
-        """Whether this root is real: proved, not measured."""
-        return index < self.real
-
     @cached_property
     def real(self) -> int:
         """How many roots are real; they come first."""
@@ -81,7 +398,7 @@ class RootSet:
 
     def conjugate(self, index: int) -> int:
         """The place of the complex conjugate of a root."""
-        if self.is_real(index):
+        if index < self.real:
             return index
         mirrored = self.ball(index, BITS).conjugate()
         return next(k for k in range(self.degree) if self.ball(k, BITS).overlaps(mirrored))
@@ -148,16 +465,11 @@ def inverse(polynomial: fmpq_poly, modulus: fmpq_poly) -> fmpq_poly:
     return result
 
 
-def trace_of(roots: RootSet, polynomial: fmpq_poly) -> fmpq:
-    """Σ r(λ) over all roots λ."""
-    return sum((c * s for c, s in zip(polynomial.coeffs(), roots.power_sums, strict=False)), fmpq(0))
-
-
 def root_text(roots: RootSet, index: int, name: str) -> str:
     """`z ≈ 0.347296 solves 1 - 3*z + z^3 = 0`."""
     ball = roots.ball(index, BITS)
     near = f"{float(ball.real.mid()):.6g}"
-    if not roots.is_real(index):
+    if index >= roots.real:
         near += f" {'+' if ball.imag > 0 else '-'} {abs(float(ball.imag.mid())):.6g}i"
     return f"{name} ≈ {near} solves {polynomial_text(roots.coefficients, name)} = 0"
 
@@ -174,8 +486,8 @@ class Algebraic(SignedExact):
     ('0.347296355334', True, True)
     >>> print(middle / 2 + Fraction(1, 3))
     1/3 + 1/2*z where z ≈ 0.347296 solves 1 - 3*z + z^3 = 0
-    >>> low + middle + high == 0, middle.trace(), (middle * middle).trace()
-    (True, Fraction(0, 1), Fraction(6, 1))
+    >>> low + middle + high == 0
+    True
     """
 
     __slots__ = ("__dict__", "_constant", "_terms")
@@ -253,11 +565,6 @@ class Algebraic(SignedExact):
         """The complex conjugate."""
         return _build(self._constant, {(s, s.conjugate(k)): p for (s, k), p in self._terms.items()})
 
-    def trace(self) -> Fraction:
-        """Σ r over all roots of the polynomial that λ solves: rational. A rational number is its own trace."""
-        roots, _ = self._field()
-        return from_rational(self._constant * roots.degree + trace_of(roots, self._polynomial() - self._constant))
-
     @cached_property
     def minimal_polynomial(self) -> tuple[int, ...]:
         """The coefficients, from the constant upwards, of the integer polynomial of least degree with this root."""
@@ -298,18 +605,12 @@ class Algebraic(SignedExact):
             places = [(roots, k) for k in range(roots.degree)]
             if all(place in terms for place in places):
                 common = terms[places[-1]]
-                constant += trace_of(roots, common)
+                constant += sum((c * s for c, s in zip(common.coeffs(), roots.power_sums, strict=False)), fmpq(0))
                 terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
         return _build(constant, terms)
 
     def __neg__(self) -> Algebraic:
         return _build(-self._constant, {root: -p for root, p in self._terms.items()})
-
-    def __sub__(self, other: Exact | Surd | Algebraic) -> Algebraic:
-        return self + -other if isinstance(other, _EXACT) else NotImplemented
-
-    def __rsub__(self, other: Exact | Surd) -> Algebraic:
-        return -self + other
 
     def __mul__(self, other: Exact | Surd | Algebraic) -> Algebraic:
         if not isinstance(other, _EXACT):
@@ -346,17 +647,7 @@ class Algebraic(SignedExact):
     def __eq__(self, other: object) -> bool:
         return not self - other if isinstance(other, _EXACT) else NotImplemented
 
-    def __hash__(self) -> int:
-        if not self._terms:
-            return hash(from_rational(self._constant))
-        if len(self._terms) > 1:
-            raise TypeError("a sum over several roots has no hash; hash its terms")
-        minimal = self.minimal_polynomial
-        if len(minimal) == 3:  # a square root in disguise must hash as the Surd it equals
-            roots = root_set(minimal)
-            pair = (surd_at(roots, k, fmpq_poly([0, 1])) for k in (0, 1))
-            return hash(next(x for x in pair if self == x))
-        return hash(minimal)
+    __hash__ = SignedExact.__hash__
 
     # -- the edge: where numbers are rounded or printed ---------------------------------------------
 
@@ -449,7 +740,6 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     --------
     >>> print(exact_sum([Surd.sqrt(2), Surd.sqrt(3), 1 - Surd.sqrt(2)]))
     1 + √3
-    >>> from jurors.exact.algebraic import root_set
     >>> cubic = root_set((1, -3, 0, 1))  # z³ - 3z + 1: the squares of its three roots add up to 6
     >>> print(exact_sum(Algebraic(cubic, k, [0, 0, 1]) for k in range(3)))
     6

@@ -1,1 +1,0 @@
-"""Exact numbers: surds and algebraic numbers."""
