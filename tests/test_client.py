@@ -153,13 +153,6 @@ def test_the_client_that_is_awaited_does_the_same() -> None:
     assert [len(batch) for batch in seen] == [2, 1]
 
 
-def test_both_clients_have_the_same_calls() -> None:
-    def public(kind: type) -> set[str]:
-        return {name for name in dir(kind) if not name.startswith("_")}
-
-    assert public(jurors.Client) == public(jurors.AsyncClient)
-
-
 def test_without_httpx_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(jurors.JurorsError, match=r"^Client needs httpx: pip install 'jurors\[serve\]'$"):
