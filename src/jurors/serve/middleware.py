@@ -249,8 +249,7 @@ class ServerMiddleware:
                 await send(message)
 
         try:
-            headers = _single_headers(scope["headers"])
-            _check_path(scope)
+            headers = _check_head(scope)
             key = await self._check_caller(scope, headers)
             _check_content_type(method, headers)
             body = await self._read_body(headers, receive, held)
@@ -362,8 +361,12 @@ def _closing(status: int, code: Code, message: str, **headers: str) -> ApiError:
     return ApiError(status, code, message).with_headers(Connection="close", **headers)
 
 
-def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
-    """Headers by name. Those that decide may occur once: two readers must never see two requests in one."""
+def _check_head(scope: Scope) -> dict[bytes, str]:
+    """Headers by name; refused is what means one thing here and another to a proxy in front.
+
+    Headers that decide may occur once: two readers must never see two requests in one.
+    """
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
     names = [name for name, _ in headers if name in _ONCE]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -373,17 +376,12 @@ def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
     length = dict(headers).get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 18:
         raise _closing(400, "bad_request", "content-length is not a number")
-    return {name: value.decode("latin-1") for name, value in headers}
-
-
-def _check_path(scope: Scope) -> None:
-    """Refuse a path that means one thing here and another to a proxy in front."""
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
     is_ambiguous = any(part in raw for part in _AMBIGUOUS) or raw.endswith((b"/..", b"/."))
     if is_ambiguous or any(ord(mark) < 32 for mark in scope["path"]):
-        raise ApiError(
-            400, "bad_path", "the path contains '..', '//', a backslash, a control character or an encoded '/'"
-        )
+        wrong = "'..', '//', a backslash, a control character or an encoded '/'"
+        raise ApiError(400, "bad_path", f"the path contains {wrong}")
+    return {name: value.decode("latin-1") for name, value in headers}
 
 
 def _check_content_type(method: str, headers: dict[bytes, str]) -> None:
