@@ -420,7 +420,7 @@ class Monitor:
     def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades since the change that an alarm is about."""
         drift = self._detector()
-        return grade(drift.sketches(drift.alarm(alarm))[1], **grading)
+        return grade(drift.sketch_since(drift.alarm(alarm)), **grading)
 
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""

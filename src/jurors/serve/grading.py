@@ -260,7 +260,7 @@ class VersionedCache(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
-        self._locks: dict[Any, Lock] = {}
+        self._locks = [Lock() for _ in range(1_000)]  # by hash: two names hardly ever share one
         self._lock, self._most = Lock(), most
 
     def recent(self, name: Any, seconds: float) -> T | None:
@@ -274,22 +274,14 @@ class VersionedCache(Generic[T]):
 
     def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
-        with self._lock:
-            lock = self._locks.setdefault(name, Lock())
-        with lock:
+        with self._locks[hash(name) % len(self._locks)]:
             stored = self._stored.get(name)
-            try:
-                result = stored[2] if stored is not None and stored[0] == version else compute()
-            except BaseException:
-                with self._lock:
-                    if name not in self._stored:
-                        self._locks.pop(name, None)
-                raise
+            result = stored[2] if stored is not None and stored[0] == version else compute()
             with self._lock:
                 self._stored[name] = (version, time.monotonic(), result)
                 self._stored.move_to_end(name)
                 while len(self._stored) > self._most:
-                    self._locks.pop(self._stored.popitem(last=False)[0], None)
+                    self._stored.popitem(last=False)
         return result
 
 
