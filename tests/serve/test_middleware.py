@@ -272,4 +272,4 @@ def test_every_route_declares_who_may_call_it() -> None:
 )  # fmt: skip
 def test_a_path_that_is_not_served_needs_the_most_it_could(method: str, path: str, access: tuple[str, Any]) -> None:
     needed = required_access(ROUTES, {"type": "http", "method": method, "path": path})
-    assert ((needed.scope, needed.project), needed.any_project) == (access, path == "/v1/projects")
+    assert needed == (*access, path == "/v1/projects")

@@ -63,13 +63,6 @@ class ProjectCounts:
         now = max(times, default=0.0) if self.project.window.by_time else self.project.numbered - 1
         return spans(self.panes, self.project.window, now)
 
-    def select_window(self, name: str) -> Span:
-        """A window by name (see `monitor.windows.select_span`)."""
-        span = select_span(self.windows(), name)
-        if span is None:
-            raise OptionError(f"window {name!r:.40} does not exist; use 'last', 'now' or a number from /history")
-        return span
-
     def panes_of(self, span: Span) -> list[Pane]:
         """The panes of a window that hold something."""
         return [
@@ -171,7 +164,11 @@ class Graded:
     def evaluation(self) -> Evaluation:
         """As `jurors.grade` gives it for the same votes."""
         if self.window is not None:
-            result = grade(self.counts.sketch_of(self.counts.select_window(self.window)))
+            span = select_span(self.counts.windows(), self.window)
+            if span is None:
+                problem = f"window {self.window!r:.40} does not exist"
+                raise OptionError(f"{problem}; use 'last', 'now' or a number from /history")
+            result = grade(self.counts.sketch_of(span))
         elif self.counts.gold:
             result = grade(self.votes, gold=self.gold)
         else:
