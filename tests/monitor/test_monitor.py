@@ -69,15 +69,6 @@ def test_the_history_has_every_window_with_its_scores(graded: Monitor) -> None:
     assert "1,500" in history.to_text()
 
 
-def test_a_window_is_graded_again_only_when_it_changed() -> None:
-    monitor = Monitor(100)
-    monitor.learn_many(jurors.simulate(200, jurors=3, prevalence="0.3", seed=3).votes)
-    before = monitor.history().windows
-    monitor.learn_many([(150, "1", "A"), (150, "1", "B")])
-    after = monitor.history().windows
-    assert (after[0] is before[0], after[1] is before[1]) == (True, False)
-
-
 # -- late, repeated, corrected ---------------------------------------------------------------------------------------
 
 

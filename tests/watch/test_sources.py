@@ -146,13 +146,6 @@ def test_a_file_that_was_written_anew_is_noticed(path: Path, followed: Tail) -> 
     assert "was truncated, replaced or moved away" in notice
 
 
-def test_a_line_that_never_ends_is_refused(path: Path, tail: Tail, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.watch.sources._LONGEST", 100)
-    append(path, "x" * 200)
-    with pytest.raises(ValueError, match="a line is longer than"):
-        read(tail)
-
-
 # -- lines as votes -----------------------------------------------------------------------------------------------
 
 
