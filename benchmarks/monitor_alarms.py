@@ -266,14 +266,15 @@ def follow(drift: Drift, codes: Integers) -> list[StreamAlarm]:
     while start < len(keys):
         segments = drift._segments
         cells = segments.watched.size * (len(segments.closed) + 1)
+        block = max(1, segments.history.size - segments.history.open.total())  # items until it is full
         if drift._most > 1:  # look at the end of each block
-            rows = keys[start : start + min(max(1, drift._most - drift.items + drift._looked), segments.history.room)]
+            rows = keys[start : start + min(max(1, drift._most - drift.items + drift._looked), block)]
             segments.add(Counter(rows))
             start += len(rows)
             if drift.items - drift._looked >= drift._most:
                 drift._look()
             continue
-        most = min(segments.room, segments.history.room, 4_000_000 // max(cells, 1))
+        most = min(segments.room, block, 4_000_000 // max(cells, 1))
         rows = keys[start : start + max(1, most)]
         now = segments.now + segments.cells_of(rows).cumsum(axis=0)
         # The first row at which a change is detected or an alarm may be cleared.

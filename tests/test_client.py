@@ -31,12 +31,26 @@ def _client(answer: Answer, **options: Any) -> jurors.Client:
     return jurors.Client(URL, transport=httpx.MockTransport(answer), **options)
 
 
-def _accepting(seen: list[Any]) -> Answer:
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(json.loads(request.content)["votes"])
-        return httpx.Response(200, json={"accepted": len(seen[-1])})
+def _answering(*answers: httpx.Response | Exception) -> tuple[list[httpx.Request], Answer]:
+    """The requests as they come, and a server that answers so, one after the other."""
+    seen: list[httpx.Request] = []
 
-    return answer
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = answers[min(len(seen), len(answers) - 1)]
+        seen.append(request)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+    return seen, answer
+
+
+def _accepted(many: int) -> httpx.Response:
+    return httpx.Response(200, json={"accepted": many})
+
+
+def _votes(requests: list[httpx.Request]) -> list[Any]:
+    return [json.loads(request.content)["votes"] for request in requests]
 
 
 @pytest.mark.parametrize(
@@ -50,54 +64,39 @@ def _accepting(seen: list[Any]) -> Answer:
     ids=["tuples", "mappings", "frame", "votes"],
 )
 def test_votes_go_in_batches_whatever_holds_them(votes: Any) -> None:
-    seen: list[Any] = []
-    assert _client(_accepting(seen)).post_votes("shop", votes, batch=2) == 3
-    assert [len(batch) for batch in seen] == [2, 1]
-    assert [tuple(vote.values()) for batch in seen for vote in batch] == VOTES
+    seen, answer = _answering(_accepted(2), _accepted(1))
+    assert _client(answer).post_votes("shop", votes, batch=2) == 3
+    assert [len(batch) for batch in _votes(seen)] == [2, 1]
+    assert [tuple(vote.values()) for batch in _votes(seen) for vote in batch] == VOTES
 
 
 @pytest.mark.parametrize("fault", [503, 429, 502, "network"], ids=["down", "rate", "gateway", "network"])
 def test_what_may_succeed_later_is_tried_again(fault: Any) -> None:
-    tried = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        tried.append(request.content)
-        if len(tried) == 3:
-            return httpx.Response(200, json={"accepted": 3})
-        if fault == "network":
-            raise httpx.ConnectError("refused")
-        return httpx.Response(fault, headers={"Retry-After": "1"})
-
+    away = httpx.ConnectError("refused") if fault == "network" else httpx.Response(fault, headers={"Retry-After": "1"})
+    seen, answer = _answering(away, away, _accepted(3))
     assert _client(answer).post_votes("shop", VOTES) == 3
-    assert len(tried) == 3
-    assert len(set(tried)) == 1
+    assert [request.content for request in seen] == [seen[0].content] * 3
 
 
 def test_a_server_that_asks_for_more_time_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(calls, "_LONGEST_WAIT", 30.0)
     monkeypatch.setattr("time.sleep", waited.append)
-    answers = iter([httpx.Response(503, headers={"Retry-After": "5"}), httpx.Response(200, json={"accepted": 3})])
-    assert _client(lambda request: next(answers)).post_votes("shop", VOTES) == 3
+    _, answer = _answering(httpx.Response(503, headers={"Retry-After": "5"}), _accepted(3))
+    assert _client(answer).post_votes("shop", VOTES) == 3
     assert waited == [5.0]
 
 
 def test_a_refusal_is_told_at_once_in_the_servers_line() -> None:
-    tried = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        tried.append(request)
-        return httpx.Response(404, json={"error": {"code": "no_project", "message": "project 'shop' does not exist"}})
-
+    refusal = {"error": {"code": "no_project", "message": "project 'shop' does not exist"}}
+    seen, answer = _answering(httpx.Response(404, json=refusal))
     with pytest.raises(ServerError, match="project 'shop' does not exist") as refused:
         _client(answer).grade("shop")
-    assert (refused.value.status, refused.value.reason, len(tried)) == (404, "no_project", 1)
+    assert (refused.value.status, refused.value.reason, len(seen)) == (404, "no_project", 1)
 
 
 def test_a_server_that_stays_away_is_one_line() -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("refused")
-
+    _, answer = _answering(httpx.ConnectError("refused"))
     with pytest.raises(ServerError, match=r"^cannot connect to http://127\.0\.0\.1:8000: refused$") as gone:
         _client(answer, retries=2).alarms("shop")
     assert gone.value.status is None
@@ -106,16 +105,11 @@ def test_a_server_that_stays_away_is_one_line() -> None:
 @pytest.mark.parametrize("text", ["<html>", "[1]", ""], ids=["page", "list", "nothing"])
 def test_an_answer_that_is_no_document_is_one_line(text: str) -> None:
     with pytest.raises(ServerError, match="check that the address is that of `jurors serve`"):
-        _client(lambda request: httpx.Response(200, text=text)).grade("shop")
+        _client(_answering(httpx.Response(200, text=text))[1]).grade("shop")
 
 
 def test_the_key_goes_in_the_header_and_shows_nowhere() -> None:
-    seen = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(request)
-        return httpx.Response(200, json={})
-
+    seen, answer = _answering(httpx.Response(200, json={}))
     client = _client(answer, key="jk_secret")
     client.grade("a/../b", window="last")
     assert seen[0].headers["authorization"] == "Bearer jk_secret"
@@ -124,40 +118,21 @@ def test_the_key_goes_in_the_header_and_shows_nowhere() -> None:
 
 
 def test_a_redirect_does_not_take_the_key_elsewhere() -> None:
-    seen = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        seen.append(request.url.host)
-        return httpx.Response(302, headers={"Location": "http://evil.example/"})
-
+    seen, answer = _answering(httpx.Response(302, headers={"Location": "http://evil.example/"}))
     with pytest.raises(ServerError):
         _client(answer, key="jk_secret").grade("shop")
-    assert seen == ["127.0.0.1"]
+    assert [request.url.host for request in seen] == ["127.0.0.1"]
 
 
 def test_the_client_that_is_awaited_does_the_same() -> None:
-    seen: list[Any] = []
-    tried = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        tried.append(request.method)
-        if len(tried) == 1:
-            return httpx.Response(503)
-        return _accepting(seen)(request)
+    seen, answer = _answering(httpx.Response(503), _accepted(2), _accepted(1))
 
     async def use() -> int:
         async with jurors.AsyncClient(URL, transport=httpx.MockTransport(answer)) as client:
             return await client.post_votes("shop", VOTES, batch=2)
 
     assert asyncio.run(use()) == 3
-    assert [len(batch) for batch in seen] == [2, 1]
-
-
-def test_both_clients_have_the_same_calls() -> None:
-    def public(kind: type) -> set[str]:
-        return {name for name in dir(kind) if not name.startswith("_")}
-
-    assert public(jurors.Client) == public(jurors.AsyncClient)
+    assert [len(batch) for batch in _votes(seen)] == [2, 2, 1]
 
 
 def test_without_httpx_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,27 +178,10 @@ def vote_documents(votes: Any) -> Iterator[Document]:
         yield dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
 
 
-def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Split rows into batches.
-
-    Returns
-    -------
-    iterator of list
-        Of `size` rows each, but for the last.
-
-    Examples
-    --------
-    >>> list(batches("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    rest = iter(rows)
-    while batch := list(itertools.islice(rest, size)):
-        yield batch
-
-
 def _posts(project: str, votes: Any, batch: int) -> Iterator[Call]:
     """The calls that send votes in batches."""
-    for part in batches(vote_documents(votes), batch):
+    rest = vote_documents(votes)
+    while part := list(itertools.islice(rest, batch)):
         yield Call("POST", project_path(project, "votes"), _accepted, {"votes": part})
 
 

@@ -39,13 +39,6 @@ def graded() -> Monitor:
 # -- grades ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_monitor_grades_as_one_read_does() -> None:
-    votes = jurors.simulate(600, jurors=5, prevalence="0.3", seed=1).votes
-    monitor = Monitor(100)
-    monitor.learn_many(votes.to_frame())
-    assert monitor.grade().to_dict() == jurors.grade(votes.to_frame()).to_dict()
-
-
 def test_the_last_window_is_the_last_that_is_whole() -> None:
     monitor = Monitor(10)
     assert (monitor.items, monitor.windows()) == (0, [])
@@ -74,21 +67,6 @@ def test_the_history_has_every_window_with_its_scores(graded: Monitor) -> None:
     assert last.interval["score"]["1"] == calibrated.interval_of("score", "1")
     assert len(history.to_csv().splitlines()) == 1 + 3 * 5
     assert "1,500" in history.to_text()
-
-
-def test_a_window_is_graded_again_only_when_it_changed() -> None:
-    monitor = Monitor(100)
-    monitor.learn_many(jurors.simulate(200, jurors=3, prevalence="0.3", seed=3).votes)
-    before = monitor.history().windows
-    monitor.learn_many([(150, "1", "A"), (150, "1", "B")])
-    after = monitor.history().windows
-    assert (after[0] is before[0], after[1] is before[1]) == (True, False)
-
-
-def test_a_window_that_cannot_be_graded_says_why() -> None:
-    monitor = Monitor(10)
-    monitor.learn_many([(f"q{k}", "ann", "yes") for k in range(10)])
-    assert "at least 3 jurors, got 1" in str(monitor.history().windows[0].refused)
 
 
 # -- late, repeated, corrected ---------------------------------------------------------------------------------------
@@ -152,17 +130,6 @@ def test_too_many_tuples_of_long_ago_are_dropped_and_their_items_numbered() -> N
     panes.add(2, bytes([2]), -1)
     assert panes.forgotten == 39
     assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
-
-
-def test_the_keys_of_many_jurors_take_no_more_than_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.monitor.windows._BYTES", 50 * (10 + 150))  # 50 tuples of 10 jurors
-    panes = Panes([f"j{k}" for k in range(10)], ["y", "n"])
-    for item in range(200):
-        panes.add(item // 20, bytes(1 + (item >> k) % 2 for k in range(10)))
-        panes.trim(400, 100_000, 2)
-    assert sum(len(pane.tuples) for pane in panes.panes.values()) <= 100
-    assert panes.forgotten + sum(pane.items for pane in panes.panes.values()) == 200
-    assert {8, 9} <= set(panes.panes)
 
 
 def test_a_half_life_weighs_the_past_less_and_claims_no_more_items_than_that_is_worth() -> None:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,7 +158,7 @@ class Trial:
         assert all(name.startswith("out.") for name in self.whole), self.whole.keys()
 
     def fresh(self) -> Path:
-        """The inputs, and old results where the new ones will go; none for `reference`, which adds to its table."""
+        """The inputs, and old results where the new ones will go."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.inputs, self.folder)
         for name in () if "--reference" in self.arguments else self.whole:
@@ -210,33 +210,20 @@ class Trial:
             return ended.status, wrong, lines[-1] if lines else ""
 
 
-def kills(names: Sequence[str], times: int, inputs: Path, work: Path) -> bool:
-    """A row for each command and signal; a run to its end then clears away what kills left."""
-    good = True
-    print(f"{'command':<16} {'signal':<8} {'runs':>4} {'ended by it':>11} {'torn or lost':>12} {'left, then':>14}")
-    for name in names:
-        trial = Trial(WRITING[name], inputs, work)
-        for number in (signal.SIGKILL, signal.SIGTERM):
-            count, wrong, after = trial.killed(number, times, random.Random(name))
-            good &= not wrong and after.endswith("all gone")
-            row = f"{name:<16} {number.name:<8} {times:>4} {count:>11} {len(wrong):>12} {after:>14}"
-            print(row, *wrong[:3], flush=True)
-    return good
+def kills(trial: Trial, name: str, times: int) -> Iterator[tuple[str, list[str]]]:
+    """A row for each signal, and what is wrong; a run to its end then clears away what kills left."""
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        count, wrong, after = trial.killed(number, times, random.Random(name))
+        wrong += [] if after.endswith("all gone") else [after]
+        yield f"{number.name:<8} {times:>4} runs {count:>4} ended by it, left, then {after}", wrong
 
 
-def full(names: Sequence[str], inputs: Path, work: Path) -> bool:
-    """A row for each command and disk: results on the full disk, then temporary files on it."""
-    good = True
-    print(f"{'command':<16} {'full':<10} {'disk':>6} {'exit':>4} {'torn or lost':>12}  what it said")
-    for name in names:
-        trial = Trial(WRITING[name], inputs, work)
-        for place in ("results", *["temporary"] * (name != "inspect")):  # which tells of what it cannot read
-            for size in ("64k", "256k", "1m"):  # besides what the inputs take
-                status, wrong, line = trial.on_full_disk(place, size)
-                good &= not wrong
-                row = f"{name:<16} {place:<10} {size:>6} {status:>4} {len(wrong):>12}  {line[:110]}"
-                print(row, *wrong, flush=True)
-    return good
+def full(trial: Trial, name: str) -> Iterator[tuple[str, list[str]]]:
+    """A row for each disk, and what is wrong: results on the full disk, then temporary files on it."""
+    for place in ("results", *["temporary"] * (name != "inspect")):  # which tells of what it cannot read
+        for size in ("64k", "256k", "1m"):  # besides what the inputs take
+            status, wrong, line = trial.on_full_disk(place, size)
+            yield f"{place:<10} {size:>6} exit {status}  {line[:110]}", wrong
 
 
 def main() -> None:
@@ -251,8 +238,13 @@ def main() -> None:
         work, inputs, names = Path(place), Path(place) / "inputs", options.commands or list(WRITING)
         inputs.mkdir()
         make_inputs(inputs, options.items)
-        good = kills(names, options.times, inputs, work) if options.what == "kills" else full(names, inputs, work)
-    sys.exit(not good)
+        is_good = True
+        for name in names:
+            trial = Trial(WRITING[name], inputs, work)
+            for row, wrong in kills(trial, name, options.times) if options.what == "kills" else full(trial, name):
+                print(f"{name:<16} {row} {len(wrong)} torn or lost", *wrong[:3], flush=True)
+                is_good &= not wrong
+    sys.exit(not is_good)
 
 
 if __name__ == "__main__":

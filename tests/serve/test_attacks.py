@@ -93,15 +93,6 @@ def test_a_key_of_another_project(target: Target) -> None:
     assert target.ask("DELETE", "/v1/projects/shop", "writer").status_code == 403
 
 
-def test_a_revoked_key(target: Target) -> None:
-    token = _key(target.store, "read", None)
-    assert target.ask("GET", "/v1/projects", token).status_code == 200
-    store = open_store(str(target.store))
-    store.revoke_key(token[3:15], time.time())
-    store.close()
-    assert target.ask("GET", "/v1/projects", token).status_code == 401
-
-
 def test_more_than_a_project_may_have(target: Target) -> None:
     vote = {"item": "q", "juror": "ann", "label": "yes"}
     for votes, error in (

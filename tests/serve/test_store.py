@@ -138,6 +138,8 @@ def test_a_project_is_made_once_given_more_labels_and_deleted(store: SqlStore) -
     with pytest.raises(NoProject):
         store.append([(again.id, votes("q1 ann yes"))])
     with pytest.raises(NoProject):
+        store.put_gold(again.id, {"q1": '"yes"'})
+    with pytest.raises(NoProject):
         store.project("p")
     assert store.projects() == []
 
@@ -275,13 +277,6 @@ def test_deleted_votes_leave_the_file(tmp_path: Path) -> None:
     before = place.stat().st_size
     assert CliRunner().invoke(main, ["store", "compact", "--store", str(place)]).exit_code == 0
     assert place.stat().st_size < before / 2
-
-
-def test_gold_for_a_project_that_was_just_deleted_is_refused(store: SqlStore) -> None:
-    project, _ = store.put_project("p", {})
-    store.delete_project("p")
-    with pytest.raises(NoProject):
-        store.put_gold(project.id, {"q1": '"yes"'})
 
 
 def test_a_password_is_never_shown() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from other_tools import SAMPLES
 
 from jurors import VotesError
 from jurors.errors import OptionError
@@ -147,20 +146,6 @@ def test_a_file_that_was_written_anew_is_noticed(path: Path, followed: Tail) -> 
     assert "was truncated, replaced or moved away" in notice
 
 
-def test_a_restart_goes_on_where_it_was(path: Path, tail: Tail) -> None:
-    append(path, "".join(f"{k}\n" for k in range(3000)))
-    lines = tail.lines()
-    assert [next(lines) for _ in range(1000)][-1][1] == b"999\n"
-    assert restarted(tail)[0] == [str(k) for k in range(1000, 3000)]
-
-
-def test_a_line_that_never_ends_is_refused(path: Path, tail: Tail, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.watch.sources._LONGEST", 100)
-    append(path, "x" * 200)
-    with pytest.raises(ValueError, match="a line is longer than"):
-        read(tail)
-
-
 # -- lines as votes -----------------------------------------------------------------------------------------------
 
 
@@ -197,13 +182,6 @@ def test_the_time_is_no_juror_and_goes_along() -> None:
 def test_cells_that_mean_no_vote_are_none() -> None:
     said = votes("item,ann,bob", "q1,,no", "q2,skip,no", rows=Rows(Reading(missing=("skip",))))
     assert said == [("q1", "bob", "no"), ("q2", "bob", "no")]
-
-
-def test_spans_are_read_line_by_line() -> None:
-    lines = Path(SAMPLES / "openinference" / "traces.jsonl").read_text().splitlines()
-    said = votes(*lines, rows=Rows(Reading(tool="openinference:correct")))
-    assert len(said) == 12
-    assert {juror for _, juror, _ in said} == {"gpt-4", "claude", "ann"}
 
 
 @pytest.mark.parametrize(

@@ -73,25 +73,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-@pytest.mark.slow
-def test_every_way_to_cut_the_stream_counts_what_one_read_counts(
-    tmp_path: Path, lines: list[str], watch: Watch
-) -> None:
-    path, state, rng = tmp_path / "votes.jsonl", tmp_path / "state.json", random.Random(3)
-    content, at = "".join(lines), 0
-    current = watch(path, state)
-    while at < len(content):
-        step = rng.randrange(1, 9000)
-        append(path, content[at : at + step])
-        at += step
-        current.poll()
-        if rng.random() < 0.5:  # stopped at any moment after a poll; the snapshot may be older
-            current = watch(path, state)
-    current.poll()
-    assert current.monitor.sketch() == Sketch.from_votes(read_votes(path))
-    assert current.monitor.votes == len(lines)
-
-
 def test_nothing_is_kept_between_reading_a_line_and_counting_it(
     path: Path, tmp_path: Path, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

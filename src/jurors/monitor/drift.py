@@ -568,16 +568,16 @@ class Drift:
 
     # -- results and files ------------------------------------------------------------------------------------------
 
-    def sketches(self, alarm: StreamAlarm) -> tuple[Sketch, Sketch]:
-        """The sketches before and since a change: grade both, and see by how much the scores moved.
+    def sketch_since(self, alarm: StreamAlarm) -> Sketch:
+        """The sketch since a change: grade it, and see how much the scores moved.
 
         Of panels whose tuples are nearly all different, what is long ago is left out.
         """
         panes = Panes(self.jurors, self.labels)
-        for number, tuples in enumerate(self._segments.halves(alarm.since)):
-            for key, times in tuples.items():
-                panes.add(number, key, times)
-        return panes.to_sketch([0]), panes.to_sketch([1])
+        for segment in [*self._segments.closed, self._segments.open]:
+            for key, times in segment.tuples.items() if segment.end >= alarm.since else ():
+                panes.add(0, key, times)
+        return panes.to_sketch()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types: everything that the next update needs."""

@@ -272,11 +272,6 @@ class BlockHistory:
         """Forget the blocks, whose cells now mean something else."""
         self.size, self.counts, self.ends = BASE, [], []
 
-    @property
-    def room(self) -> int:
-        """Items until the open block is full."""
-        return max(1, self.size - self.open.total())
-
     def move(self, tuples: Counter[bytes]) -> None:
         """Correct items of the open block; those of older ones stay as they were."""
         if all(self.open[key] + times >= 0 for key, times in tuples.items()):
@@ -540,13 +535,6 @@ class Segments:
                 return
             distinct -= len(segment.tuples)
             self._condense(segment, self._cells(segment))
-
-    def halves(self, since: int) -> tuple[Counter[bytes], Counter[bytes]]:
-        """The tuples of the segments that ended before an item, and of the others."""
-        before, after = Counter[bytes](), Counter[bytes]()
-        for segment in [*self.closed, self.open]:
-            (after if segment.end >= since else before).update(segment.tuples)
-        return before, after
 
     # -- JSON ---------------------------------------------------------------------------------------------------------
 

@@ -419,7 +419,7 @@ class Monitor:
     def grade_since(self, alarm: int, **grading: Unpack[GradingOptions]) -> Evaluation:
         """The grades since the change that an alarm is about."""
         drift = self._detector()
-        return grade(drift.sketches(drift.alarm(alarm))[1], **grading)
+        return grade(drift.sketch_since(drift.alarm(alarm)), **grading)
 
     def copy(self) -> Monitor:
         """An independent monitor in the same state."""
@@ -503,33 +503,28 @@ def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
         What `restore` makes of the state.
     """
     try:
-        return restore(_read_state(path))
+        try:
+            raw = path.read_bytes()
+            document = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+        except FileNotFoundError:
+            raise VotesError("there is no such file", code="no_file") from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
+        except ValueError:
+            raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise VotesError('this is not a snapshot of a monitor (it has no "format": "jurors monitor")')
+        if type(version := document.get("version")) is not int or version > SNAPSHOT:
+            newer = f"written by a newer jurors (version {version!r:.20})"
+            raise VotesError(f"{newer}; update jurors (pip install -U jurors)")
+        state = document.get("monitor")
+        if not isinstance(state, dict) or _serialize(state)[1] != document.get("checksum"):
+            raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")
+        return restore(state)
     except JurorsError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
         raise VotesError(f"this snapshot is inconsistent; {_AGAIN}", code="damaged").in_file(str(path)) from None
-
-
-def _read_state(path: Path) -> dict[str, Any]:
-    try:
-        raw = path.read_bytes()
-        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except FileNotFoundError:
-        raise VotesError("there is no such file", code="no_file") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
-    try:
-        document = json.loads(raw)
-    except ValueError:
-        raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise VotesError('this is not a snapshot of a monitor (it has no "format": "jurors monitor")')
-    if type(version := document.get("version")) is not int or version > SNAPSHOT:
-        raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
-    state = document.get("monitor")
-    if not isinstance(state, dict) or _serialize(state)[1] != document.get("checksum"):
-        raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")
-    return state
 
 
 def _serialize(state: dict[str, Any]) -> tuple[str, str]:

@@ -63,13 +63,6 @@ class ProjectCounts:
         now = max(times, default=0.0) if self.project.window.by_time else self.project.numbered - 1
         return spans(self.panes, self.project.window, now)
 
-    def select_window(self, name: str) -> Span:
-        """A window by name (see `monitor.windows.select_span`)."""
-        span = select_span(self.windows(), name)
-        if span is None:
-            raise OptionError(f"window {name!r:.40} does not exist; use 'last', 'now' or a number from /history")
-        return span
-
     def panes_of(self, span: Span) -> list[Pane]:
         """The panes of a window that hold something."""
         return [
@@ -171,7 +164,11 @@ class Graded:
     def evaluation(self) -> Evaluation:
         """As `jurors.grade` gives it for the same votes."""
         if self.window is not None:
-            result = grade(self.counts.sketch_of(self.counts.select_window(self.window)))
+            span = select_span(self.counts.windows(), self.window)
+            if span is None:
+                problem = f"window {self.window!r:.40} does not exist"
+                raise OptionError(f"{problem}; use 'last', 'now' or a number from /history")
+            result = grade(self.counts.sketch_of(span))
         elif self.counts.gold:
             result = grade(self.votes, gold=self.gold)
         else:
@@ -260,7 +257,7 @@ class VersionedCache(Generic[T]):
 
     def __init__(self, most: int) -> None:
         self._stored: OrderedDict[Any, tuple[int, float, T]] = OrderedDict()  # version, when it was current, result
-        self._locks: dict[Any, Lock] = {}
+        self._locks = [Lock() for _ in range(1_000)]  # by hash: two names hardly ever share one
         self._lock, self._most = Lock(), most
 
     def recent(self, name: Any, seconds: float) -> T | None:
@@ -274,22 +271,14 @@ class VersionedCache(Generic[T]):
 
     def get(self, name: Any, version: int, compute: Callable[[], T]) -> T:
         """The result for this version."""
-        with self._lock:
-            lock = self._locks.setdefault(name, Lock())
-        with lock:
+        with self._locks[hash(name) % len(self._locks)]:
             stored = self._stored.get(name)
-            try:
-                result = stored[2] if stored is not None and stored[0] == version else compute()
-            except BaseException:
-                with self._lock:
-                    if name not in self._stored:
-                        self._locks.pop(name, None)
-                raise
+            result = stored[2] if stored is not None and stored[0] == version else compute()
             with self._lock:
                 self._stored[name] = (version, time.monotonic(), result)
                 self._stored.move_to_end(name)
                 while len(self._stored) > self._most:
-                    self._locks.pop(self._stored.popitem(last=False)[0], None)
+                    self._stored.popitem(last=False)
         return result
 
 

@@ -131,22 +131,13 @@ _PROJECT = re.compile(r"/v1/projects/([^/]+)(?:/.*)?")
 _PLAIN = re.compile(r"[\w.-]+")
 
 
-@dataclass(frozen=True)
-class RequiredAccess:
-    """What a request needs of its key."""
-
-    scope: KeyScope | Literal["open"]
-    project: str | None = None  #: None: all of them
-    any_project: bool = False  #: a key for one project is enough; the answer is about that one
-
-
 def declared_scopes(route: Route) -> list[str]:
     """The scopes that a route declares, its key scope or "open" first; empty where it declares none."""
     declared = (each for each in getattr(route, "dependencies", ()) if isinstance(each, SecurityDependency))
     return [scope for each in declared if each.dependency is accepted_key for scope in each.scopes or ()]
 
 
-def required_access(routes: Sequence[Route], scope: Scope) -> RequiredAccess:
+def required_access(routes: Sequence[Route], scope: Scope) -> tuple[KeyScope | Literal["open"], str | None, bool]:
     """What a request needs: as its route declares; where no route serves it, the most that its path could need.
 
     Parameters
@@ -158,9 +149,13 @@ def required_access(routes: Sequence[Route], scope: Scope) -> RequiredAccess:
 
     Returns
     -------
-    RequiredAccess
-        A path that is not served still needs a key before it is answered with 404 or 405: `admin`, or under
-        `/v1/projects/NAME/` a key of that project, `read` to GET and `admin` to do anything else.
+    scope : str
+        That of the key, or "open". A path that is not served still needs a key before it is answered with 404 or 405:
+        `admin`, or under `/v1/projects/NAME/` a key of that project, `read` to GET and `admin` to do anything else.
+    project : str or None
+        That the key must be for; None: all of them.
+    any_project : bool
+        Whether a key for one project is enough; the answer is about that one.
     """
     is_reading = scope["method"] in ("GET", "HEAD")
     method, path = "GET" if is_reading else scope["method"], scope["path"]
@@ -170,11 +165,11 @@ def required_access(routes: Sequence[Route], scope: Scope) -> RequiredAccess:
             continue
         values = match.groupdict()
         if scopes[0] != "open":
-            return RequiredAccess(cast(KeyScope, scopes[0]), values.get("name"), "any project" in scopes)
+            return cast(KeyScope, scopes[0]), values.get("name"), "any project" in scopes
         if all(map(_PLAIN.fullmatch, values.values())):  # an open route serves plain file names and nothing else
-            return RequiredAccess("open")
+            return "open", None, False
     place = _PROJECT.fullmatch(path)
-    return RequiredAccess("read" if is_reading and place else "admin", place and place[1])
+    return "read" if is_reading and place else "admin", place and place[1], False
 
 
 # -- the middleware ----------------------------------------------------------------------------------------------------
@@ -249,8 +244,7 @@ class ServerMiddleware:
                 await send(message)
 
         try:
-            headers = _single_headers(scope["headers"])
-            _check_path(scope)
+            headers = _check_head(scope)
             key = await self._check_caller(scope, headers)
             _check_content_type(method, headers)
             body = await self._read_body(headers, receive, held)
@@ -295,8 +289,8 @@ class ServerMiddleware:
     async def _check_caller(self, scope: Scope, headers: dict[bytes, str]) -> ApiKey | None:
         """The key, where one is needed. Without keys the address is what is trusted, so it must be right."""
         address = str((scope.get("client") or ("",))[0])
-        access = required_access(self.routes, scope)
-        if access.scope != "open" and not self.needs_key and time.monotonic() - self._checked > 1.0:
+        level, project, any_project = required_access(self.routes, scope)
+        if level != "open" and not self.needs_key and time.monotonic() - self._checked > 1.0:
             # A key that is made while the server runs closes it within a second.
             self.needs_key = await asyncio.to_thread(self.store().any_key)
             self._checked = time.monotonic()
@@ -311,12 +305,12 @@ class ServerMiddleware:
             is_foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
             if is_foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
                 raise ApiError(403, "wrong_origin", "this server refuses requests from pages of another origin")
-        if access.scope == "open" or not self.needs_key:
+        if level == "open" or not self.needs_key:
             self._limit_rate(address)
             return None
-        header, project, any_project = headers.get(b"authorization"), access.project, access.any_project
+        header = headers.get(b"authorization")
         try:
-            key = await asyncio.to_thread(check_key, self.store().key, header, access.scope, project, any=any_project)
+            key = await asyncio.to_thread(check_key, self.store().key, header, level, project, any=any_project)
         except ApiError:
             self._limit_rate(address)
             raise
@@ -362,8 +356,12 @@ def _closing(status: int, code: Code, message: str, **headers: str) -> ApiError:
     return ApiError(status, code, message).with_headers(Connection="close", **headers)
 
 
-def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
-    """Headers by name. Those that decide may occur once: two readers must never see two requests in one."""
+def _check_head(scope: Scope) -> dict[bytes, str]:
+    """Headers by name; refused is what means one thing here and another to a proxy in front.
+
+    Headers that decide may occur once: two readers must never see two requests in one.
+    """
+    headers: list[tuple[bytes, bytes]] = scope["headers"]
     names = [name for name, _ in headers if name in _ONCE]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -373,17 +371,12 @@ def _single_headers(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
     length = dict(headers).get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 18:
         raise _closing(400, "bad_request", "content-length is not a number")
-    return {name: value.decode("latin-1") for name, value in headers}
-
-
-def _check_path(scope: Scope) -> None:
-    """Refuse a path that means one thing here and another to a proxy in front."""
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
     is_ambiguous = any(part in raw for part in _AMBIGUOUS) or raw.endswith((b"/..", b"/."))
     if is_ambiguous or any(ord(mark) < 32 for mark in scope["path"]):
-        raise ApiError(
-            400, "bad_path", "the path contains '..', '//', a backslash, a control character or an encoded '/'"
-        )
+        wrong = "'..', '//', a backslash, a control character or an encoded '/'"
+        raise ApiError(400, "bad_path", f"the path contains {wrong}")
+    return {name: value.decode("latin-1") for name, value in headers}
 
 
 def _check_content_type(method: str, headers: dict[bytes, str]) -> None:

@@ -357,7 +357,11 @@ async def _events(name: str, state: Any) -> AsyncIterator[str]:
         while not ENDING.is_set():
             await asyncio.sleep(1.0)
             now = await to_thread.run_sync(_state_of, state.store, name)
-            events = _changes(before, now)
+            events: list[tuple[str, Any]] = []
+            if now["votes"]["version"] != before["votes"]["version"]:
+                events += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
+            was_active = {alarm["id"]: alarm["active"] for alarm in before["alarms"]}
+            events += [("alarm", alarm) for alarm in now["alarms"] if was_active.get(alarm["id"]) != alarm["active"]]
             for kind, data in events:
                 yield _event(kind, data)
             quiet = 0 if events else quiet + 1
@@ -375,15 +379,6 @@ def _state_of(store: SqlStore, name: str) -> dict[str, Any]:
     project = store.project(name)
     votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
     return {"votes": votes, "alarms": store.alarms(project.id)}
-
-
-def _changes(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The events (kind, data) between two states; alarms last."""
-    events: list[tuple[str, Any]] = []
-    if now["votes"]["version"] != before["votes"]["version"]:
-        events += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
-    was_active = {alarm["id"]: alarm["active"] for alarm in before["alarms"]}
-    return events + [("alarm", alarm) for alarm in now["alarms"] if was_active.get(alarm["id"]) != alarm["active"]]
 
 
 def _event(kind: str, data: Any) -> str:

@@ -417,19 +417,16 @@ class SqlStore:
                 tries += 1
                 if oldest is None:
                     raise
-                if most == 1 and tries > 1:
-                    self._quarantine(oldest[0], oldest[1], error)
-                    return int(oldest[1])
+                if most == 1 and tries > 1:  # out of the way, unless another process has counted it meanwhile
+                    seq, votes, reason = *oldest, f"{type(error).__name__}: {error}"[:500]
+                    copy = "INSERT INTO quarantine (project, arrived, votes, batch, reason)"
+                    batch = "SELECT project, arrived, votes, batch, ? FROM inbox WHERE seq = ?"
+                    with self.writing() as session:
+                        session.run(f"{copy} {batch}", reason, seq)
+                        session.run("DELETE FROM inbox WHERE seq = ?", seq)
+                    _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
+                    return int(votes)
                 most = max(1, most // 8)
-
-    def _quarantine(self, batch: int, votes: int, error: Exception) -> None:
-        """Move a batch of the inbox out of the way, unless another process has counted it meanwhile."""
-        reason = f"{type(error).__name__}: {error}"[:500]
-        copy = "INSERT INTO quarantine (project, arrived, votes, batch, reason)"
-        with self.writing() as session:
-            session.run(f"{copy} SELECT project, arrived, votes, batch, ? FROM inbox WHERE seq = ?", reason, batch)
-            session.run("DELETE FROM inbox WHERE seq = ?", batch)
-        _LOG.error("a batch of %s votes cannot be counted and is in quarantine", votes, exc_info=error)
 
     def quarantined(self) -> dict[int, int]:
         """Project -> how many votes are in quarantine, where there are any."""
