@@ -35,4 +35,4 @@ from jurors.uncertainty.reference import ReferenceJuries as ReferenceJuries
 from jurors.uncertainty.reference import reference_juries as reference_juries
 from jurors.uncertainty.trio_alarms import goodness_of_fit as goodness_of_fit
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [name for name in dir() if name[0].isalpha()]
