@@ -173,7 +173,15 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
     if reference is not None or by is not None:
         source = source.rereadable()
     if reference is not None:
-        _add_reference(source, key, Path(reference), output)
+        from jurors.jury.reference import fit_reference
+        from jurors.uncertainty.reference import ReferenceJuries, reference_juries
+
+        table = Path(reference)
+        before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
+        with output.working("measuring") as bar:
+            votes, truth = source.read_with_key(key, bar)
+            name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
+            before.with_jury(fit_reference(votes, truth, name=name)).write(table)
     with output.working("scoring") as bar:
         if by is not None:
             from jurors.jury.groups import score_by
@@ -187,18 +195,6 @@ def score(source: Source, key: KeySource, by: str | None, reference: str | None,
     if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)
-
-
-def _add_reference(source: Source, key: KeySource, table: Path, output: Output) -> None:
-    """Measure a jury against its key, and add it to a table of reference juries."""
-    from jurors.jury.reference import fit_reference
-    from jurors.uncertainty.reference import ReferenceJuries, reference_juries
-
-    before = reference_juries(table) if table.exists() else ReferenceJuries(())  # raises before the work
-    with output.working("measuring") as bar:
-        votes, truth = source.read_with_key(key, bar)
-        name = Path(without_secrets(str(source.files[0]))).name.split(".")[0]
-        before.with_jury(fit_reference(votes, truth, name=name)).write(table)
 
 
 @click.command()

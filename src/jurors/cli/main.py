@@ -108,18 +108,7 @@ def _stop_again(fault: Any) -> None:
         sys.__unraisablehook__(fault)
 
 
-_stopped_by: int = signal.SIGINT
-
-
-def stopped_status() -> int:
-    """Give the exit status that shells expect of a process that a signal ended; libraries hide which one it was.
-
-    Returns
-    -------
-    int
-    """
-    return 128 + _stopped_by
-
+_stopped_by: int = signal.SIGINT  # shells expect 128 and its number as the exit status; libraries hide which one it was
 
 # -- the group of commands --------------------------------------------------------------------------------------------
 
@@ -243,7 +232,7 @@ class LazyGroup(click.Group):
         except OSError:  # not even an error message can be written
             sys.exit(2)
         except KeyboardInterrupt:  # before or after the command
-            sys.exit(stopped_status())
+            sys.exit(128 + _stopped_by)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""
@@ -264,13 +253,13 @@ def _errors_as_one_line() -> Iterator[None]:
     except click.exceptions.Exit:  # a RuntimeError, but no fault
         raise
     except KeyboardInterrupt:
-        _end(stopped_status(), "Aborted!")
+        _end(128 + _stopped_by, "Aborted!")
     except Exception as error:
         if isinstance(error, RuntimeError):
             from jurors.votes.io.local_files import is_interrupt
         # Libraries turn a signal into errors of their own; Ctrl-C may come while DuckDB reads or a network is trained.
         if _stopped_by != signal.SIGINT or (isinstance(error, RuntimeError) and is_interrupt(error)):
-            _end(stopped_status(), "Aborted!")
+            _end(128 + _stopped_by, "Aborted!")
         if isinstance(error, JurorsError):
             _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
         if isinstance(error, MemoryError):

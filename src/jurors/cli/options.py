@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from jurors.cli.output import INPUT_PATH, ProgressBar
+from jurors.cli.output import INPUT_PATH, Command, ProgressBar
 from jurors.errors import OPTIONS, OptionError, VotesError
 from jurors.jury.kinds import LABELS, NUMBERS, PREFERENCES, Kind, kind_of
 from jurors.options import (
@@ -29,8 +29,6 @@ from jurors.options import (
     column_names,
     flags_of,
 )
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _IN_TABLE = ", which this table holds"
 

@@ -58,21 +58,14 @@ class PathType(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Give the path; OutputError if it cannot or must not be written."""
         path = "/dev/stdout" if self.is_written and value == "-" else str(value)
+        if not self.is_written and "://" in path:  # the address of a database
+            return path
         _check_conflicts(_NamedPath(param.opts[0] if param is not None else "", path, self.is_written), ctx)
         if self.is_written:
             check_writable(Path(path))
         return path
 
 
-class StoreType(PathType):
-    """A server's store: a file, which no output may overwrite, or the address of a database."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Give the place as it is."""
-        return str(value) if "://" in str(value) else super().convert(value, param, ctx)
-
-
-STORE_PATH = StoreType(is_written=False)
 INPUT_PATH = PathType(is_written=False)
 OUTPUT_PATH = PathType(is_written=True)
 
@@ -147,6 +140,10 @@ class ProgressBar:
     def __call__(self, share: float) -> None:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
+
+    def at(self, what: str, share: float) -> None:
+        """Move the bar, and name what is being done now."""
+        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
 
     def doing(self, what: str) -> None:
         """Name the stage of the work that is running now; its length is unknown."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,16 +13,13 @@ import jurors
 from jurors._files import atomic_group, atomic_write, is_stream
 from jurors.cli.main import print_data, print_error
 from jurors.cli.options import Source, grading_option, texts_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Output, output_options, path_option, register_output
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, Command, Output, output_options, path_option, register_output
 from jurors.errors import OptionError, SketchError
 from jurors.results import FORMATS_OF_RESULTS, count_noun, csv_text
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
     from jurors.lab.simulate import Simulation
-
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def jury_options(command: Command) -> Command:

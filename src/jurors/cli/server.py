@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, stream_limit_options, votes_options
-from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, STORE_PATH, Output, output_options, target_options
+from jurors.cli.output import ALARM_STATUS, INPUT_PATH, OUTPUT_PATH, Command, Output, output_options, target_options
 from jurors.errors import JurorsError, OptionError, speaking_flags
 
 if TYPE_CHECKING:
     from jurors.serve.store import SqlStore
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
 def store_option(command: Command) -> Command:
     """`--store`."""
-    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE_PATH,
+    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=INPUT_PATH,
                         help="An SQLite file, or postgresql://… for several servers.")(command)  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
     def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
         """Describe a file of votes or a log: how it is read, what looks wrong, and which commands work on it."""
-        return _shown(jurors.inspect(named.path(file), **_reading(options)), format)
+        return _shown(jurors.inspect(named.path(file), **_checked(options)), format)
 
     def grade(file: str, gold: str | None = None, options: Options | None = None, format: Form = "md") -> str:
         """Estimate how often each juror is right, with intervals and alarms. `gold`: a file with columns item,label.
@@ -130,7 +130,7 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
             if gold is not None or error.code != "pairs":
                 raise
         names = column_names(PairOptions)
-        pair_options = {name: value for name, value in _reading(options).items() if name in names}
+        pair_options = {name: value for name, value in _checked(options).items() if name in names}
         return _shown(grade_pairs(named.path(file), **pair_options), format)
 
     def check(
@@ -141,26 +141,24 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
         For numbers: {"min_reliability": 0.3}.
         """
-        given = limits or {}
         others = ("baseline", "votes", "min_difference", "max_regression")  # need another file, or systems
-        check_known(given, [name for name in column_names(LimitOptions) if name not in others])
-        _check_types(given, LimitOptions)
+        given = _checked(limits, LimitOptions, others)
         return _shown(jurors.check(_grade(named, file, gold, options), **given), format)
 
     def label(file: str, options: Options | None = None, format: Form = "md") -> str:
         """Estimate one label per item and the probability that it is right; for numbers, a value with its interval."""
-        return _shown(jurors.label(named.path(file), **_reading(options)), format)
+        return _shown(jurors.label(named.path(file), **_checked(options)), format)
 
     def audit_plan(file: str, n: int = 30, seed: int | None = None, options: Options | None = None) -> str:
         """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
-        return jurors.audit.plan(named.path(file), n, seed=seed, **_reading(options)).to_csv()
+        return jurors.audit.plan(named.path(file), n, seed=seed, **_checked(options)).to_csv()
 
     def audit_result(
         file: str, labels: dict[str, str], seed: int, n: int = 30, options: Options | None = None,
         format: Form = "md",
     ) -> str:  # fmt: skip
         """What a person's labels (item -> label) of the items of `audit_plan` prove; n and seed as in its sheet."""
-        votes = jurors.read_votes(named.path(file), **_reading(options))
+        votes = jurors.read_votes(named.path(file), **_checked(options))
         sheet = jurors.audit.plan(votes, n, seed=seed)
         drawn = [str(item) for item in sheet.items]
         if unknown := [item for item in labels if item not in drawn]:
@@ -174,26 +172,24 @@ def _tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
 def _grade(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> Any:
     known: Any = {} if gold is None else {"gold": named.path(gold)}
-    return jurors.grade(named.path(file), **known, **_reading(options))
+    return jurors.grade(named.path(file), **known, **_checked(options))
 
 
-def _reading(options: Options | None) -> Any:
-    """Options about reading tables, none of which names a file."""
-    check_known(options or {}, column_names(TableOptions))
-    _check_types(options or {}, TableOptions)
-    return options or {}
+def _checked(given: Options | None, options: type = TableOptions, left_out: Sequence[str] = ()) -> Any:
+    """The options as given; OptionError for one that is unknown, or whose value has another type than it takes.
 
-
-def _check_types(given: Options, options: type) -> None:
-    """OptionError where a value has another type than its option takes: what a client sends is unchecked."""
+    What a client sends is unchecked. No option of reading tables names a file.
+    """
     from pydantic import TypeAdapter, ValidationError
 
-    kinds = get_type_hints(options)
-    for name, value in given.items():
+    kinds = {name: kind for name, kind in get_type_hints(options).items() if name not in left_out}
+    check_known(given or {}, tuple(kinds))
+    for name, value in (given or {}).items():
         try:
             TypeAdapter(kinds[name]).validate_python(value, strict=True)
         except ValidationError as error:
             raise OptionError(f"{name}: {error.errors()[0]['msg']}, got {json.dumps(value)}") from None
+    return given or {}
 
 
 def _shown(result: Result, form: Form) -> str:
