@@ -27,7 +27,6 @@ from jurors.reporting.charts import (
     confusion,
     dependence,
     history,
-    information,
     items,
     partition,
     plan,
@@ -51,7 +50,6 @@ __all__ = [
     "dependence",
     "draw",
     "history",
-    "information",
     "items",
     "partition",
     "plan",
@@ -67,7 +65,7 @@ __all__ = [
 KINDS = {
     chart.__name__: chart
     for chart in (
-        accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key, confusion,
+        accuracy, prevalence, partition, agreement, dependence, solutions, bounds, against_key, confusion,
         items, reliability, systems,
     )
 }  # fmt: skip

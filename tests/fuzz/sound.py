@@ -18,7 +18,7 @@ from jurors.plot import KINDS
 SHARE = {"report": 0.6, "plot": 0.85, "audit result": 0.6}
 """How often a command is given sound votes."""
 
-_TRIO, _TWO_LABELS = ("solutions",), ("solutions", "dependence", "bounds", "information")
+_TRIO, _TWO_LABELS = ("solutions",), ("solutions", "dependence", "bounds")
 """Charts of three jurors, and of two labels."""
 
 _NO_NAME = ("", " ", "\u00a0", "\u200b", "\x00", "\ufeff", "\ud800", "null", "None", "NaN", "N/A", "-", "?", "nan",

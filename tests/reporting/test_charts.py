@@ -201,21 +201,6 @@ def test_bounds_widen_along_the_curve_that_was_computed_and_one_set_is_drawn_as_
     assert (drawn["prevalence", "A"], drawn["k", "B"]) == (found.prevalence["A"], found.accuracy["k"]["B"])
 
 
-def test_the_lost_information_grows_towards_coins_and_meets_this_test(panel: Graded) -> None:
-    result = trio()
-    rows = [row for row in rows_of(plot.information(result)) if "error" in row]
-    (here,) = [row for row in rows if row.get("text") == "this test"]
-    assert result.independent.standard_error is not None
-    assert here["error"] == result.independent.standard_error["prevalence"]["A"]
-    grid = [row for row in rows if "y2" in row]
-    line = next(row for row in grid if row["y"] <= here["y"] < row["y2"])
-    assert line["error"][int(here["x"] * len(line["error"]))] == pytest.approx(here["error"], rel=0.2)
-    assert grid[3]["error"][10] > 10 * grid[-1]["error"][10]
-    found = {row["juror"]: row["error"] for row in rows_of(plot.information(panel[0])) if "votes" in row}
-    assert panel[0].independent.standard_error is not None
-    assert found == dict(panel[0].independent.standard_error["score"])
-
-
 def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
     result, keyed = panel
     chart = plot.against_key(result, keyed)
@@ -358,7 +343,6 @@ def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
         (lambda: plot.items(jurors.label(sketch), review=0), "review= is one item or more"),
         (lambda: plot.items(unsure), "have no probabilities"),
-        (lambda: plot.information(jurors.grade(sketch, method="majority")), "has no standard errors"),
         (lambda: plot.bounds({"a": 1}), "the columns of theory.correlation_curve"),
         (lambda: plot.draw(trio(), "pie"), "no chart 'pie'"),
         (lambda: plot.history(History("1000", by_time=False, windows=())), "no window has grades yet"),
@@ -476,7 +460,7 @@ def hostile_charts(labels: list[str]) -> Iterator[tuple[str, Any]]:
     yield "agreement", draw(jurors.agreement(votes), "agreement")
     yield "items", draw(jurors.label(votes), "items")
     yield "bounds", draw(jurors.bounds(votes), "bounds")
-    for kind in ("partition", "information", "confusion", *["dependence"] * (len(labels) == 2)):
+    for kind in ("partition", "confusion", *["dependence"] * (len(labels) == 2)):
         yield kind, draw(graded, kind)
     if len(labels) == 2:
         yield "curve", draw(jurors.theory.correlation_curve(Sketch.from_votes(votes)), "bounds")

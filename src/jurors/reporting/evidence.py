@@ -56,7 +56,7 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         ("labels", "Labels", (_prevalence,)),
         ("together", "Shared errors", (_dependence, _actual_dependence, _agreement)),
         ("decisions", "Items", (_partition, _items)),
-        ("doubt", "Uncertainty", (_solutions, _bounds, _information)),
+        ("doubt", "Uncertainty", (_solutions, _bounds)),
     ]
     if findings.evaluation.exam:
         makers = [("jurors", "Jurors", (_accuracy,))]
@@ -298,27 +298,3 @@ def _bounds(findings: ReportFindings) -> ChartSection:
         "to lie in the band. Where a band covers everything, the votes prove nothing."
     )
     return _exhibit("bounds", reading, finding, chart)
-
-
-def _information(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = charts.information(e)
-    errors = e.independent.standard_error
-    if len(e.jurors) == 3 and len(e.labels) == 2 and not e.exam:
-        reading = (
-            "The standard error of the prevalence for jurors between chance and perfect, at every prevalence, if "
-            "errors were independent. It grows where jurors are weak or a label is rare."
-        )
-        exhibit = _exhibit("information", reading, "", chart)
-        finding = f"{exhibit.about[1]}." if len(exhibit.about) > 1 else "This test lies outside the map."
-        return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
-    known = [(x, j) for j, x in errors["score"].items() if is_number(x)] if errors is not None else []
-    finding = "This method has no standard errors."
-    if known:
-        error, juror = max(known)
-        finding = f"The least precise score is that of {juror}: standard error {error:.3f}, if errors were independent."
-    reading = (
-        "The standard error of each juror's score, against how far the juror is above chance. It does not include "
-        "correlated errors, which the intervals do."
-    )
-    return _exhibit("information", reading, finding, chart)

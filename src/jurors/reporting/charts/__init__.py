@@ -4,7 +4,7 @@ from jurors.reporting.charts.accuracy import accuracy, against_key, history, rel
 from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
 from jurors.reporting.charts.partition import items, partition
-from jurors.reporting.charts.prevalence import bounds, information, plan, prevalence
+from jurors.reporting.charts.prevalence import bounds, plan, prevalence
 from jurors.reporting.charts.systems import systems
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "confusion",
     "dependence",
     "history",
-    "information",
     "items",
     "partition",
     "plan",

@@ -473,20 +473,18 @@ class ChartGrades:
         return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
 
 
-def grades_of(result: Evaluation | KeyedEvaluation, *, independent: bool = False) -> ChartGrades:
-    """Convert the grades, or those of the independent-errors model, to floats; SketchError if there are none.
+def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
+    """Convert the grades to floats; SketchError if there are none.
 
     Returns
     -------
     ChartGrades
     """
-    if isinstance(result, Evaluation) and not (result.independent.solution if independent else result.has_grades):
+    if isinstance(result, Evaluation) and not result.has_grades:
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
         raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
     jurors, labels = result.jurors, result.labels
     grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
-    if independent and isinstance(result, Evaluation):
-        grades = result.independent
     accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
     return ChartGrades(
         jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),

@@ -1,6 +1,6 @@
 """How common each label is by each method, and how well that is known.
 
-Guaranteed bounds of prevalences and accuracies, where an estimate loses its information, and the plan of a jury.
+Guaranteed bounds of prevalences and accuracies, and the plan of a jury.
 """
 
 from __future__ import annotations
@@ -9,13 +9,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
-from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.compare import Comparison
 from jurors.reporting.charts.base import (
     BLUE,
@@ -23,9 +19,7 @@ from jurors.reporting.charts.base import (
     ORANGE,
     PALETTE,
     PERCENT,
-    SEQUENTIAL,
     Chart,
-    ChartGrades,
     Row,
     alt,
     by_place,
@@ -33,7 +27,6 @@ from jurors.reporting.charts.base import (
     data,
     ends_row,
     finish,
-    grades_of,
     grow_domain,
     label_scale,
     number,
@@ -46,7 +39,6 @@ from jurors.reporting.charts.base import (
 from jurors.results import count_noun
 from jurors.uncertainty.bounds_robust import correlation_curve
 from jurors.uncertainty.bounds_trio import Bounds
-from jurors.uncertainty.intervals import trio_standard_errors
 
 
 def prevalence(
@@ -287,183 +279,6 @@ def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | 
     if len(names) < len(bounds.jurors):
         about.append(f"{len(names)} of {count_noun(len(bounds.jurors), 'juror')} shown")
     return finish(chart, "Guaranteed bounds, whatever the answer key is", about)
-
-
-# -- where an estimate loses its information --
-#
-# How the standard errors grow as jurors come close to coins. A trio's grades divide by the pairs' covariances,
-# P_A P_B d_i d_j, and by s = P_A P_B d_i d_j d_k: where labels are rare, or a juror's d = accuracy on A + accuracy on B
-# - 1 is small, both vanish and the standard errors grow without bound.
-
-_STEPS = 36
-_SEAM = 0.001  # cells overlap a little: else the page's colour shines through
-_VALUES = [0.002, 0.01, 0.05, 0.2, 0.5]  # colours stop here, and the legend says so; the numbers do not
-_NO_ANSWER = "#440154"  # where there is no answer at all: the dark end of viridis
-_LABELS = "datum.value >= 0.5 ? '0.5 or more' : datum.value <= 0.002 ? '0.002 or less' : datum.label"
-
-
-def information(evaluation: Evaluation, *, width: float = 420, height: float | None = None) -> Chart:
-    """Where this test's estimates lose their information.
-
-    Three jurors, two labels: the standard error of the prevalence over all prevalences and strengths of the jurors, for
-    as many items, with this test marked. Otherwise: each juror's standard error against how far it is above chance.
-
-    Returns
-    -------
-    altair chart
-    """
-    check_result(evaluation, (Evaluation,), "lost information")
-    grades = grades_of(evaluation, independent=True)  # as the standard errors are
-    size = (width, height if height is not None else width * 0.8)
-    if len(grades.jurors) == 3 and len(grades.labels) == 2 and not evaluation.exam:
-        return _trio(evaluation, grades, size)
-    return _panel(evaluation, grades, size)
-
-
-def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
-    prevalence = float(grades.prevalence[0])
-    strength = float((grades.accuracy.sum(axis=1) - 1).mean())
-    rows, most = _grid(evaluation.items, grades)
-    label = shorten_name(grades.labels[0])
-    error = None
-    if evaluation.independent.standard_error is not None:
-        error = number(evaluation.independent.standard_error["prevalence"][grades.labels[0]])
-    reach = [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
-    x = alt.X("x:Q", title=f"prevalence of {label}", scale=alt.Scale(domain=reach, nice=False))
-    y = alt.Y("y:Q", title="strength of the jurors (0: chance, 1: perfect)",
-              scale=alt.Scale(domain=[min(0.0, strength), max(most, strength * 1.12)], nice=False))  # fmt: skip
-    tips = [
-        tip("x:Q", "prevalence", ".0%"), tip("y:Q", "strength", ".2f"),
-        tip("error:Q", "standard error of the prevalence", ".3f"),
-    ]  # fmt: skip
-    colour = alt.Color("error:Q", title=["standard error", "of the prevalence"]).scale(
-        type="log", scheme=SEQUENTIAL, reverse=True, domain=[_VALUES[0], _VALUES[-1]], clamp=True
-    )
-    legend = colour.legend(format="~g", values=_VALUES, labelExpr=_LABELS)
-    cells = (
-        alt.Chart(data(rows))
-        .transform_flatten(["error"])
-        .transform_window(step="row_number()", groupby=["y"])
-        .transform_calculate(x=f"(datum.step - 1) / {_STEPS}", x2=f"datum.step / {_STEPS} + {_SEAM}")
-        .transform_filter("isValid(datum.error)")
-        .mark_rect()
-        .encode(
-            x=x.axis(format="%"),
-            x2=alt.X2("x2:Q"),
-            y=y.axis(tickCount=5),
-            y2=alt.Y2("y2:Q"),
-            color=legend,
-            tooltip=tips,
-        )
-    )
-    whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_NO_ANSWER)
-    whole = whole.encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-    here = [{"x": prevalence, "y": strength, "error": error, "text": "this test"}]
-    spot = alt.Chart(data(here)).encode(x=x, y=y, tooltip=tips)
-    halo = spot.mark_point(shape="circle", size=190, stroke="white", strokeWidth=5, opacity=1)
-    mark = spot.mark_point(shape="circle", size=190, stroke=ORANGE, strokeWidth=2.5, opacity=1)
-    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(
-        text=alt.Text("text:N")
-    )
-    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
-    chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
-    about = [
-        f"{count_noun(evaluation.items, 'item')}, if errors were independent; jurors like these, weaker or stronger"
-    ]
-    if error is not None:
-        about.append(f"This test: prevalence of {label} {prevalence:.1%}, standard error {error:.3f}")
-    if strength > most:
-        about.append("The grades of this test lie outside 0 – 100%, beyond the edge of the map")
-    return finish(chart, "How well a test like this determines the prevalence", about)
-
-
-def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
-    """Compute standard errors of tests like this one at other prevalences, with jurors between coins and perfect."""
-    p, accuracy = grades.prevalence, grades.accuracy
-    d = accuracy.sum(axis=1) - 1
-    coin = np.stack([p[0] * accuracy[:, 0] + p[1] * (1 - accuracy[:, 1]),
-                     p[1] * accuracy[:, 1] + p[0] * (1 - accuracy[:, 0])], axis=1)  # fmt: skip
-    toward = accuracy - coin
-    with np.errstate(divide="ignore", invalid="ignore"):
-        limits = np.where(toward > 0, (1 - coin) / toward, np.where(toward < 0, -coin / toward, np.inf))
-    largest = float(limits.min()) if ((coin >= 0) & (coin <= 1)).all() else 0.0
-    if not (largest > 0 and d.mean() > 0):
-        raise SketchError("these grades lie so far outside [0, 1] that there is no test like this one to compare with")
-    edges_x, edges_t = np.linspace(0, 1, _STEPS + 1), np.linspace(0, largest, _STEPS + 1)
-    x, t = (edges_x[1:] + edges_x[:-1]) / 2, (edges_t[1:] + edges_t[:-1]) / 2
-    shares = coin + t[:, None, None] * toward
-    tables = _expected(x, shares) * items
-    errors = trio_standard_errors(tables, evaluate_trios(tables)).prevalence
-    mean = float(d.mean())
-    rows: list[Row] = [
-        {
-            "y": low * mean,
-            "y2": (high + _SEAM * largest) * mean,
-            "error": [float(f"{x:.4g}") if x == x else None for x in line],
-        }
-        for low, high, line in zip(edges_t[:-1].tolist(), edges_t[1:].tolist(), errors.tolist(), strict=True)
-    ]
-    return rows, largest * mean
-
-
-def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
-    """Compute (T, P, 2, 2, 2) shares of the decision tuples of independent jurors; 1 is the second label."""
-    says = np.stack([np.stack([accuracy[..., 0], 1 - accuracy[..., 0]], -1),
-                     np.stack([1 - accuracy[..., 1], accuracy[..., 1]], -1)], axis=1)  # fmt: skip
-    joint = np.einsum("tla,tlb,tlc->tlabc", says[:, :, 0], says[:, :, 1], says[:, :, 2])
-    weights = np.stack([prevalence, 1 - prevalence], axis=-1)
-    return np.asarray(np.einsum("pl,tlabc->tpabc", weights, joint))
-
-
-def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
-    errors = evaluation.independent.standard_error
-    if errors is None:
-        raise SketchError(
-            f"the method {evaluation.method!r} has no standard errors here, so there is nothing to draw; "
-            "method='auto' has them"
-        )
-    above = np.nanmean(grades.accuracy, axis=1) - 1 / len(grades.labels) if not evaluation.exam else grades.score
-    votes = _votes_by_juror(evaluation)
-    rows: list[Row] = [
-        {"juror": j, "above": number(above[k]), "error": number(errors["score"][j]), "votes": votes[k],
-         "score": number(grades.score[k])}
-        for k, j in enumerate(grades.jurors)
-    ]  # fmt: skip
-    rows = [row for row in rows if row["error"]]
-    if not rows:
-        raise SketchError("no juror of this panel has a standard error, so there is nothing to draw")
-    what = "score" if evaluation.exam else "mean accuracy over the labels, above chance"
-    tips = [tip("juror:N", "juror"), tip("votes:Q", "votes", ",")]
-    tips += [tip("score:Q", "score", ".1%")]
-    tips += [tip("error:Q", "standard error of the score", ".4f")]
-    uneven = len(set(votes)) > 1
-    domain = [min(row["error"] for row in rows) * 0.8, max(row["error"] for row in rows) * 1.25]
-    points = alt.Chart(data(rows)).mark_point(filled=True, opacity=0.75, size=70, color=BLUE)
-    points = points.encode(
-        x=alt.X("above:Q", title=what).axis(format="%").scale(zero=True),
-        y=alt.Y("error:Q", title="standard error of the score")
-        .scale(type="log", domain=domain, nice=False)
-        .axis(tickCount=5, format="~g"),
-        tooltip=tips,
-    )
-    if uneven:
-        points = points.encode(
-            size=alt.Size("votes:Q", title="votes").scale(range=[25, 260], zero=False).legend(format=",d")
-        )
-    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
-    chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
-    about = [f"{count_noun(len(rows), 'juror')}, {count_noun(evaluation.items, 'item')}; if errors were independent"]
-    return finish(chart, "How precise each juror's score is", about)
-
-
-def _votes_by_juror(evaluation: Evaluation) -> list[int]:
-    if evaluation.sketch is None:
-        return [evaluation.items] * len(evaluation.jurors)
-    tuples = evaluation.sketch.tuples
-    row, juror, _ = tuples.triples()
-    counted_votes = np.bincount(juror, weights=evaluation.sketch.counts[row], minlength=len(evaluation.sketch.jurors))
-    by_name = dict(zip(evaluation.sketch.jurors, counted_votes.astype(int).tolist(), strict=True))
-    return [by_name.get(j, 0) for j in evaluation.jurors]
 
 
 # -- the plan of a jury: half widths over items, one line per size of jury --
