@@ -33,7 +33,6 @@ from jurors.reporting.charts import (
     prevalence,
     reliability,
     render,
-    solutions,
     systems,
     themed,
 )
@@ -56,7 +55,6 @@ __all__ = [
     "prevalence",
     "reliability",
     "render",
-    "solutions",
     "systems",
     "themed",
 ]
@@ -65,7 +63,7 @@ __all__ = [
 KINDS = {
     chart.__name__: chart
     for chart in (
-        accuracy, prevalence, partition, agreement, dependence, solutions, bounds, against_key, confusion,
+        accuracy, prevalence, partition, agreement, dependence, bounds, against_key, confusion,
         items, reliability, systems,
     )
 }  # fmt: skip

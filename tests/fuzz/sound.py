@@ -18,8 +18,8 @@ from jurors.plot import KINDS
 SHARE = {"report": 0.6, "plot": 0.85, "audit result": 0.6}
 """How often a command is given sound votes."""
 
-_TRIO, _TWO_LABELS = ("solutions",), ("solutions", "dependence", "bounds")
-"""Charts of three jurors, and of two labels."""
+_TWO_LABELS = ("dependence", "bounds")
+"""Charts of two labels."""
 
 _NO_NAME = ("", " ", "\u00a0", "\u200b", "\x00", "\ufeff", "\ud800", "null", "None", "NaN", "N/A", "-", "?", "nan",
             "item", "count", "label", "juror", "é", "e\u0301", "01", "1.0", "inf", "-inf", "1e400", "-1")  # fmt: skip
@@ -73,9 +73,7 @@ def _format(rng: random.Random) -> list[str]:
 
 
 def _jury(rng: random.Random, kind: str) -> Jury:
-    names = rng.sample(_NAMES, 2 if kind in _TRIO else rng.choice((1, 3))) + rng.sample(
-        PLAIN, 1 if kind in _TRIO else 3
-    )
+    names = rng.sample(_NAMES, rng.choice((1, 3))) + rng.sample(PLAIN, 3)
     two: list[list[Any]] = [["no", "yes"], rng.sample(_NAMES, 2)]
     labels = rng.choice(two if kind in _TWO_LABELS else [*two, ["A", "B", "C"]])
     items = [f"q{k}" for k in range(rng.choice((20, 60)))]

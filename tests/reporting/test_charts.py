@@ -179,14 +179,6 @@ def test_agreement_is_drawn_from_the_numbers_found() -> None:
     assert [row["value"] for row in rows_of(chart) if "value" in row] == [[0.5, 0.0], [None]]
 
 
-def test_the_two_solutions_mirror_each_other_at_the_coins_line() -> None:
-    rows = [row for row in rows_of(plot.solutions(trio())) if "prevalence" in row]
-    chosen, mirror = rows[:3], rows[3:]
-    for a, b in zip(chosen, mirror, strict=True):
-        assert (a["juror"], a["x"], a["y"]) == (b["juror"], pytest.approx(1 - b["y"]), pytest.approx(1 - b["x"]))
-        assert a["prevalence"] == pytest.approx(1 - b["prevalence"])
-
-
 def test_bounds_widen_along_the_curve_that_was_computed_and_one_set_is_drawn_as_intervals() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k"))
     curve = jurors.theory.correlation_curve(sketch, [0, 0.001, 0.002])
@@ -335,9 +327,7 @@ def test_no_name_is_written_over_another() -> None:
 def test_what_cannot_be_drawn_is_said_in_one_line(panel: Graded, labels5: jurors.Evaluation) -> None:
     sketch, unsure = panel[0].sketch, jurors.label(panel[0].sketch, method="majority", errors="independent")
     cases: list[tuple[Callable[[], Any], str]] = [
-        (lambda: plot.solutions(panel[0]), "those of three jurors and two labels; this panel has 6 jurors and 2"),
         (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real solution explains these votes"),
-        (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these votes are complex"),
         (lambda: plot.dependence(replace(trio(), calibration=None)), "three jurors leave no residual"),
         (lambda: plot.dependence(replace(labels5, calibration=None)), "not available for 5 labels, only for 2"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
@@ -464,8 +454,6 @@ def hostile_charts(labels: list[str]) -> Iterator[tuple[str, Any]]:
         yield kind, draw(graded, kind)
     if len(labels) == 2:
         yield "curve", draw(jurors.theory.correlation_curve(Sketch.from_votes(votes)), "bounds")
-        three = votes.take(HOSTILE[:3])
-        yield "solutions", draw(jurors.grade(three), "solutions")
 
 
 def code(node: Any, key: str = "") -> Iterator[str]:

@@ -56,7 +56,7 @@ def tabs(findings: ReportFindings) -> list[Tab]:
         ("labels", "Labels", (_prevalence,)),
         ("together", "Shared errors", (_dependence, _actual_dependence, _agreement)),
         ("decisions", "Items", (_partition, _items)),
-        ("doubt", "Uncertainty", (_solutions, _bounds)),
+        ("doubt", "Uncertainty", (_bounds,)),
     ]
     if findings.evaluation.exam:
         makers = [("jurors", "Jurors", (_accuracy,))]
@@ -262,17 +262,6 @@ def _items(findings: ReportFindings) -> ChartSection:
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
     exhibit = _exhibit("items", reading, finding, chart)
     return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
-
-
-def _solutions(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = charts.solutions(e)
-    finding = (
-        f"If errors are independent, {len(e.independent.solutions)} solutions explain the votes; selected: "
-        f"{e.independent.rule}."
-    )
-    reading = "Votes alone cannot distinguish a solution from its mirror image, in which the labels are exchanged."
-    return _exhibit("solutions", reading, finding, chart)
 
 
 def _bounds(findings: ReportFindings) -> ChartSection:

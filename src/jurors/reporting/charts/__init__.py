@@ -1,6 +1,6 @@
 """One function per chart: a result comes in, an altair chart goes out; nothing is shown, nothing is hidden."""
 
-from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, solutions
+from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability
 from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
 from jurors.reporting.charts.pairs import agreement, confusion, dependence
 from jurors.reporting.charts.partition import items, partition
@@ -23,7 +23,6 @@ __all__ = [
     "prevalence",
     "reliability",
     "render",
-    "solutions",
     "systems",
     "themed",
 ]

@@ -1,7 +1,7 @@
-"""How accurate the jurors are: estimated, over time, against an answer key; both solutions; the reliability of numbers.
+"""How accurate the jurors are: estimated, over time, against an answer key; the reliability of numbers.
 
 Two labels make a plane with one axis per label, the unit square, and the line on which guessing lies (accuracies that
-add up to 1). The two solutions of a trio are each other's reflection at that line.
+add up to 1).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate.card import percent
 from jurors.evaluate.evaluation import Evaluation, KeyedEvaluation
 from jurors.monitor.monitor import History
 from jurors.numeric.grade import NumberGrades
@@ -339,91 +338,6 @@ def _heat(grades: ChartGrades, truth: ChartGrades | None, width: float, height: 
         )
         .properties(width=wide, height=tall)
     )  # fmt: skip
-
-
-# -- the two solutions of a trio: each the other's reflection at the line of guessing --
-
-_CHOSEN, _MIRROR = "chosen", "mirror"
-
-
-def solutions(evaluation: Evaluation, *, width: float = 420, height: float | None = None) -> Chart:
-    """Both evaluations that explain three jurors' counts: what one calls the first label, the other calls the second.
-
-    An accuracy pair (a, b) becomes (1 - b, 1 - a), its reflection at the line of guessing; a prevalence p becomes
-    1 - p.
-
-    Returns
-    -------
-    altair chart
-    """
-    check_result(evaluation, (Evaluation,), "both solutions")
-    jurors, labels = len(evaluation.jurors), len(evaluation.labels)
-    if (jurors, labels) != (3, 2):
-        raise SketchError(
-            "the two solutions are those of three jurors and two labels; this panel has "
-            f"{count_noun(jurors, 'juror')} "
-            f"and {count_noun(labels, 'label')}"
-        )
-    if len(evaluation.independent.solutions) != 2:
-        there = (
-            "there is one"
-            if len(evaluation.independent.solutions) == 1
-            else f"there are {len(evaluation.independent.solutions)}"
-        )
-        raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {there}")
-    if not all(s.is_real for s in evaluation.independent.solutions):
-        raise SketchError(
-            "both solutions of these votes are complex, so they have no place in the accuracy plane; "
-            "`jurors grade --format json` has their numbers"
-        )
-    first, second = evaluation.labels
-    by_name = dict(
-        zip((_CHOSEN, _MIRROR), (solution.to_float() for solution in evaluation.independent.solutions), strict=True)
-    )
-    rows = [
-        {"juror": j, "solution": name, "kind": name, "x": row[first], "y": row[second], "prevalence": s.prevalences[0]}
-        for name, s in by_name.items()
-        for j, row in s.accuracy.items()
-    ]
-    by_juror = [
-        {"juror": a["juror"], "x": a["x"], "y": a["y"], "x2": b["x"], "y2": b["y"]}
-        for a, b in zip(rows[:3], rows[3:], strict=True)
-    ]
-    domain = grow_domain(*(row[name] for row in rows for name in ("x", "y")))
-    x, y = axes(evaluation.labels, domain)
-    a, b = (shorten_name(label, 30) for label in evaluation.labels)
-    legend = alt.Legend(title=None, orient="top", offset=4)
-    kinds = [_CHOSEN, _MIRROR]
-    colour = alt.Color("solution:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=legend)
-    shape = alt.Shape("solution:N", scale=alt.Scale(domain=kinds, range=["circle", "square"]), legend=legend)
-    tips = [tip("juror:N", "juror"), tip("solution:N", "solution")]
-    tips += [tip("x:Q", f"accuracy on {a}", PERCENT)]
-    tips += [tip("y:Q", f"accuracy on {b}", PERCENT)]
-    tips += [tip("prevalence:Q", f"prevalence of {a}", PERCENT)]
-    links = (
-        alt.Chart(data(by_juror))
-        .mark_rule(color=GREY, strokeDash=[2, 3])
-        .encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-    )
-    points = alt.Chart(data(rows)).mark_point(filled=True, size=80, opacity=1)
-    points = points.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips)
-    size = (width, width if height is None else height)
-    plane = alt.layer(background(domain), links, points, *named_points(rows, domain, size)).properties(
-        width=size[0], height=size[1]
-    )
-    shares: list[Row] = [{"solution": name, "share": float(s.prevalence[first])} for name, s in by_name.items()]
-    scale = alt.Scale(domain=grow_domain(*(row["share"] for row in shares)), nice=False)
-    prevalence = alt.Chart(data(shares)).mark_point(filled=True, size=80, opacity=1).encode(
-        x=alt.X("share:Q", title=f"prevalence of {a}", scale=scale).axis(format="%", tickCount=6),
-        color=colour, shape=shape, tooltip=[alt.Tooltip("solution:N"), tip("share:Q", "prevalence", PERCENT)],
-    )  # fmt: skip
-    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("share:Q"))
-    strip = alt.layer(centre, prevalence).properties(width=width, height=34)
-    about = [
-        f"Chosen by: {evaluation.independent.rule}.",
-        f"Prevalence of {a}: {percent(shares[0]['share'])}, or {percent(shares[1]['share'])} in the mirror.",
-    ]
-    return finish(alt.vconcat(plane, strip, spacing=14), "The two solutions that explain the votes", about)
 
 
 # -- estimated against actual --
