@@ -14,13 +14,12 @@ import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from jurors._numeric import Floats
 from jurors.errors import JurorsError, SketchError, name_positions
 from jurors.evaluate.card import SHORT, percent_range
 from jurors.evaluate.card import shown_jurors as card_jurors
@@ -447,64 +446,12 @@ def name_layers(
 
 # -- the numbers of a result as rows: floats, None where there is none, nothing rounded, nothing clamped --
 
-Ends: TypeAlias = tuple[float, float]
 
-_NO_ENDS: Ends = (float("nan"), float("nan"))
-
-
-@dataclass(frozen=True)
-class ChartGrades:
-    """The grades of an evaluation, with or without a key, as plain floats; NaN where there is none."""
-
-    jurors: tuple[str, ...]
-    labels: tuple[Label, ...]
-    prevalence: Floats  #: (R,)
-    accuracy: Floats  #: (N, R)
-    score: Floats  #: (N,)
-    evaluation: Evaluation | None  #: where intervals come from
-
-    def ends(self, statistic: str, *names: Any) -> Ends:
-        """Look up an interval; (NaN, NaN) where there is none."""
-        return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
-
-    def take(self, jurors: Sequence[str]) -> ChartGrades:
-        """Only these jurors, in this order."""
-        at = [self.jurors.index(j) for j in jurors]
-        return replace(self, jurors=tuple(jurors), accuracy=self.accuracy[at], score=self.score[at])
-
-
-def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
-    """Convert the grades to floats; SketchError if there are none.
-
-    Returns
-    -------
-    ChartGrades
-    """
+def check_graded(result: Evaluation | KeyedEvaluation) -> None:
+    """Raise SketchError if an evaluation has no grades to draw."""
     if isinstance(result, Evaluation) and not result.has_grades:
         loud = next((f" ({alarm.kind})" for alarm in result.alarms if alarm.level == "alarm"), "")
         raise SketchError(f"no real solution explains these votes, so there are no grades to draw{loud}")
-    jurors, labels = result.jurors, result.labels
-    grades: Any = result if isinstance(result, Evaluation) else result.solution.to_float()
-    accuracy = [[grades.accuracy[j].get(a) for a in labels] for j in jurors]
-    return ChartGrades(
-        jurors, labels, np.array([grades.prevalence.get(a) for a in labels], dtype=float),
-        np.array(accuracy, dtype=float).reshape(len(jurors), len(labels)),
-        np.array([grades.score.get(j) for j in jurors], dtype=float),
-        result if isinstance(result, Evaluation) else None,
-    )  # fmt: skip
-
-
-def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
-    """Arrange the truth by the labels of the grades; a key may have more labels, or fewer.
-
-    Returns
-    -------
-    ChartGrades
-    """
-    place = [truth.labels.index(a) if a in truth.labels else -1 for a in grades.labels]
-    padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
-    prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
-    return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
 
 
 def number(value: Any) -> float | None:
@@ -517,18 +464,34 @@ def number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
 
 
-def ends_row(name: str, ends: Ends) -> dict[str, Any]:
-    """Make the cells of an interval: its ends and its text.
+def share_of(result: Any, statistic: str, *names: Any) -> float | None:
+    """Look up a share of a result with prevalence, accuracy and score by name.
+
+    Returns
+    -------
+    float or None
+        None where there is none, or no such name.
+    """
+    value = getattr(result, statistic)
+    for name in names:
+        value = None if value is None else value.get(name)
+    return number(value)
+
+
+def share_cells(field: str, result: Any, statistic: str, *names: Any) -> Row:
+    """Make the cells of a share: its value, the ends of its interval where an Evaluation has one, and their text.
 
     Returns
     -------
     dict
-        `name_low`, `name_high` and `name_interval`.
+        `field`, `field_low`, `field_high` and `field_interval`.
     """
+    ends = result.interval_of(statistic, *names) if isinstance(result, Evaluation) else (np.nan, np.nan)
     return {
-        f"{name}_low": number(ends[0]),
-        f"{name}_high": number(ends[1]),
-        f"{name}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
+        field: share_of(result, statistic, *names),
+        f"{field}_low": number(ends[0]),
+        f"{field}_high": number(ends[1]),
+        f"{field}_interval": f"{percent_range(ends)}%" if ends[0] == ends[0] else "none",
     }
 
 

@@ -25,7 +25,6 @@ from jurors.reporting.charts.base import (
     by_place,
     check_result,
     data,
-    ends_row,
     finish,
     grow_domain,
     label_scale,
@@ -33,6 +32,7 @@ from jurors.reporting.charts.base import (
     ordered,
     placed,
     selected,
+    share_cells,
     shorten_name,
     tip,
 )
@@ -83,15 +83,14 @@ def _rows(evaluations: tuple[Evaluation, ...]) -> list[Row]:
     for e in evaluations:
         if not e.has_grades:
             continue
-        for label, share in e.prevalence.items():
-            row = {"method": e.method, "label": str(label), "share": number(share)}
-            rows.append(row | ends_row("share", e.interval_of("prevalence", label)))
+        for label in e.prevalence:
+            row = {"method": e.method, "label": str(label)}
+            rows.append(row | share_cells("share", e, "prevalence", label))
     majority = next((e.majority for e in evaluations if e.majority is not None), None)
     if majority is not None and all(e.method != "majority" for e in evaluations):
-        shares = majority.to_float().prevalence
         rows += [
-            {"method": "majority", "label": str(a), "share": number(p)} | ends_row("share", (float("nan"),) * 2)
-            for a, p in shares.items()
+            {"method": "majority", "label": str(a)} | share_cells("share", majority, "prevalence", a)
+            for a in majority.prevalence
         ]
     return rows
 
