@@ -68,7 +68,7 @@ KINDS = {
     )
 }  # fmt: skip
 
-_DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
+_DEFAULT_KINDS = {"Labelling": "items", "Comparison": "prevalence", "Dependence": "dependence",
           "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability",
           "SystemComparison": "systems"}  # fmt: skip
 

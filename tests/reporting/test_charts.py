@@ -179,18 +179,13 @@ def test_agreement_is_drawn_from_the_numbers_found() -> None:
     assert [row["value"] for row in rows_of(chart) if "value" in row] == [[0.5, 0.0], [None]]
 
 
-def test_bounds_widen_along_the_curve_that_was_computed_and_one_set_is_drawn_as_intervals() -> None:
+def test_bounds_widen_along_the_curve_that_was_computed() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k"))
     curve = jurors.theory.correlation_curve(sketch, [0, 0.001, 0.002])
     rows = [row for row in rows_of(plot.bounds(curve)) if row.get("panel") == "prevalence"]
     shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
     for end in ("low", "high"):
         assert [row[end] for row in rows] == curve[end][shown].tolist()
-    found = jurors.bounds(sketch, correlation=0.001)
-    drawn = {(row["of"], row["label"]): (row["low"], row["high"]) for row in rows_of(plot.bounds(found))}
-    assert found.prevalence is not None
-    assert found.accuracy is not None
-    assert (drawn["prevalence", "A"], drawn["k", "B"]) == (found.prevalence["A"], found.accuracy["k"]["B"])
 
 
 def test_estimates_stand_over_the_actual_numbers(panel: Graded) -> None:
@@ -350,7 +345,7 @@ def test_results_draw_themselves(panel: Graded) -> None:
     assert result.independent.dependence is not None
     results = (
         result, keyed, jurors.label(result.sketch), jurors.compare(result.sketch, methods=["majority"]),
-        jurors.bounds(result.sketch), jurors.agreement(result.sketch), result.independent.dependence,
+        jurors.agreement(result.sketch), result.independent.dependence,
     )  # fmt: skip
     assert len({one.plot().to_dict()["title"]["text"] for one in results}) == len(results) - 1
     assert result.plot("against_key", keyed, width=200).to_dict()["width"] == 200
@@ -449,7 +444,6 @@ def hostile_charts(labels: list[str]) -> Iterator[tuple[str, Any]]:
     yield "prevalence", draw(jurors.compare(votes, key), "prevalence")
     yield "agreement", draw(jurors.agreement(votes), "agreement")
     yield "items", draw(jurors.label(votes), "items")
-    yield "bounds", draw(jurors.bounds(votes), "bounds")
     for kind in ("partition", "confusion", *["dependence"] * (len(labels) == 2)):
         yield kind, draw(graded, kind)
     if len(labels) == 2:

@@ -44,7 +44,7 @@ from jurors.evaluate.card import alarm_lines, percent
 from jurors.evaluate.solution import NamedMapping
 from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
 from jurors.options import Label
-from jurors.results import Block, Columns, Drawable, Notes, Table, columns_of
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.sketch.moments import TrioMoments, WholeMoments, product_of_others
 from jurors.sketch.sketch import Sketch
 
@@ -234,7 +234,7 @@ def _percent(value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bounds(Drawable):
+class Bounds(Result):
     """Guaranteed intervals, simultaneously; None where the assumption contradicts the counts."""
 
     items: int

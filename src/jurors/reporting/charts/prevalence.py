@@ -5,7 +5,6 @@ Guaranteed bounds of prevalences and accuracies, and the plan of a jury.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,6 @@ from jurors.reporting.charts.base import (
     data,
     finish,
     grow_domain,
-    label_scale,
     number,
     ordered,
     placed,
@@ -38,7 +36,6 @@ from jurors.reporting.charts.base import (
 )
 from jurors.results import count_noun
 from jurors.uncertainty.bounds_robust import correlation_curve
-from jurors.uncertainty.bounds_trio import Bounds
 
 
 def prevalence(
@@ -167,117 +164,66 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
 
-# -- guaranteed bounds: how they widen with the error correlation, or one set of them --
+# -- guaranteed bounds: how they widen with the error correlation --
 
 _PREVALENCE = "prevalence"
-_MAX_BARS = 60
+_CURVE = ("correlation", "outcome", "statistic", "juror", "label", "low", "high")
+_MAX_CURVED = 6  # jurors
 
 
 def bounds(
-    result: Mapping[str, Any] | Bounds | Evaluation,
-    *,
-    jurors: Sequence[str] | None = None,
-    most: int = 6,
-    width: float = 480,
+    result: Mapping[str, Any] | Evaluation, *, jurors: Sequence[str] | None = None, width: float = 480,
     height: float | None = None,
-) -> Chart:
+) -> Chart:  # fmt: skip
     """Between which numbers every prevalence and accuracy must lie, whatever the answer key is.
 
-    Of a curve (`theory.correlation_curve`, or an Evaluation, whose curve is computed): against the error correlation ε
-    that is feared, for the prevalence and for these jurors, or the first `most`. Of `Bounds`: an interval each.
+    Against the error correlation ε that is feared, for the prevalence and for these jurors, or the first six: of a
+    curve (`theory.correlation_curve`), or of an Evaluation, whose curve is computed.
 
     Returns
     -------
     altair chart
     """
-    if isinstance(result, Bounds):
-        return _intervals(result, selected(result.jurors, jurors, _MAX_BARS), (width, height))
     if isinstance(result, Evaluation):
         if result.sketch is None:
             raise SketchError("this evaluation was not made from a sketch, so its bounds are not known")
         result = correlation_curve(result.sketch)
-    if not isinstance(result, Mapping):
-        check_result(result, (Bounds, Evaluation), "bounds")
-    if not {"correlation", "outcome", "statistic", "juror", "label", "low", "high"} <= set(result):
+    check_result(result, (Mapping, Evaluation), "bounds")
+    if not set(_CURVE) <= set(result):
         raise SketchError("a curve of bounds has the columns of theory.correlation_curve, this mapping has others")
-    return _curve(result, jurors, most, (width, height))
-
-
-def _curve(
-    curve: Mapping[str, Any], jurors: Sequence[str] | None, most: int, size: tuple[float, float | None]
-) -> Chart:
-    everyone = list(dict.fromkeys(j for j in curve["juror"].tolist() if j is not None))
-    shown = [everyone[k] for k in selected(everyone, jurors, most)]
-    labels = list(dict.fromkeys(str(a) for a in curve["label"].tolist()))
-    rows = []
-    names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high")
-    for values in zip(*(curve[name].tolist() for name in names), strict=True):
-        correlation, outcome, statistic, juror, label, low, high = values
+    columns = {name: result[name].tolist() for name in _CURVE}
+    everyone = list(dict.fromkeys(j for j in columns["juror"] if j is not None))
+    shown = [everyone[k] for k in selected(everyone, jurors, _MAX_CURVED)]
+    labels = list(dict.fromkeys(map(str, columns["label"])))
+    rows: list[Row] = []
+    for correlation, outcome, statistic, juror, label, low, high in zip(*columns.values(), strict=True):
         if juror in shown if statistic == "accuracy" else str(label) == labels[0]:
             panel = _PREVALENCE if juror is None else juror
             row = {"correlation": correlation, "outcome": str(outcome).replace("_", " "), "panel": panel}
             rows.append(row | {"label": str(label), "low": number(low), "high": number(high)})
     panels = [_PREVALENCE, *shown]
-    columns = min(len(panels), 4)
-    wide = max(90.0, size[0] / min(columns, 3) - 20)
-    tall = size[1] if size[1] is not None else 130
-    scale = ordered(labels, range=[BLUE, "#D55E00"])
+    across = min(len(panels), 4)
     tips = [tip("panel:N", "of"), tip("label:N", "label")]
     tips += [tip("correlation:Q", "if no correlation exceeds", ".4f")]
     tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
     tips += [tip("outcome:N", "outcome")]
+    colour = alt.Color("label:N", scale=ordered(labels, range=[BLUE, ORANGE]), title=None)
     base = alt.Chart().encode(
         x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=2, grid=False, format="~g"),
         y=alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=4),
-        color=alt.Color("label:N", scale=scale, title=None).legend(orient="top"), tooltip=tips,
+        color=colour.legend(orient="top"), tooltip=tips,
     )  # fmt: skip
     # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
     area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
-    edges = [
-        base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True}).encode(
-            y=alt.Y(f"{end}:Q", title=None)
-        )
-        for end in ("low", "high")
-    ]
-    chart = alt.layer(area, *edges, data=data(placed(rows, "panel", panels))).properties(width=wide, height=tall)
-    chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=columns)
+    line = base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True})
+    edges = [line.encode(y=alt.Y(f"{end}:Q", title=None)) for end in ("low", "high")]
+    chart = alt.layer(area, *edges, data=data(placed(rows, "panel", panels)))
+    chart = chart.properties(width=max(90.0, width / min(across, 3) - 20), height=130 if height is None else height)
+    chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=across)
     about = ["The truth lies inside each band if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {count_noun(len(everyone), 'juror')} shown")
     return finish(chart, "Guaranteed bounds, if error correlations are at most ε", about)
-
-
-def _intervals(bounds: Bounds, selection: list[int], size: tuple[float, float | None]) -> Chart:
-    if bounds.prevalence is None or bounds.accuracy is None:
-        raise SketchError(f"no answer key fits the assumption ({shorten_name(bounds.assumption, 120)})")
-    names = [bounds.jurors[k] for k in selection]
-    ends = [(_PREVALENCE, a, e) for a, e in bounds.prevalence.items()]
-    ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
-    rows = [{"of": j, "label": str(a), "low": float(low), "high": float(high)} for j, a, (low, high) in ends]
-    labels = [str(a) for a in bounds.labels]
-    domain, colours = label_scale(labels)
-    tips = [tip("of:N", "of"), tip("label:N", "label")]
-    tips += [tip("low:Q", "at least", ".1%"), tip("high:Q", "at most", ".1%")]
-    order = [_PREVALENCE, *names]
-    tall = size[1] if size[1] is not None else max(18.0, 13.0 * len(labels)) * len(order)
-    chart = (
-        alt.Chart(data(placed(rows, "label", labels)))
-        .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
-        .encode(
-            x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
-            x2=alt.X2("high:Q"),
-            y=alt.Y("of:N", scale=ordered(order), title=None).axis(ticks=False, domain=False),
-            yOffset=alt.YOffset("label:N", scale=ordered(labels)),
-            color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),
-            order=alt.Order("place:Q"),
-            tooltip=tips,
-        )
-        .properties(width=size[0], height=tall)
-    )  # fmt: skip
-    about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(textwrap.wrap(bounds.assumption, 90))]
-    if len(names) < len(bounds.jurors):
-        about.append(f"{len(names)} of {count_noun(len(bounds.jurors), 'juror')} shown")
-    return finish(chart, "Guaranteed bounds, whatever the answer key is", about)
 
 
 # -- the plan of a jury: half widths over items, one line per size of jury --
