@@ -17,25 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import OptionError
-from jurors.reporting.charts import (
-    FORMATS,
-    THEMES,
-    accuracy,
-    against_key,
-    agreement,
-    bounds,
-    confusion,
-    dependence,
-    history,
-    items,
-    partition,
-    plan,
-    prevalence,
-    reliability,
-    render,
-    systems,
-    themed,
-)
+from jurors.reporting.charts.accuracy import accuracy, against_key, history, reliability, systems
+from jurors.reporting.charts.base import FORMATS, THEMES, render, themed
+from jurors.reporting.charts.labels import bounds, items, partition, plan, prevalence
+from jurors.reporting.charts.pairs import agreement, confusion, dependence
 
 __all__ = [
     "FORMATS",

@@ -239,7 +239,7 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
         output.show(planned)
         return
     from jurors.reporting.charts.base import render
-    from jurors.reporting.charts.prevalence import plan as draw
+    from jurors.reporting.charts.labels import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
 

@@ -13,9 +13,8 @@ from jurors.evaluate.dependence import dependence_with_key
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.systems import SystemComparison
-from jurors.reporting import charts
+from jurors.reporting.charts import accuracy, labels, pairs
 from jurors.reporting.charts.base import MOST_JURORS, shown_jurors
-from jurors.reporting.charts.partition import is_joined
 from jurors.reporting.tables import ReportFindings
 from jurors.uncertainty.gold import intervals_held
 
@@ -79,7 +78,7 @@ def systems_chart(compared: SystemComparison) -> ChartSection:
     ChartSection
     """
     reading = "Each dot is a system's estimated rate, each bar its interval. On the right: the ranks that it may have."
-    return _exhibit("systems", reading, " ".join(compared.sentences()), charts.systems(compared))
+    return _exhibit("systems", reading, " ".join(compared.sentences()), accuracy.systems(compared))
 
 
 def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
@@ -98,7 +97,7 @@ def _needs(value: Any, what: str) -> Any:
 
 def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    chart = charts.accuracy(e, findings.keyed)
+    chart = accuracy.accuracy(e, findings.keyed)
     drawn = shown_jurors(e)
     finding = _extremes(e, drawn)
     if e.exam:
@@ -128,7 +127,7 @@ def _confusion(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if len(e.labels) < 3:
         raise SketchError("of two labels, the accuracies are the whole confusion matrix")
-    chart, confusion = charts.confusion(e), e.independent.confusion
+    chart, confusion = pairs.confusion(e), e.independent.confusion
     drawn = sorted(e.jurors, key=lambda j: -e.votes.get(j, 0))[:_CONFUSIONS]
     worst = [
         (confusion[j][a][b], j, a, b)
@@ -147,7 +146,7 @@ def _confusion(findings: ReportFindings) -> ChartSection:
 
 def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
-    chart = charts.against_key(e, keyed)
+    chart = accuracy.against_key(e, keyed)
     covered, known = intervals_held(e, keyed)
     finding = (
         f"{covered} of {known} score intervals contain the actual score."
@@ -162,7 +161,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if not e.has_grades:
         raise SketchError("no grades")
-    chart = charts.prevalence(findings.comparison or e, findings.keyed)
+    chart = labels.prevalence(findings.comparison or e, findings.keyed)
     parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
     more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
     finding = f"Estimated: {', '.join(parts)}{more}."
@@ -184,7 +183,7 @@ def _prevalence(findings: ReportFindings) -> ChartSection:
 def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     mean = _needs(e.mean_correlation, "dependence")
-    chart = charts.dependence(e)
+    chart = pairs.dependence(e)
     first = e.dependence[0]
     finding = (
         f"{len(e.jurors):,} jurors are worth about {e.effective_jurors:.1f} independent ones; the mean error "
@@ -215,13 +214,13 @@ def _actual_dependence(findings: ReportFindings) -> ChartSection:
     if pairs:
         finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
     reading = "The actual error correlations. Where they differ from the estimates, use these."
-    made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
+    made = _exhibit("dependence-key", reading, finding, pairs.dependence(keyed))
     return replace(made, about=made.about[1:], title="How far errors are correlated, by the answer key")
 
 
 def _agreement(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    chart = charts.agreement(e)
+    chart = pairs.agreement(e)
     reading = "The share of common items on which two jurors agree. Jurors that agree can be wrong together."
     exhibit = _exhibit("agreement", reading, "", chart)
     finding = f"{exhibit.about[0].rstrip('.')}."
@@ -231,7 +230,7 @@ def _agreement(findings: ReportFindings) -> ChartSection:
 def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
-    chart = charts.partition(e)
+    chart = labels.partition(e)
     wrong = e.wrong_labels
     finding = (
         f"Taking the best label of each item, about {wrong:.1%} are wrong."
@@ -239,12 +238,12 @@ def _partition(findings: ReportFindings) -> ChartSection:
         else "This method does not estimate how many labels are wrong."
     )
     reading = "Each row is a decision tuple (one vote per juror), its items split by estimated true label."
-    if is_joined(partition) and len(e.labels) == 2:
+    if labels.is_joined(partition) and len(e.labels) == 2:
         reading = (
             "Each bar groups the items with a similar share of votes for one label: above, split by estimated true "
             "label, below, by majority vote."
         )
-    elif is_joined(partition):
+    elif labels.is_joined(partition):
         reading = "Each bar groups the items with the same label by majority vote, split by estimated true label."
     exhibit = _exhibit("partition", reading, finding, chart)
     return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
@@ -252,7 +251,7 @@ def _partition(findings: ReportFindings) -> ChartSection:
 
 def _items(findings: ReportFindings) -> ChartSection:
     labelling = _needs(findings.labelling, "item")
-    chart = charts.items(labelling)
+    chart = labels.items(labelling)
     wrong = labelling.wrong_labels
     finding = (
         f"About {wrong:.1%} of {len(labelling):,} labels are wrong."
@@ -266,7 +265,7 @@ def _items(findings: ReportFindings) -> ChartSection:
 
 def _bounds(findings: ReportFindings) -> ChartSection:
     curve = _needs(findings.curve, "curve")
-    chart = charts.bounds(curve)
+    chart = labels.bounds(curve)
     is_prevalence = curve["statistic"] == "prevalence"
     label = curve["label"][is_prevalence][0]
     is_shown = is_prevalence & (curve["label"] == label) & (curve["low"] == curve["low"])
