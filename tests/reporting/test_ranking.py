@@ -127,7 +127,7 @@ def test_names_are_escaped_counted_and_cut() -> None:
 def test_a_review_is_proposed_with_what_it_is_expected_to_mend() -> None:
     votes = jurors.Votes.from_matrix(panels.simulate(2_000, 5, seed=1).votes)
     result, labelled = jurors.grade(votes), jurors.label(votes)
-    steps = actions(result, labelled, COMMAND, has_key=True)
+    steps = actions(result, labelled, COMMAND)
     corrected = float(np.sum(1 - labelled.probability[labelled.review(40)]))
     text = next(step.text for step in steps if step.command and "--review" in step.command)
     assert f"about {corrected:,.0f} of them are wrong" in text

@@ -10,7 +10,6 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.dependence import dependence_with_key
-from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.solution import is_number
 from jurors.jury.systems import SystemComparison
 from jurors.reporting.charts import accuracy, labels, pairs
@@ -81,12 +80,15 @@ def systems_chart(compared: SystemComparison) -> ChartSection:
     return _exhibit("systems", reading, " ".join(compared.sentences()), accuracy.systems(compared))
 
 
-def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
-    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to."""
+def _exhibit(id_: str, reading: str, finding: str, chart: Any, *, about: slice = slice(None)) -> ChartSection:
+    """Turn the chart's title into a heading of the page, which wraps, and which screen readers can jump to.
+
+    `about` selects the chart's second lines that the finding does not repeat.
+    """
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
-    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ()))[about], reading, finding, spec)
 
 
 def _needs(value: Any, what: str) -> Any:
@@ -97,9 +99,11 @@ def _needs(value: Any, what: str) -> Any:
 
 def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
-    chart = accuracy.accuracy(e, findings.keyed)
-    drawn = shown_jurors(e)
-    finding = _extremes(e, drawn)
+    chart, drawn = accuracy.accuracy(e, findings.keyed), shown_jurors(e)
+    finding = "No juror has an accuracy."
+    if scores := [(e.score[j], j) for j in drawn if is_number(e.score[j])]:
+        (low, worst), (high, best) = min(scores), max(scores)
+        finding = f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
     if e.exam:
         reading = "Each dot is a juror's estimated accuracy, each bar its interval."
     elif len(e.labels) == 2:
@@ -112,15 +116,6 @@ def _accuracy(findings: ReportFindings) -> ChartSection:
     else:
         reading = "For each juror, its accuracy on the items of each label."
     return _exhibit("accuracy", reading, finding, chart)
-
-
-def _extremes(e: Evaluation, drawn: Sequence[str]) -> str:
-    """Name the least and the most accurate of the jurors that a chart shows."""
-    scores = [(e.score[j], j) for j in drawn if is_number(e.score[j])]
-    if not scores:
-        return "No juror has an accuracy."
-    (low, worst), (high, best) = min(scores), max(scores)
-    return f"Over all items, accuracy goes from {percent(low)} ({worst}) to {percent(high)} ({best})."
 
 
 def _confusion(findings: ReportFindings) -> ChartSection:
@@ -198,33 +193,30 @@ def _dependence(findings: ReportFindings) -> ChartSection:
         "Cohen's kappa of each pair: 1 is perfect agreement, 0 is chance. Jurors that agree far more than the others "
         "tend to share errors. Two accurate jurors agree too, so only an answer key proves it."
     )
-    made = _exhibit("dependence", reading, finding, chart)
-    return replace(made, about=made.about[1:])  # the first line is in the finding
+    return _exhibit("dependence", reading, finding, chart, about=slice(1, None))
 
 
 def _actual_dependence(findings: ReportFindings) -> ChartSection:
     """Error correlations by the key: what the estimates aim at."""
     keyed = _needs(findings.keyed, "answer key")
     actual = dependence_with_key(keyed)
-    pairs = actual.pairs()
+    measured = actual.pairs()
     finding = (
         f"By the answer key, {len(actual.jurors)} jurors are worth {actual.effective_jurors:.1f} independent ones; the "
         f"mean error correlation is {actual.mean_correlation:+z.3f}."
     )
-    if pairs:
-        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
+    if measured:
+        finding += " Most correlated: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in measured[:3]) + "."
     reading = "The actual error correlations. Where they differ from the estimates, use these."
-    made = _exhibit("dependence-key", reading, finding, pairs.dependence(keyed))
-    return replace(made, about=made.about[1:], title="How far errors are correlated, by the answer key")
+    made = _exhibit("dependence-key", reading, finding, pairs.dependence(keyed), about=slice(1, None))
+    return replace(made, title="How far errors are correlated, by the answer key")
 
 
 def _agreement(findings: ReportFindings) -> ChartSection:
-    e = findings.evaluation
-    chart = pairs.agreement(e)
+    chart = pairs.agreement(findings.evaluation)
     reading = "The share of common items on which two jurors agree. Jurors that agree can be wrong together."
-    exhibit = _exhibit("agreement", reading, "", chart)
-    finding = f"{exhibit.about[0].rstrip('.')}."
-    return replace(exhibit, about=exhibit.about[1:], finding=finding, spec={**exhibit.spec, "description": finding})
+    finding = f"{chart.title.subtitle[0].rstrip('.')}."
+    return _exhibit("agreement", reading, finding, chart, about=slice(1, None))
 
 
 def _partition(findings: ReportFindings) -> ChartSection:
@@ -245,8 +237,7 @@ def _partition(findings: ReportFindings) -> ChartSection:
         )
     elif labels.is_joined(partition):
         reading = "Each bar groups the items with the same label by majority vote, split by estimated true label."
-    exhibit = _exhibit("partition", reading, finding, chart)
-    return replace(exhibit, about=exhibit.about[:1])  # the rest is in the finding
+    return _exhibit("partition", reading, finding, chart, about=slice(1))
 
 
 def _items(findings: ReportFindings) -> ChartSection:
@@ -259,8 +250,7 @@ def _items(findings: ReportFindings) -> ChartSection:
         else "These labels are majority votes, without an estimate of their errors."
     )
     reading = "All items by the probability that their best label is wrong. Review those on the left first."
-    exhibit = _exhibit("items", reading, finding, chart)
-    return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
+    return _exhibit("items", reading, finding, chart, about=slice(1, None))
 
 
 def _bounds(findings: ReportFindings) -> ChartSection:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -295,14 +295,14 @@ def make_page(
     others = [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     kind.applicable(grading, others, where=_THESE)  # before anything is read
     with closing(RuntimeMaker()) as maker:
-        checksums = Checksums(inputs)
+        checksums = start_checksums(inputs)
         data, key = read()
         if systems is not None and kind_of(data) is not LABELS:
             raise OptionError("system= is for labels and ordered levels", code="does_not_apply", name="system")
         kind, command_on = kind_of(data), command_writer(inputs[0][1], reading, grading.get("gold"))
         heading = title or _title(inputs[0][1]) or "Report card"
         if kind in PAGES:
-            options, checked = kind.applicable(grading, others, where=_THESE), checksums.result()
+            options, checked = kind.applicable(grading, others, where=_THESE), checksums()
             content = PAGES[kind](data, options["level"], command_on)
             about = provenance(checked, {**options, **shown_options, "scale": kind.scale}, command)
             return Page(render_kind(content, about, heading), content.alarms)
@@ -311,7 +311,7 @@ def make_page(
         )
         e = findings.evaluation
         options = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
-        about = provenance(checksums.result(), {**options, **shown_options}, command)
+        about = provenance(checksums(), {**options, **shown_options}, command)
         return Page(render(findings, about, maker, title=heading, command=command_on), e.alarms)
 
 
@@ -382,11 +382,9 @@ def render(
     if compared is not None:
         exhibits["systems"] = systems_chart(compared)
     unshown: list[ChartSection] = []
-    specs = _packed({id_: x.spec for id_, x in exhibits.items()})
-    while len(specs) > _MAX_PACKED:
+    while len(specs := _zipped(compact_json({id_: x.spec for id_, x in exhibits.items()}))) > _MAX_PACKED:
         largest = max(exhibits, key=lambda id_: len(compact_json(exhibits[id_].spec)))
         unshown.append(exhibits.pop(largest))
-        specs = _packed({id_: x.spec for id_, x in exhibits.items()})
     fitting = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
     shown_tabs = [tab for tab in fitting if tab.exhibits]
     numbers, numbers_type, numbers_note = _numbers(e)
@@ -425,21 +423,15 @@ def render(
     )  # fmt: skip
 
 
-def _file_name(source: Any) -> str | None:
-    """Name the file of the votes; None where there is none, or several."""
+def _title(source: Any) -> str | None:
+    """Name the file with its folder, since many are called votes.csv, but not the user's home; None if none is one."""
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
-    return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None
-
-
-def _title(source: Any) -> str | None:
-    """Name the file with its folder, since many are called votes.csv; but not with the user's home folder."""
-    name = _file_name(source)
-    if name is None:
+    if not isinstance(source, (str, Path)) or source == "-":
         return None
-    folder = Path(without_secrets(str(source[0] if isinstance(source, tuple) else source))).parent
-    is_informative = folder.name not in ("", "..") and folder.absolute() != Path.home()
-    return f"{folder.name}/{name}" if is_informative else name
+    path = Path(without_secrets(str(source)))
+    is_informative = path.parent.name not in ("", "..") and path.parent.absolute() != Path.home()
+    return f"{path.parent.name}/{path.name}" if is_informative else path.name
 
 
 def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
@@ -454,13 +446,9 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
     for key in _LARGEST:
         if len(packed) > _MAX_PACKED and document.pop(key, None) is not None:
             left_out.append(key)
-            packed = _packed(document)
+            packed = _zipped(compact_json(document))
     without = f" and without {', '.join(left_out)}: too large for a page" if left_out else ""
     return Markup(packed), "application/gzip;base64", f", compressed (gzip, then base64){without}"  # noqa: S704
-
-
-def _packed(document: Any) -> str:
-    return _zipped(compact_json(document))
 
 
 def _zipped(text: str) -> str:
@@ -496,17 +484,18 @@ class Provenance:
     platform: str
 
 
-class Checksums:
-    """Compute the inputs' checksums in a thread while the votes are graded."""
+def start_checksums(inputs: Sequence[tuple[str, Any]]) -> Callable[[], tuple[Input, ...]]:
+    """Compute the inputs' checksums in a thread while the votes are graded.
 
-    def __init__(self, inputs: Sequence[tuple[str, Any]]) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._futures: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
-        self._pool.shutdown(wait=False)
-
-    def result(self) -> tuple[Input, ...]:
-        """Wait for the inputs, each with its size and checksum if it is a file."""
-        return tuple(checked for future in self._futures for checked in future.result())
+    Returns
+    -------
+    callable
+        Waits for the inputs, each with its size and checksum if it is a file.
+    """
+    pool = ThreadPoolExecutor(1)
+    futures = [pool.submit(_inputs, role, source) for role, source in inputs]
+    pool.shutdown(wait=False)
+    return lambda: tuple(checked for future in futures for checked in future.result())
 
 
 def _inputs(role: str, source: Any) -> list[Input]:
