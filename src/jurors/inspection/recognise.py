@@ -321,9 +321,15 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
         return _Remedy({"item": item, "ignore": (*text_columns(options.ignore), other)}, Finding("two_items", message))
     if error.code != "no_label_column" or table is None:
         return None
-    columns = error.about.get("columns") or _guess_columns(table, options)
-    if columns is None:
-        return None
+    columns = error.about.get("columns")
+    if columns is None:  # only the juror's column has a known name: the label is what varies least
+        juror = guess_column(table.names, JUROR_WORDS)
+        others = [k for k, name in enumerate(table.names) if k != juror and name not in text_columns(options.ignore)]
+        if juror is None or len(others) < 2 or options.juror or options.label:
+            return None
+        sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
+        label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
+        columns = (table.names[item], table.names[juror], table.names[label])
     roles = dict(zip(("item", "juror", "label"), columns, strict=True))
     guess = ", ".join(f"{name!r} for the {role}" for role, name in roles.items())
     return _Remedy(roles, Finding("guessed_columns", f"the columns are a guess: {guess}"))
@@ -331,17 +337,6 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
 
 def _ignore_key(column: str, options: Reading) -> _Remedy:
     return _Remedy({"ignore": (*text_columns(options.ignore), column)}, _key_finding(column))
-
-
-def _guess_columns(table: SourceTable, options: Reading) -> tuple[str, str, str] | None:
-    """Item, juror and label, where only the juror's column has a known name: the label is what varies least."""
-    juror = guess_column(table.names, JUROR_WORDS)
-    others = [k for k, name in enumerate(table.names) if k != juror and name not in text_columns(options.ignore)]
-    if juror is None or len(others) < 2 or options.juror or options.label:
-        return None
-    sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
-    label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
-    return table.names[item], table.names[juror], table.names[label]
 
 
 # -- previews of files that cannot be read as votes -----------------------------------------------------------

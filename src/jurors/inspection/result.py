@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import DegenerateSketchError, SketchError, VotesError, format_names
+from jurors.errors import DegenerateSketchError, VotesError, format_names
 from jurors.evaluate.card import WIDTH
 from jurors.evaluate.trio import evaluate_trio
 from jurors.jury.inputs import drop_silent_jurors, label_refusals
@@ -153,28 +153,25 @@ def grading_obstacles(votes: Votes) -> Iterator[str]:
     """
     used = drop_unused_labels(drop_silent_jurors(votes)[0])
     refusals = [refusal for refusal in label_refusals(used) if refusal.code != "numbers"]
-    yield from map(_brief_refusal, refusals)
+    for refusal in refusals:  # in a few words
+        match refusal.code:
+            case "no_items":
+                yield "there is no item"
+            case "few_jurors":
+                needed = f"grading without an answer key needs at least {MIN_JURORS} jurors who vote"
+                yield f"{needed}, and there are {refusal.about.get('given', 0)}"
+            case "few_labels":
+                yield "grading needs at least two labels, and every vote is for the same one"
+            case "many_labels":
+                yield f"{refusal.fault.partition(' (at most')[0]}: they may be scores or free text"
+            case _:
+                yield refusal.fault
     if not refusals and len(used.jurors) == MIN_JURORS and len(used.labels) == 2:
         try:
             evaluate_trio(Sketch.from_votes(used).complete())
         except DegenerateSketchError as error:
             if error.outcome not in CONTRADICTIONS:  # these become alarms when they are graded, which is an answer
                 yield error.fault
-
-
-def _brief_refusal(refusal: SketchError) -> str:
-    """Why votes are refused, in a few words."""
-    given = refusal.about.get("given", 0)
-    match refusal.code:
-        case "no_items":
-            return "there is no item"
-        case "few_jurors":
-            return f"grading without an answer key needs at least {MIN_JURORS} jurors who vote, and there are {given}"
-        case "few_labels":
-            return "grading needs at least two labels, and every vote is for the same one"
-        case "many_labels":
-            return f"{refusal.fault.partition(' (at most')[0]}: they may be scores or free text"
-    return refusal.fault
 
 
 #: What `grade` and `label` give for each kind of votes.
