@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from textwrap import wrap
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -166,8 +165,16 @@ class AuditedVotes:
 
     @cached_property
     def statistics(self) -> list[Statistic]:
-        """Every statistic of an audit."""
-        return audit_statistics(self)
+        """Every statistic of an audit: scores, accuracies, prevalences, how often each method's labels are wrong."""
+        labels = list(enumerate(self.votes.labels))
+        by_juror = list(zip(self.votes.jurors, self.votes_by_tuple, strict=True))
+        statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
+        statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
+        statistics += [prevalence_statistic(a, code, len(self.design.sizes)) for code, a in labels]
+        if self.graded_blind is not None:
+            at = self.graded_blind[0].tuple_of_row[self.first_rows]
+            statistics += [error_statistic(name, codes[at]) for name, codes in self.labellings.items()]
+        return statistics
 
     @cached_property
     def label_predictors(self) -> Predictors:
@@ -480,8 +487,8 @@ class Audit(Result):
         goals = [Notes([goal.line for goal in self.goals])] if self.goals else []
         left = len(self.guaranteed) - len(shown)
         more = [f"{left:,} more statistics: --full shows all."] if left else []
-        notes = Notes([line for text in self.notes for line in wrap(text, 80)])
-        return [*goals, Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80), *more, notes]
+        table = Table(headings, tuple(rows), title=title, right=(1, 2, 3, 4), width=80)
+        return [*goals, table, *more, Notes(self.notes, width=80)]
 
     @property
     def notes(self) -> list[str]:
@@ -565,19 +572,6 @@ def evaluate_audit(audited: AuditedVotes, evaluation: Evaluation | None, level: 
         level=level,
         is_random=audited.is_random,
     )
-
-
-def audit_statistics(audited: AuditedVotes) -> list[Statistic]:
-    """Every statistic of an audit: scores, accuracies, prevalences, and how often each method's labels are wrong."""
-    jurors, labels = audited.votes.jurors, list(enumerate(audited.votes.labels))
-    by_juror = list(zip(jurors, audited.votes_by_tuple, strict=True))
-    statistics = [score_statistic(juror, votes) for juror, votes in by_juror]
-    statistics += [accuracy_statistic(juror, a, code, votes) for juror, votes in by_juror for code, a in labels]
-    statistics += [prevalence_statistic(a, code, len(audited.design.sizes)) for code, a in labels]
-    if audited.graded_blind is not None:
-        at = audited.graded_blind[0].tuple_of_row[audited.first_rows]
-        statistics += [error_statistic(name, codes[at]) for name, codes in audited.labellings.items()]
-    return statistics
 
 
 def _calibrated(audited: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
@@ -669,7 +663,7 @@ class PairedDifferences(Result):
         tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
         title = f"{self.labelled:,} items labelled"
         note = _GUARANTEE if self.is_random else _NOT_RANDOM
-        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes(wrap(note, 80))]
+        return [title, *tables, *([Table(headings, leads)] if leads else []), Notes([note], width=80)]
 
 
 def _points(share: float | None) -> str | None:

@@ -28,8 +28,8 @@ from jurors.pairwise.data import Preferences
 from jurors.pairwise.grade import INDEPENDENT, fit_ranking, pair_grades_by, ranking_by
 from jurors.reporting.charts.base import number
 from jurors.reporting.content import Command, shown_alarms, verdict_by_alarms
-from jurors.reporting.page import bar, style, template
-from jurors.reporting.tables import IntervalRow, PageTable, name
+from jurors.reporting.page import style, template
+from jurors.reporting.tables import IntervalRow, PageTable
 from jurors.results import Result, Table, compact_json, inert, interval_name, policy
 from jurors.sketch.sketch import Sketch
 from jurors.votes.table import Votes
@@ -127,8 +127,7 @@ def render_kind(content: KindContent, about: Provenance, title: str) -> str:
         HTML.
     """
     alarms = shown_alarms(content.alarms)
-    filters = {"name": name, "bar": lambda row, bars: bar(row, *bars.domain)}
-    return template("kind.html.jinja", filters).render(
+    return template("kind.html.jinja").render(
         title=title, shown=content, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
         verdict=verdict_by_alarms(content.alarms, _QUIET), loud=[a for a in alarms if a.level != "note"],
         notes=[a for a in alarms if a.level == "note"],

@@ -21,11 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from jurors._files import atomic_path, atomic_write, check_writable
@@ -53,9 +52,6 @@ if TYPE_CHECKING:
 
 # -- what the pages of all kinds of answers share --
 
-# Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
-_COMPILED: dict[str, CodeType] = {}
-
 
 def check_drawable() -> None:
     """Raise JurorsError, in one line, if the libraries that make the page are missing."""
@@ -64,20 +60,23 @@ def check_drawable() -> None:
         raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
 
 
-def template(name: str, filters: Mapping[str, Any]) -> Template:
+@cache  # compiling one takes longer than filling it
+def template(name: str) -> Template:
     """Load a page's template, with the parts that all pages have.
 
     Returns
     -------
     jinja2.Template
     """
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
+
+    from jurors.evaluate.card import percent
+    from jurors.reporting import tables
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
-    environment.filters.update(filters)
-    if name not in _COMPILED:
-        _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
-    return Template.from_code(environment, _COMPILED[name], environment.make_globals(None))
+    environment.filters.update(name=tables.name, percent=percent, range=tables.interval_text)
+    environment.globals["bar"] = bar
+    return environment.from_string(resource("parts.html.jinja") + resource(name))
 
 
 def resource(name: str) -> str:
@@ -359,15 +358,13 @@ def render(
     """
     from markupsafe import Markup
 
-    from jurors.evaluate.card import footnotes, heading, percent
+    from jurors.evaluate.card import footnotes, heading
     from jurors.reporting.content import actions, first_and_last, people, ranking, shown_alarms, verdict
     from jurors.reporting.evidence import systems_chart, tabs
     from jurors.reporting.tables import (
         audit_lines,
         audit_tables,
-        interval_text,
         method_sentence,
-        name,
         number_tables,
         sentences,
         system_tables,
@@ -397,20 +394,14 @@ def render(
     scores = [x for r in rows for x in (r.score, *r.ends, r.actual)]
     known = [x for x in scores if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])  # grown if a score lies outside
-    filters: dict[str, Any] = {
-        "name": name,
-        "percent": percent,
-        "range": interval_text,
-        "bar": lambda row: bar(row, low, high),
-    }
-    return template("report.html.jinja", filters).render(
+    return template("report.html.jinja").render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=loud[:shown], more=loud[shown:],
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
         first=first, last=last, left_out=len(rows) - len(first) - len(last), has_votes=bool(e.votes),
         can_rank=sum(row.is_ranked for row in rows),
-        level=interval_name(e.level), axis=f"{low * 100:.0f} – {high * 100:.0f}%",
+        level=interval_name(e.level), low=low, high=high, axis=f"{low * 100:.0f} – {high * 100:.0f}%",
         actions=actions(e, findings.labelling, command, keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
