@@ -22,6 +22,7 @@ from jurors.reporting.charts.base import (
     BLUE,
     CUT_LABEL,
     GREY,
+    NAME_WIDTH,
     ORANGE,
     PALETTE,
     PERCENT,
@@ -33,12 +34,12 @@ from jurors.reporting.charts.base import (
     by_place,
     check_graded,
     check_result,
+    cut_middle,
     data,
     dot_layers,
     finish,
     grow_domain,
     label_scale,
-    name_layers,
     number,
     ordered,
     place_names,
@@ -204,7 +205,10 @@ def _background(domain: list[float]) -> Chart:
 
 
 def _names(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) -> list[Chart]:
-    """Draw the names of the jurors; the worst, which a reader looks for, are placed first."""
+    """Draw the names of the jurors, with a line to those that stand far away.
+
+    The worst, which a reader looks for, are placed first.
+    """
     low, high = domain
     span = high - low
 
@@ -215,9 +219,25 @@ def _names(rows: Sequence[Row], domain: list[float], size: tuple[float, float]) 
     known = [row for row in rows if row.get("actual_x") is not None and row.get("actual_y") is not None]
     others = [pixels(row, "actual_x", "actual_y") for row in known]
     order = sorted(range(len(rows)), key=lambda k: (rows[k]["kind"] == BETTER, rows[k]["x"] + rows[k]["y"]))
-    names = [row["juror"] for row in rows]
-    placed = place_names(names, points, size, others=others, order=order)
-    return name_layers(names, points, placed, lambda at: (low + at[0] / size[0] * span, high - at[1] / size[1] * span))
+    placed = place_names([row["juror"] for row in rows], points, size, others=others, order=order)
+    to_names: list[Row] = []
+    texts: dict[str, list[Row]] = {"left": [], "right": [], "center": []}
+    for name in placed:
+        row = rows[name.index]
+        x, y = low + name.at[0] / size[0] * span, high - name.at[1] / size[1] * span
+        texts[name.align].append({"juror": row["juror"], "name": cut_middle(row["juror"]), "x": x, "y": y})
+        if name.is_far:
+            to_names.append({"x": row["x"], "y": row["y"], "x2": x, "y2": y})
+    at = {"x": alt.X("x:Q"), "y": alt.Y("y:Q")}
+    layers = []
+    if to_names:
+        line = alt.Chart(data(to_names)).mark_rule(color=GREY, strokeWidth=0.7)
+        layers.append(line.encode(x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), **at))
+    for align, names in texts.items():
+        if names:
+            text = alt.Chart(data(names)).mark_text(align=align, limit=NAME_WIDTH)
+            layers.append(text.encode(text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"), **at))
+    return layers
 
 
 # -- dots, or a heat map --

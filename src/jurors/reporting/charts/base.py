@@ -13,7 +13,7 @@ import html
 import io
 import json
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
@@ -325,7 +325,7 @@ Point: TypeAlias = tuple[float, float]
 Box: TypeAlias = tuple[float, float, float, float]
 
 _LETTER, _LINE, _DOT = 6.4, 13.0, 5.0  # pixels: width of a letter, height of a line, radius of a point
-_LIMIT = 120.0  # a longer name is cut with an ellipsis
+NAME_WIDTH = 120.0  # a longer name is cut with an ellipsis
 _NEAR, _FAR = 9.0, 24.0
 _FEW = 16  # up to so many points, names may stand farther away, with a line to them
 _CROWD = 60  # beyond so many points, ten names are enough
@@ -361,7 +361,7 @@ def place_names(
     placed: list[Placed] = []
     for k in range(len(points)) if order is None else order:
         letters = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in names[k])
-        width = min(_LETTER * letters, _LIMIT)
+        width = min(_LETTER * letters, NAME_WIDTH)
         for at, align, box, is_far in _candidate_boxes(points[k], width, far=len(points) <= _FEW):
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] + 40 and box[3] <= size[1]
             overlaps = (
@@ -408,40 +408,6 @@ def cut_middle(name: str, most: int = 18) -> str:
 
 #: how an axis writes a long name: without its middle
 CUT_LABEL = "length(datum.label) > 19 ? slice(datum.label, 0, 9) + '…' + slice(datum.label, -9) : datum.label"
-
-
-def name_layers(
-    names: Sequence[str], points: Sequence[Point], placed: Sequence[Placed], to_data: Callable[[Point], Point]
-) -> list[Chart]:
-    """Draw the names that were placed, and a line to those that stand far away.
-
-    Parameters
-    ----------
-    to_data
-        Turns pixels into the axes' numbers.
-
-    Returns
-    -------
-    list of altair charts
-    """
-    layers = []
-    if far := [p for p in placed if p.is_far]:
-        ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
-        rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
-        layers.append(
-            alt.Chart(rows)
-            .mark_rule(color=GREY, strokeWidth=0.7)
-            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
-        )
-    for align in ("left", "right", "center"):
-        texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
-        if texts:
-            rows = data([{"juror": name, "name": cut_middle(name), "x": x, "y": y} for name, x, y in texts])
-            text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
-            layers.append(
-                text.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("name:N"), tooltip=tip("juror:N", "juror"))
-            )
-    return layers
 
 
 # -- the numbers of a result as rows: floats, None where there is none, nothing rounded, nothing clamped --
